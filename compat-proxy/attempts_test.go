@@ -34,7 +34,7 @@ func (b *syncBuffer) String() string {
 	return b.log.String()
 }
 
-// checkingKeys is a v1 that refuses a wrong API key.
+// checkingKeys returns a v1 that refuses a wrong API key.
 func checkingKeys(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.Header.Get("Authorization"), "wrong") {

@@ -209,7 +209,7 @@ func (p *Proxy) withDeadline(next http.Handler) http.Handler {
 // rpcPath is the path at which every method of the catalogue can be called by its RPC name.
 const rpcPath = "/compat/rpc"
 
-// rpc is the RPC endpoint of the dialects.
+// rpc returns the RPC endpoint of the dialects.
 func (p *Proxy) rpc() http.Handler {
 	dialects := map[string]rpc.Dialect{catalogue.ProviderA: p.providerA, catalogue.ProviderB: p.providerB}
 	endpoint := &rpc.Handler{Methods: map[string]rpc.Method{}, MaxBytes: maxBody, MayBegin: p.executor.MayBegin}

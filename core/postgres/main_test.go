@@ -39,7 +39,7 @@ func newCluster(t *testing.T, store string) *cluster {
 	return c
 }
 
-// command is the program with the cluster's settings.
+// command returns the program with the cluster's settings.
 func (c *cluster) command(t *testing.T, args ...string) programtest.Command {
 	t.Helper()
 	return programtest.Command{

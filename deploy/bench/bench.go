@@ -176,5 +176,5 @@ func (b *Bench) folder(name string) string {
 	return path
 }
 
-// warmup is the time that a side runs before it counts.
+// warmup returns the time that a side runs before it counts.
 func (b *Bench) warmup() time.Duration { return min(b.Each/4, 500*time.Millisecond) }

@@ -27,13 +27,13 @@ func (b *Bench) Script(text string) *Process { return &Process{b.start(nil, "/bi
 // Process is a running program.
 type Process struct{ *process }
 
-// CPU is the processor time of the program.
+// CPU returns the processor time of the program.
 func (p *Process) CPU() time.Duration { return p.cpu() }
 
-// PeakMemory is the highest resident memory of the program.
+// PeakMemory returns the highest resident memory of the program.
 func (p *Process) PeakMemory() uint64 { return p.peakMemory() }
 
-// Ratio is the value and spread of rates.
+// Ratio returns the value and spread of rates.
 func Ratio(ours, theirs []float64) (value float64, spread [2]float64) {
 	samples := func(rates []float64) (out []sample) {
 		for _, r := range rates {
@@ -64,7 +64,7 @@ func (b *Bench) Interleave(run func(name string, round int) float64, names ...st
 	return out
 }
 
-// Repeat is the rate and the median time of a step that does n things.
+// Repeat returns the rate and the median time of a step that does n things.
 func (b *Bench) Repeat(n int, step func() error) (rate float64, p50 time.Duration) {
 	s := b.repeat(n, step)
 	return s.rate, s.p50

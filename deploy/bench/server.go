@@ -26,7 +26,7 @@ const (
 // freshKey writes an Idempotency-Key that this run has not used.
 func (b *Bench) freshKey(slot []byte, _ uint64) { bare.Scatter(slot, b.keys.Add(1)) }
 
-// created is the expected response to every payment.
+// created returns the expected response to every payment.
 func created(replayed bool) load.Want {
 	return load.Want{Status: 201, Replayed: replayed, Contains: []byte(`"status":"captured"`)}
 }

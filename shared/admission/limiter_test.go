@@ -154,7 +154,7 @@ func (u *unfinished) hang(r *http.Request) {
 	<-r.Context().Done()
 }
 
-// statusOf is the status of the response after an error.
+// statusOf returns the status of the response after an error.
 func statusOf(err error) int {
 	switch {
 	case errors.Is(err, admission.ErrUnfinished), errors.Is(err, admission.ErrTooMany):
@@ -215,7 +215,7 @@ func (u *unfinished) holdFromSites(fields ...string) (all int) {
 // most is more unfinished bodies than are admitted.
 const most = 10000
 
-// siteAddress is an address of a different site for each number.
+// siteAddress returns an address of a different site for each number.
 func siteAddress(i int) string { return fmt.Sprintf("127.1.%d.1", i) }
 
 // begin sends requests until most are under way or one is refused. It returns how many are, and

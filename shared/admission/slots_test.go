@@ -41,12 +41,12 @@ func (u *unfinished) wantFill(want int, address string, fields ...string) (stop 
 	return stop
 }
 
-// secretKey is the header fields of a secret key of a merchant, in live mode.
+// secretKey returns the header fields of a secret key of a merchant, in live mode.
 func secretKey(merchant string) []string {
 	return []string{"Key", "key_of_" + merchant, "Merchant", merchant, "Live", "1"}
 }
 
-// publicKey is the header fields of a publishable key of a merchant, in live mode.
+// publicKey returns the header fields of a publishable key of a merchant, in live mode.
 func publicKey(n int, merchant string) []string {
 	return []string{"Key", "key_" + strconv.Itoa(n), "Merchant", merchant, "Public", "1", "Live", "1"}
 }

@@ -62,7 +62,7 @@ func (s *scope) describe(span telemetry.Span, method string, returned bool) {
 	}
 }
 
-// spanMethod is the name of a request's span until its route is known.
+// spanMethod returns the name of a request's span until its route is known.
 func spanMethod(method string) string {
 	if known := knownMethod(method); known != "OTHER" {
 		return known

@@ -29,7 +29,7 @@ func recorder() (*telemetry.Tracer, *tracetest.SpanRecorder) {
 	return telemetry.New(trace.NewTracerProvider(trace.WithSpanProcessor(r)).Tracer("test")), r
 }
 
-// chain is the usual order of the middlewares.
+// chain returns the usual order of the middlewares.
 func chain(t *telemetry.Tracer, log *slog.Logger, h http.HandlerFunc) http.Handler {
 	c := newClock()
 	broken := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }

@@ -20,7 +20,7 @@ func WithResend(ctx context.Context, n int) context.Context {
 	return context.WithValue(ctx, resendKey{}, n)
 }
 
-// ResendFrom is the n of WithResend, 0 for a request that repeats none.
+// ResendFrom returns the n of WithResend, 0 for a request that repeats none.
 func ResendFrom(ctx context.Context) int {
 	n, _ := ctx.Value(resendKey{}).(int)
 	return n

@@ -63,7 +63,7 @@ func Check(query func(text string) Row, lost string) error {
 	return nil
 }
 
-// remedy is the operator's step for a setting, by the source that pg_settings shows.
+// remedy returns the operator's step for a setting, by the source that pg_settings shows.
 func remedy(name, from string) string {
 	switch from {
 	case "client":

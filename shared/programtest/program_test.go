@@ -16,7 +16,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// script is a program of the shell.
+// script returns a program of the shell.
 func script(text string) programtest.Command {
 	return programtest.Command{Path: "/bin/sh", Args: []string{"-c", text}}
 }

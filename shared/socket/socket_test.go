@@ -13,7 +13,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/socket"
 )
 
-// folder is one with a short name: that of a socket must not be long.
+// folder returns one with a short name: that of a socket must not be long.
 func folder(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "x") //nolint:usetesting // t.TempDir's name is too long

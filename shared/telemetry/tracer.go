@@ -79,7 +79,7 @@ func (t *Tracer) start(ctx context.Context, name string, kind trace.SpanKind,
 // no span.
 type Origin struct{ span trace.SpanContext }
 
-// OriginOf is the span that ctx is in.
+// OriginOf returns the span that ctx is in.
 func (t *Tracer) OriginOf(ctx context.Context) Origin {
 	if t == nil {
 		return Origin{}

@@ -48,7 +48,7 @@ func setup(forwarded bool) *bench {
 	return b
 }
 
-// from is the context of a request from an address.
+// from returns the context of a request from an address.
 func from(t *testing.T, address string) context.Context {
 	t.Helper()
 	var ctx context.Context
@@ -75,7 +75,7 @@ func (b *bench) fail(ctx context.Context, login string, n int) (judged int) {
 	return judged
 }
 
-// guess is one of many secrets.
+// guess returns one of many secrets.
 func guess(n int) secret.String { return secret.New(fmt.Sprint("secret ", n)) }
 
 // right is the secret that is accepted.

@@ -133,7 +133,7 @@ func TestReservationsAreReleased(t *testing.T) {
 	}
 }
 
-// apiKey is one of many API keys.
+// apiKey returns one of many API keys.
 func apiKey(n int) secret.String { return secret.New(fmt.Sprintf("sk_test_%d", n)) }
 
 // TestParallelAPIKeys: API keys identify themselves. Many clients behind one address use different

@@ -111,7 +111,7 @@ func TestLostOnAKeptConnection_thenGone(t *testing.T) {
 	}
 }
 
-// nakedSale is a sale without a lookup at v1 before it.
+// nakedSale returns a sale without a lookup at v1 before it.
 func nakedSale() command.Authorize {
 	c := sale(0)
 	c.Deduplication = command.Deduplication{}

@@ -9,7 +9,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// bound is a payment under a name, by a login with evidence.
+// bound returns a payment under a name, by a login with evidence.
 func bound(name, evidence string) command.Named {
 	return command.Named{Command: charge, Name: name, Bound: command.Binding{Evidence: evidence}}
 }

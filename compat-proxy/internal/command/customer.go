@@ -74,7 +74,7 @@ func findable(in v1.CustomerInput) v1.CustomerInput {
 	return in
 }
 
-// identifyingPart is the part of a customer that identifies it.
+// identifyingPart returns the part of a customer that identifies it.
 func identifyingPart(in v1.CustomerInput) v1.CustomerInput {
 	marks := v1.Metadata{setupName: setupIncomplete}
 	for _, name := range []string{referenceFrom, identityKey} {

@@ -105,7 +105,7 @@ func (b customerBundle) whole(tb testing.TB, c command.CreateCustomer) command.R
 	return b.make(tb, &failing{left: noFailure}, c)
 }
 
-// ana is a customer with cards of these numbers.
+// ana returns a customer with cards of these numbers.
 func ana(numbers ...string) command.CreateCustomer {
 	reference, email := "cust-42", "ana@example.org"
 	c := command.CreateCustomer{Body: v1.CustomerInput{Reference: &reference, Email: &email}}
@@ -242,7 +242,7 @@ func TestCreateCustomerAgain(t *testing.T) {
 	}
 }
 
-// described is a customer with only these identifying fields.
+// described returns a customer with only these identifying fields.
 func described(reference, description string) command.CreateCustomer {
 	c := command.CreateCustomer{Body: v1.CustomerInput{Description: &description, Metadata: &v1.Metadata{"kind": "guest"}}}
 	if reference != "" {

@@ -55,7 +55,7 @@ var (
 	midnight = time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 )
 
-// sale is a payment with a window of that many seconds. All sales are equal.
+// sale returns a payment with a window of that many seconds. All sales are equal.
 func sale(window int, change ...func(*command.Authorize)) command.Authorize {
 	c := command.Authorize{
 		Body: v1.TransactionCreate{

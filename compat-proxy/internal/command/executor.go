@@ -222,8 +222,9 @@ func (s session) run(ctx context.Context, c Command) Result {
 	return Result{Outcome: Refused, Code: "unsupported_command"}
 }
 
-// idempotencyKey is the key of a command without a name. It is new for each command, so two legacy
-// requests never share one, even if they are equal. All attempts of one command use the same key.
+// idempotencyKey returns the key of a command without a name. It is new for each command, so two
+// legacy requests never share one, even if they are equal. All attempts of one command use the same
+// key.
 func (x *Executor) idempotencyKey() string { return x.cfg.NewKey() }
 
 // session is the run of one command: the caller's API key, and one Idempotency-Key for all

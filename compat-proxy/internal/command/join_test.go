@@ -15,7 +15,7 @@ import (
 // endsLikeVisa is a different number with the same last four digits as visa.
 const endsLikeVisa = "4111118888881111"
 
-// further is a further payment of the order by a card of that number.
+// further returns a further payment of the order by a card of that number.
 func further(amount int64, window int, card string) command.Authorize {
 	return sale(window, func(c *command.Authorize) {
 		c.Body.Amount, c.Body.Card.Number, c.Joins = amount, secret.New(card), number

@@ -111,7 +111,7 @@ func (m maker) join(ctx context.Context, made *seenCustomer) (r Result, ended, a
 	return Result{}, false, false
 }
 
-// firstMethodKey is the key of the first attachment.
+// firstMethodKey returns the key of the first attachment.
 func (m maker) firstMethodKey() string { return m.key + "-method-0" }
 
 // attach gives the customer its ith payment method. It makes a new token if the token of an earlier

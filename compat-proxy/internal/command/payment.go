@@ -365,7 +365,7 @@ func voided(t *v1.Transaction) Result {
 	return Result{Outcome: Uncertain, Code: CodeOutcomeUnknown, Transaction: t}
 }
 
-// unencodable is the result of a body that cannot be written as JSON. Nothing was sent.
+// unencodable returns the result of a body that cannot be written as JSON. Nothing was sent.
 func unencodable() Result { return Result{Outcome: Refused, Code: "unencodable_request"} }
 
 func optional(s string) *string {

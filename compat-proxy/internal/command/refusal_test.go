@@ -14,7 +14,7 @@ func refusing(c command.Named) command.Named {
 	return c
 }
 
-// final is a payment in a request that is named by its evidence.
+// final returns a payment in a request that is named by its evidence.
 func final() command.Named {
 	c := named(100)
 	c.Final = true

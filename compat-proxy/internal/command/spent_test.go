@@ -6,7 +6,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 )
 
-// sending is a payment under a name that its client chose, in a request that its evidence
+// sending returns a payment under a name that its client chose, in a request that its evidence
 // identifies.
 func sending(amount int64, evidence string) command.Named {
 	c := named(amount)

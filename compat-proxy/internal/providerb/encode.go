@@ -20,7 +20,7 @@ const (
 	statusDeclined   = "DECLINED"
 )
 
-// approvedResponse is the response to a payment that was approved.
+// approvedResponse returns the response to a payment that was approved.
 func approvedResponse(p plan, t *v1.Transaction) wire.Response {
 	number := numberOf(t)
 	held := ""

@@ -27,7 +27,7 @@ func unsupported(field string) problem {
 	return problem{Reason: reasonNotSupported, Fields: []string{field}}
 }
 
-// decline is a decline of the issuer, or one that is certain without it.
+// decline returns a decline of the issuer, or one that is certain without it.
 func decline(reason string) problem { return problem{Reason: reason, Declined: true} }
 
 // The further reasons of refusals and declines.

@@ -74,7 +74,7 @@ func tokened(t *testing.T, path, body, authorization string) *http.Request {
 	return r
 }
 
-// logins are the logins with evidence, each with a request.
+// logins returns the logins with evidence, each with a request.
 func (s *signer) logins() map[string]func(*testing.T) *http.Request {
 	return map[string]func(*testing.T) *http.Request{
 		"signature": func(t *testing.T) *http.Request { t.Helper(); return s.request(t.Context(), signedBody) },

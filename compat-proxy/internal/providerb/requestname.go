@@ -169,9 +169,9 @@ func (c call) named(do command.Command) command.Command {
 	}
 }
 
-// reused is the response to a request that differs from an earlier one under its name. Some clients
-// treat a duplicate as a success, so DUPLICATE_REQUEST requires that the earlier request had an
-// effect.
+// reused returns the response to a request that differs from an earlier one under its name. Some
+// clients treat a duplicate as a success, so DUPLICATE_REQUEST requires that the earlier request
+// had an effect.
 func (c call) reused(r command.Result) response {
 	if r.Code == command.CodeNameSpent {
 		return invalid(c.name.reused.Fields...).response(c.now)

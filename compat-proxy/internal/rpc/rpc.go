@@ -295,7 +295,7 @@ func Busy(w http.ResponseWriter, r *http.Request) {
 	write(w, encode(response{Error: busy()}))
 }
 
-// busy is the error of a call that was not begun.
+// busy returns the error of a call that was not begun.
 func busy() *fault {
 	return &fault{Code: codeBusy, Message: "The server is busy. Nothing was executed: send the call again later."}
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// localActor is the operator at the command line: the user of the operating system, and the user
-// that called sudo.
+// localActor returns the operator at the command line: the user of the operating system, and the
+// user that called sudo.
 func localActor() audit.Actor {
 	name := "uid " + strconv.Itoa(os.Getuid())
 	if u, err := user.Current(); err == nil && u.Username != "" {

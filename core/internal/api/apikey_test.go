@@ -24,7 +24,7 @@ func (b *bundle) createKey(t *testing.T, body string, options ...option) (v1.API
 	return k, k.Secret.Reveal()
 }
 
-// currentID is the id of a key.
+// currentID returns the id of a key.
 func (b *bundle) currentID(t *testing.T, key string) string {
 	t.Helper()
 	return MustDecode[v1.APIKey](t, b.get(t, "/v1/api_keys/current", as(key)), 200).ID

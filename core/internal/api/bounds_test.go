@@ -26,7 +26,7 @@ type probe struct {
 // absent is the value of a field that is left out.
 type absent struct{}
 
-// probes are all that follow from a schema at a path: each of its bounds met and overstepped.
+// probes returns all that follow from a schema at a path: each of its bounds met and overstepped.
 func probes(at string, s *openapi3.Schema, required bool) []probe {
 	out := []probe{{at, "null", nil, false}}
 	if required {
@@ -57,7 +57,7 @@ func probes(at string, s *openapi3.Schema, required bool) []probe {
 	return out
 }
 
-// merged is a schema together with its one allOf.
+// merged returns a schema together with its one allOf.
 func merged(s *openapi3.Schema) *openapi3.Schema {
 	if len(s.AllOf) == 0 {
 		return s
@@ -219,7 +219,7 @@ func with(body map[string]any, at string, v any) {
 	object[last] = v
 }
 
-// param is how an error names a field: a value in a list of plain values is named by its list.
+// param returns how an error names a field: a value in a list of plain values is named by its list.
 func param(at string) []string { return []string{at, strings.TrimSuffix(at, ".0")} }
 
 // elsewhere reports whether a path of the contract belongs to another program: mle-filter or the

@@ -133,8 +133,8 @@ func payingWith(p probe, body map[string]any) map[string]any {
 	return body
 }
 
-// cardOf is the sample that a probe of its field goes with: only one brand has security codes of
-// four digits.
+// cardOf returns the sample that a probe of its field goes with: only one brand has security codes
+// of four digits.
 func cardOf(kind string, p probe) map[string]any {
 	out := copyOf(samples[kind])
 	if code, _ := p.value.(string); strings.HasSuffix(p.at, ".cvc") && len(code) == 4 {

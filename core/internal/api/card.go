@@ -80,7 +80,7 @@ func (a *API) numberFault(kind string, number secret.String, month, year int) *f
 	return nil
 }
 
-// shownBrand is the brand in the contract's words, which have none for Maestro.
+// shownBrand returns the brand in the contract's words, which have none for Maestro.
 func shownBrand(number secret.String) v1.CardBrand {
 	if b := v1.CardBrand(card.BrandOf(number)); b.Valid() {
 		return b
@@ -88,7 +88,7 @@ func shownBrand(number secret.String) v1.CardBrand {
 	return v1.CardBrandUnknown
 }
 
-// shownCard is the part of a card that may be shown.
+// shownCard returns the part of a card that may be shown.
 func (a *API) shownCard(t payment.Tenant, c acquirer.Card, holder *string) *v1.Card {
 	return &v1.Card{
 		Brand: shownBrand(c.Number), Last4: secret.LastFour(c.Number),

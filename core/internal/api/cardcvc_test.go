@@ -8,7 +8,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// typedAgain is the security code of a stored card.
+// typedAgain returns the security code of a stored card.
 func typedAgain(code string) string { return `,"card_cvc":"` + code + `"` }
 
 func TestCVCOfAStoredCard(t *testing.T) {

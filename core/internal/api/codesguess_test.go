@@ -28,7 +28,7 @@ func (c *codes) postCode(t *testing.T, path, format, code string, options ...opt
 	return c.post(t, path, fmt.Sprintf(format, code), options...)
 }
 
-// lastingKeys are the keys that the service never destroys.
+// lastingKeys returns the keys that the service never destroys.
 func lastingKeys(s *root.Ring) (out [][]byte) {
 	for _, p := range root.Lastings() {
 		out = append(out, s.Lasting(p))

@@ -174,7 +174,8 @@ func (a *API) confirmingPayer(c *call, t *payment.Transaction, in *v1.Transactio
 	return from, nil
 }
 
-// confirmed is the payment that a confirmation makes of a waiting transaction with these details.
+// confirmed returns the payment that a confirmation makes of a waiting transaction with these
+// details.
 func confirmed(in *v1.TransactionConfirm, d transactionDetails, from payer) engine.Payment {
 	d.shownSource, d.ThreeDSecure, d.Customer = from.shown, shownThreeDSecure(in.ThreeDSecure), text(from.customer)
 	switch {

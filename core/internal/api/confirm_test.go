@@ -13,7 +13,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// waiting is the body of a create that waits for its confirmation.
+// waiting returns the body of a create that waits for its confirmation.
 func waiting(more string) string {
 	return `{"amount":500,"currency":"usd","confirm":false` + more + `}`
 }
@@ -35,7 +35,7 @@ func (b *bundle) confirm(t *testing.T, id, body string, options ...option) answe
 	return b.post(t, "/v1/transactions/"+id+"/confirm", body, options...)
 }
 
-// proven is the body of a confirmation with its client_secret.
+// proven returns the body of a confirmation with its client_secret.
 func (u unconfirmed) proven(more string) string {
 	return `{"client_secret":"` + u.secret + `"` + more + `}`
 }

@@ -9,7 +9,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// by is the body of a confirmation by a payment method that is named.
+// by returns the body of a confirmation by a payment method that is named.
 func by(method string) string { return `{"payment_method":"` + method + `"}` }
 
 func TestConfirmByToken(t *testing.T) {

@@ -28,7 +28,7 @@ func (b *bundle) write(t *testing.T, statement string) {
 	b.database.MustExec(t, statement)
 }
 
-// numberOf is the integer in an id.
+// numberOf returns the integer in an id.
 func numberOf(t *testing.T, prefix id.Prefix, name string) int64 {
 	t.Helper()
 	n, err := id.Parse(prefix, name)
@@ -38,7 +38,7 @@ func numberOf(t *testing.T, prefix id.Prefix, name string) int64 {
 	return n
 }
 
-// events are the types of all events of one object in their order, each with its sequence.
+// events returns the types of all events of one object in their order, each with its sequence.
 func (b *bundle) events(t *testing.T, object int64) []string {
 	t.Helper()
 	rows, err := b.inspect.QueryContext(t.Context(), "SELECT type || ' ' || sequence FROM events WHERE object_id = ? ORDER BY id", object)

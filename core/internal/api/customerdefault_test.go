@@ -12,7 +12,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// byCustomer is a create that names a customer and nothing to pay with.
+// byCustomer returns a create that names a customer and nothing to pay with.
 func byCustomer(customer, more string) string {
 	return `{"amount":500,"currency":"usd","customer":"` + customer + `"` + more + `}`
 }

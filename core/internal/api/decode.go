@@ -119,7 +119,7 @@ func decodeFault(err error) *fault {
 	}
 }
 
-// typeFault is the fault of a value of the wrong type. Amounts have the one that explains an
+// typeFault returns the fault of a value of the wrong type. Amounts have the one that explains an
 // amount.
 func typeFault(param string) *fault {
 	if param == "amount" || strings.HasSuffix(param, "_amount") {

@@ -246,8 +246,8 @@ func TestPayerStaysAfterItsPaymentIsErased(t *testing.T) {
 	}
 }
 
-// personal are the personal data of a customer, in every field that can hold it. Long values are on
-// separate pages of the database.
+// personal returns the personal data of a customer, in every field that can hold it. Long values
+// are on separate pages of the database.
 func personal() map[string]string {
 	return map[string]string{
 		"first_name": "Persephone", "last_name": "Quillfeather", "company": "Obsidian Lanterns", "email": "persephone@quill.example",

@@ -134,7 +134,7 @@ func constants(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-// fileConstants is the set of texts of the string constants of one file.
+// fileConstants returns the set of texts of the string constants of one file.
 func fileConstants(t *testing.T, dir, file string) map[string]bool {
 	t.Helper()
 	f, err := parser.ParseFile(gotoken.NewFileSet(), dir+"/"+file, nil, 0)

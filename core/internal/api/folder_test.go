@@ -34,7 +34,7 @@ func MustCopy(t *testing.T, dir string, without ...string) string {
 	return to
 }
 
-// openings are what opens a data folder in one way or another.
+// openings returns what opens a data folder in one way or another.
 func openings() map[string]func(context.Context, string) error {
 	with := func(fn func(context.Context, *admin.Admin) error) func(context.Context, string) error {
 		return func(ctx context.Context, dir string) error {

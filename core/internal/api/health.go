@@ -43,7 +43,7 @@ func (a *API) health(w http.ResponseWriter, r *http.Request) {
 	a.write(w, r, status, encode(&out))
 }
 
-// offset is a text of how far the clock is ahead.
+// offset returns a text of how far the clock is ahead.
 func offset(ahead time.Duration) string {
 	where := "ahead of"
 	if ahead < 0 {

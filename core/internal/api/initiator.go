@@ -40,7 +40,7 @@ func merchantsAlone(r v1.InitiatorReason) bool {
 	return false
 }
 
-// initiator is the initiator as the acquirer gets it.
+// initiator returns the initiator as the acquirer gets it.
 func initiator(in *v1.Initiator) acquirer.Initiator {
 	if in == nil {
 		return acquirer.Initiator{}

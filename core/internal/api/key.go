@@ -94,7 +94,7 @@ func (a *API) newKey(in *v1.APIKeyCreate) (engine.NewKey, *fault) {
 	return n, f
 }
 
-// givenScopes are the scopes of a request in the contract's order, each once.
+// givenScopes returns the scopes of a request in the contract's order, each once.
 func givenScopes(in []v1.Scope, kind apikey.Kind) ([]string, *fault) {
 	if all := len(apikey.AllScopes()); len(in) == 0 || len(in) > all {
 		return nil, &fault{code: codeInvalidValue, param: "scopes", message: "A key has 1 to " + strconv.Itoa(all) + " scopes."}
@@ -131,7 +131,7 @@ func (a *API) rollKey(c *call) (engine.Result, error) {
 	return out, scopeFault(err)
 }
 
-// overlap is how long a rolled key is to stay valid.
+// overlap returns how long a rolled key is to stay valid.
 func overlap(in *v1.APIKeyRoll) (time.Duration, *fault) {
 	if in.ExpiresIn == nil {
 		return engine.MaxOverlap, nil
@@ -181,7 +181,7 @@ func forced(r *http.Request) (bool, error) {
 	return false, &fault{code: codeInvalidValue, param: name, message: "Force is \"true\" or \"false\"."}
 }
 
-// scopeFault is the refusal of a key that manages a key with a scope which it lacks.
+// scopeFault returns the refusal of a key that manages a key with a scope which it lacks.
 func scopeFault(err error) error {
 	var missing *engine.MissingScopeError
 	if errors.As(err, &missing) {

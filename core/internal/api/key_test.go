@@ -77,7 +77,7 @@ func TestKeySpecsThatAreRefused(t *testing.T) {
 
 type operation struct{ method, path, body string }
 
-// operations are one call of every route that needs a scope.
+// operations returns one call of every route that needs a scope.
 func operations(txn string) map[string][]operation {
 	get := func(path string) operation { return operation{"GET", path, ""} }
 	post := func(path, body string) operation { return operation{"POST", path, body} }

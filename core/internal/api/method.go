@@ -72,7 +72,7 @@ func atToken(err error) error {
 	return err
 }
 
-// fingerprint is the fingerprint of the card or bank account that the details show.
+// fingerprint returns the fingerprint of the card or bank account that the details show.
 func (d *sourceDetails) fingerprint() string {
 	switch {
 	case d.Card != nil:

@@ -51,7 +51,7 @@ type trail struct {
 	outcome       string // of a response that the engine did not record: replayed, or the code of a refusal
 }
 
-// object is the id that the audit record names.
+// object returns the id that the audit record names.
 func (t trail) object() string { return cmp.Or(t.operator, t.step, t.key, t.merchant) }
 
 // Operator returns the operator's API, which runs next to v1. It is for another port.

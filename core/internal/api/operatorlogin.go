@@ -85,7 +85,7 @@ func (f *failures) makeRoom(now time.Time) {
 
 type operatorKey struct{}
 
-// actor is the operator of an admitted request.
+// actor returns the operator of an admitted request.
 func (o *Operator) actor(r *http.Request) audit.Actor {
 	a, _ := r.Context().Value(operatorKey{}).(audit.Actor)
 	return a
@@ -118,7 +118,7 @@ func (o *Operator) login(r *http.Request, rt operatorRoute) (*http.Request, erro
 	return r, nil
 }
 
-// bearer is the token of a request, "" if it has none or several.
+// bearer returns the token of a request, "" if it has none or several.
 func bearer(r *http.Request) string {
 	lines := r.Header["Authorization"]
 	if len(lines) != 1 {
@@ -131,7 +131,8 @@ func bearer(r *http.Request) string {
 	return strings.TrimSpace(token)
 }
 
-// operatorOf finds an operator by its token. payment.ErrNotFound if the token is not valid.
+// operatorOf finds an operator by its token. It returns payment.ErrNotFound if the token is not
+// valid.
 func (a *API) operatorOf(ctx context.Context, token string) (actor audit.Actor, role string, err error) {
 	if token == "" {
 		return actor, "", payment.ErrNotFound

@@ -140,7 +140,7 @@ func (a *API) defaultSource(ctx context.Context, t payment.Tenant, customer stri
 	return p, nil
 }
 
-// stored is the payer of a stored source.
+// stored returns the payer of a stored source.
 func stored(s engine.Stored) payer {
 	var d sourceDetails
 	decodeDetails(s.Details, &d)

@@ -55,9 +55,9 @@ func accountForPayer(b *v1.BankAccount) *v1.BankAccount {
 	return &out
 }
 
-// declineForPayer is the category of a decline. It does not reveal which of the number, the date,
-// the security code or the address was wrong: that would help to find them. It does not reveal that
-// the card is known to be stolen either.
+// declineForPayer returns the category of a decline. It does not reveal which of the number, the
+// date, the security code or the address was wrong: that would help to find them. It does not
+// reveal that the card is known to be stolen either.
 func declineForPayer(code *v1.DeclineCode) *v1.DeclineCode {
 	if code == nil {
 		return nil

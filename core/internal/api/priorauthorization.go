@@ -36,7 +36,7 @@ func (p *payer) priorFault(in *v1.TransactionCreate) *fault {
 	}
 }
 
-// priorCode is the code of the approval that the issuer gave before, "" for none.
+// priorCode returns the code of the approval that the issuer gave before, "" for none.
 func priorCode(in *v1.TransactionCreate) string {
 	if in.PriorAuthorization == nil {
 		return ""

@@ -7,7 +7,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// approvedBefore is a create by a card whose issuer gave its approval before, under a code.
+// approvedBefore returns a create by a card whose issuer gave its approval before, under a code.
 func approvedBefore(method, code, more string) string {
 	return create1(method, `,"prior_authorization":{"code":"`+code+`"}`+more)
 }

@@ -204,7 +204,7 @@ func (b *bundle) race(t *testing.T, requests ...request) []answer {
 	return answers
 }
 
-// statuses are the statuses of the responses, sorted.
+// statuses returns the statuses of the responses, sorted.
 func statuses(answers []answer) []int {
 	var out []int
 	for _, a := range answers {

@@ -131,7 +131,7 @@ func (w *replayWorld) made(t *testing.T) (rows []int64) {
 	return rows
 }
 
-// payments are the calls that name a payment source.
+// payments returns the calls that name a payment source.
 func (w *replayWorld) payments(t *testing.T) []keyedCall {
 	t.Helper()
 	sale := func(name, body string) keyedCall {
@@ -165,7 +165,7 @@ func (w *replayWorld) payments(t *testing.T) []keyedCall {
 	}
 }
 
-// payerConfirms is the confirmation that a payer sends with a publishable key.
+// payerConfirms returns the confirmation that a payer sends with a publishable key.
 func (w *replayWorld) payerConfirms(
 	t *testing.T, confirm func(string, unconfirmed, string, ...option) keyedCall,
 ) keyedCall {
@@ -174,7 +174,7 @@ func (w *replayWorld) payerConfirms(
 	return confirm("confirm: payer", u, u.proven(`,"payment_method":"card","card":{`+lastMonth+`}`), w.publishable(t))
 }
 
-// steps are the calls on a transaction.
+// steps returns the calls on a transaction.
 func (w *replayWorld) steps(t *testing.T) []keyedCall {
 	t.Helper()
 	on := func(name, operation, more, step, body string, want int) keyedCall {
@@ -195,7 +195,7 @@ func (w *replayWorld) steps(t *testing.T) []keyedCall {
 	}
 }
 
-// stored are the calls on tokens, customers and payment methods.
+// stored returns the calls on tokens, customers and payment methods.
 func (w *replayWorld) stored(t *testing.T) []keyedCall {
 	t.Helper()
 	body := `{"card":{` + lastMonth + `,"cvc":"900"}}`
@@ -213,7 +213,7 @@ func (w *replayWorld) stored(t *testing.T) []keyedCall {
 	}
 }
 
-// settings are the calls on API keys, events and webhook endpoints.
+// settings returns the calls on API keys, events and webhook endpoints.
 func (w *replayWorld) settings(t *testing.T) []keyedCall {
 	t.Helper()
 	rolled, _ := w.createKey(t, `{"kind":"secret"}`)

@@ -68,7 +68,7 @@ func TestPersonalDataIsErased(t *testing.T) {
 	}
 }
 
-// clientColumns are the columns of rows that are kept, and that record the client of a request.
+// clientColumns returns the columns of rows that are kept, and that record the client of a request.
 func clientColumns() [][2]string {
 	return [][2]string{
 		{"transactions", ""},

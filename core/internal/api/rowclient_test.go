@@ -61,7 +61,7 @@ func setupSenders(t *testing.T) (b *bundle, one, two, payer *sender) {
 	return b, one, two, b.MustSender(t, "publishable", "198.51.100.9")
 }
 
-// MustNumber is the number in a public id.
+// MustNumber returns the number in a public id.
 func MustNumber(t *testing.T, p id.Prefix, text string) int64 {
 	t.Helper()
 	n, err := id.Parse(p, text)

@@ -84,7 +84,8 @@ func (s scenario) want(t *testing.T, b *bundle, a answer) v1.Transaction {
 	return b.wantTransaction(t, e.Transaction.ID, v1.TransactionStatusDeclined, amounts{})
 }
 
-// typed is a create of 500 with a card number, and further members of the card and of the body.
+// typed returns a create of 500 with a card number, and further members of the card and of the
+// body.
 func typed(number, card, more string) string {
 	return `{"amount":500,"currency":"usd","payment_method":"card","card":{"number":"` + number + `","exp_month":12,"exp_year":2030` + card + `}` + more + `}`
 }

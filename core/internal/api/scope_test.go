@@ -202,7 +202,7 @@ func (h *house) objects(t *testing.T) map[string]string {
 	return out
 }
 
-// moved is how much follow-ups have moved.
+// moved returns how much follow-ups have moved.
 func (h *house) moved() int64 {
 	return h.Acquirer.Moved(coretest.Capture) + h.Acquirer.Moved(coretest.Void) + h.Acquirer.Moved(coretest.Refund)
 }

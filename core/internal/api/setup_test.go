@@ -114,12 +114,12 @@ func (b *bundle) start(t *testing.T) {
 	b.client = &http.Client{Transport: transport, Timeout: programtest.Patience}
 }
 
-// testKEK is the key-encryption key of the tests' databases.
+// testKEK returns the key-encryption key of the tests' databases.
 func testKEK() secret.String {
 	return secret.New(base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, vault.KEKSize)))
 }
 
-// place is the location of the bundle's store for commands.
+// place returns the location of the bundle's store for commands.
 func (b *bundle) place() datadir.Config {
 	at := datadir.Config{Data: b.dir, Clock: b.clock}
 	if b.on != nil || coretest.Shared() && !b.file {
@@ -146,7 +146,7 @@ func (b *bundle) restart(t *testing.T) {
 	b.start(t)
 }
 
-// tables are all that hold anything of a merchant's.
+// tables returns all that hold anything of a merchant's.
 func tables() []string {
 	return []string{
 		"merchants", "api_keys", "transactions", "captures", "refunds", "events", "idempotency_keys",
@@ -171,7 +171,7 @@ func (b *bundle) effects(t *testing.T) string {
 	return strings.Replace(b.rows(t), keys, "", 1)
 }
 
-// number is the result of a query for one integer.
+// number returns the result of a query for one integer.
 func (b *bundle) number(t *testing.T, query string, args ...any) int64 {
 	t.Helper()
 	var n int64
@@ -181,7 +181,7 @@ func (b *bundle) number(t *testing.T, query string, args ...any) int64 {
 	return n
 }
 
-// text is the result of a query for one text.
+// text returns the result of a query for one text.
 func (b *bundle) text(t *testing.T, query string) string {
 	t.Helper()
 	var out string
@@ -288,7 +288,7 @@ func (b *bundle) MustCreate(t *testing.T, amount int64, fields string) v1.Transa
 	return MustDecode[v1.Transaction](t, b.post(t, "/v1/transactions", create(amount, fields)), 201)
 }
 
-// create is the body of a create.
+// create returns the body of a create.
 func create(amount int64, fields string) string {
 	return fmt.Sprintf(`{"amount":%d,"currency":"usd","payment_method":"pm_card_visa"%s}`, amount, fields)
 }

@@ -13,7 +13,7 @@ const (
 	accountFields = `"account_number":"000123456789","routing_number":"110000000","account_type":"checking","holder":"A. Payer"`
 )
 
-// paying is a create with a payment method of a kind, and the object of that kind.
+// paying returns a create with a payment method of a kind, and the object of that kind.
 func paying(kind, fields, more string) string {
 	return `{"amount":500,"currency":"usd","payment_method":"` + kind + `","` + kind + `":{` + fields + `}` + more + `}`
 }
@@ -119,7 +119,7 @@ func TestSourcesThatAreRefused(t *testing.T) {
 	b.wantRefused(t, "/v1/transactions", cases)
 }
 
-// create1 is a create of 1 with a payment method.
+// create1 returns a create of 1 with a payment method.
 func create1(method, more string) string {
 	return `{"amount":1,"currency":"usd","payment_method":"` + method + `"` + more + `}`
 }

@@ -59,7 +59,7 @@ func (s *spans) flush(t *testing.T) {
 	}
 }
 
-// all is every byte that was exported, once the service has stopped.
+// all returns every byte that was exported, once the service has stopped.
 func (s *spans) all(t *testing.T) []byte {
 	t.Helper()
 	s.flush(t)

@@ -8,12 +8,12 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// conflict is a step that the state of the transaction does not allow.
+// conflict returns a step that the state of the transaction does not allow.
 func conflict(code string) refusal {
 	return refusal{409, v1.ErrorTypeInvalidRequestError, code, ""}
 }
 
-// tooMuch is a step over more than is left.
+// tooMuch returns a step over more than is left.
 func tooMuch(code string) refusal {
 	return refusal{400, v1.ErrorTypeInvalidRequestError, code, "amount"}
 }

@@ -138,7 +138,7 @@ var (
 	drawnNumber = regexp.MustCompile(`\b[0-9]{15,}\b|\b[0-9a-f]{32}\b|"(id|vault_key)": ?[0-9]+|"(number|fingerprint|key|secret_hash)": ?"[^"]*"|client_secret:\S+`)
 )
 
-// drawn is a text without the ids and numbers that are drawn for it.
+// drawn returns a text without the ids and numbers that are drawn for it.
 func drawn(text string) string {
 	return drawnNumber.ReplaceAllString(drawnID.ReplaceAllString(text, "${1}_"), "#")
 }

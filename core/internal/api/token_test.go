@@ -24,10 +24,10 @@ func (b *bundle) MustToken(t *testing.T, body string) v1.Token {
 	return MustDecode[v1.Token](t, b.post(t, "/v1/tokens", body), 201)
 }
 
-// tokenID is the public part of a token's value.
+// tokenID returns the public part of a token's value.
 func tokenID(value string) string { return value[:len("tok_")+13] }
 
-// paid is a create by a payment method that is named.
+// paid returns a create by a payment method that is named.
 func paid(method, more string) string {
 	return `{"amount":500,"currency":"usd","payment_method":"` + method + `"` + more + `}`
 }

@@ -74,7 +74,7 @@ func (a *API) createTransaction(c *call) (engine.Result, error) {
 	return out, payer.sourceFault(err)
 }
 
-// details is the part of a create that its transaction keeps.
+// details returns the part of a create that its transaction keeps.
 func details(in *v1.TransactionCreate, shown shownSource, customer string) *transactionDetails {
 	return &transactionDetails{
 		shownSource: shown, PriorAuthorization: in.PriorAuthorization, ThreeDSecure: shownThreeDSecure(in.ThreeDSecure), Initiator: in.Initiator, Customer: text(customer),
@@ -83,7 +83,7 @@ func details(in *v1.TransactionCreate, shown shownSource, customer string) *tran
 	}
 }
 
-// terms are what lists find a transaction by.
+// terms returns what lists find a transaction by.
 func terms(customer string, reference *string) payment.Terms {
 	t := payment.Terms{Customer: customer}
 	if reference != nil {
@@ -149,7 +149,7 @@ func holder(c *v1.CardInput) *string {
 	return c.Holder
 }
 
-// billing is the part of the payer's address that the issuer checks.
+// billing returns the part of the payer's address that the issuer checks.
 func billing(c *v1.Contact) acquirer.Billing {
 	var b acquirer.Billing
 	if c == nil || c.Address == nil {

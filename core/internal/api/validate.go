@@ -60,7 +60,7 @@ func controlFault(param string, value *string) *fault {
 // and no character of code 0.
 func isText(value string) bool { return utf8.ValidString(value) && !strings.Contains(value, "\x00") }
 
-// textFault is the fault of a value that is not a text.
+// textFault returns the fault of a value that is not a text.
 func textFault(param string) *fault {
 	return &fault{code: codeInvalidValue, param: param, message: "A text is UTF-8 and has no character U+0000."}
 }

@@ -15,7 +15,7 @@ import (
 // expecting returns the body of a void of a transaction in one version.
 func expecting(version int64) string { return fmt.Sprintf(`{"expected_version":%d}`, version) }
 
-// versionConflict is the refusal of a request that expects another version.
+// versionConflict returns the refusal of a request that expects another version.
 func versionConflict() refusal {
 	return refusal{409, v1.ErrorTypeInvalidRequestError, "version_conflict", "expected_version"}
 }

@@ -18,8 +18,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// hook is the body that makes an endpoint for all events. fields are further members, each with a
-// leading comma.
+// hook returns the body that makes an endpoint for all events. fields are further members, each
+// with a leading comma.
 func hook(url, fields string) string {
 	return fmt.Sprintf(`{"url":%q,"enabled_events":["*"]%s}`, url, fields)
 }

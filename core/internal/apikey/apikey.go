@@ -98,8 +98,8 @@ func Hash(pepper []byte, key string) [32]byte {
 	return sum
 }
 
-// Hint is the last four characters of a key, by which its owner recognizes it. They belong to the
-// checksum, so they reveal almost nothing of the secret. A string too short to be a key has no
+// Hint returns the last four characters of a key, by which its owner recognizes it. They belong to
+// the checksum, so they reveal almost nothing of the secret. A string too short to be a key has no
 // hint.
 func Hint(key string) string {
 	if len(key) < Length {

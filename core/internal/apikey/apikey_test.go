@@ -168,7 +168,7 @@ func mustNew(tb testing.TB, kind apikey.Kind, mode apikey.Mode, random io.Reader
 	return key.Reveal()
 }
 
-// sum is the checksum of a key by another road than the package's.
+// sum returns the checksum of a key by another road than the package's.
 func sum(key string) string {
 	digits := swapCase(big.NewInt(int64(crc32.ChecksumIEEE([]byte(key)))).Text(62))
 	return strings.Repeat("0", 6-len(digits)) + digits

@@ -79,7 +79,7 @@ type Head struct {
 	MAC      []byte
 }
 
-// String is the form for logs and command lines: "17:9f86d081…", 64 hexadecimal digits.
+// String returns the form for logs and command lines: "17:9f86d081…", 64 hexadecimal digits.
 func (h Head) String() string {
 	return strconv.FormatInt(h.Sequence, 10) + ":" + hex.EncodeToString(h.MAC)
 }

@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) { coretest.Main(m) }
 
-// tampered is a data folder with some audit records, and its head.
+// tampered returns a data folder with some audit records, and its head.
 func tampered(t *testing.T) (dir, head string) {
 	t.Helper()
 	dir = t.TempDir()

@@ -81,7 +81,7 @@ func (a *Authenticator) Authenticate(ctx context.Context, key string) (*payment.
 
 // find looks a key up by its hash under each version of the root secret, the one for new keys
 // first. A key found under another version is written under that one with the next flush of usage.
-// payment.ErrNotFound if there is none.
+// It returns payment.ErrNotFound if there is none.
 func (a *Authenticator) find(ctx context.Context, key string, now time.Time) (*payment.APIKey, error) {
 	versions := a.roots.Keys(root.APIKeys)
 	for _, v := range versions {

@@ -190,14 +190,14 @@ func (a *Acquirer) hold(c Call, approved int64) {
 	}
 }
 
-// Held is how much is held or taken under an authorization, in minor units.
+// Held returns how much is held or taken under an authorization, in minor units.
 func (a *Acquirer) Held(reference string) int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.holds[reference]
 }
 
-// HeldInAll is how much is held or taken under all of them.
+// HeldInAll returns how much is held or taken under all of them.
 func (a *Acquirer) HeldInAll() int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -208,14 +208,14 @@ func (a *Acquirer) HeldInAll() int64 {
 	return sum
 }
 
-// Moved is how much was approved by a verb, in minor units, each reference once.
+// Moved returns how much was approved by a verb, in minor units, each reference once.
 func (a *Acquirer) Moved(v Verb) int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.moved[v]
 }
 
-// Calls are all questions so far by a verb, repeated ones included.
+// Calls returns all questions so far by a verb, repeated ones included.
 func (a *Acquirer) Calls(v Verb) []Call {
 	a.mu.Lock()
 	defer a.mu.Unlock()

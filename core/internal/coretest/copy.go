@@ -50,7 +50,7 @@ func (d *Database) copyTo(tb testing.TB, dir string) {
 	}
 }
 
-// copied is the database of a folder that a copy was made for.
+// copied returns the database of a folder that a copy was made for.
 func copied(tb testing.TB, dir string) *Database {
 	tb.Helper()
 	url, err := os.ReadFile(filepath.Join(dir, urlFile))

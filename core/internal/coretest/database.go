@@ -81,8 +81,8 @@ func onServer(url string) *Database {
 	return &Database{url: url, test: serverOptions{rehearse: every}}
 }
 
-// patient is a URL for a machine that is busy with many tests, which do not measure its speed. The
-// process can stand still for seconds in the middle of a transaction.
+// patient returns a URL for a machine that is busy with many tests, which do not measure its speed.
+// The process can stand still for seconds in the middle of a transaction.
 func patient(url string) string {
 	return url + "&patience=2m&idle_in_transaction_session_timeout=120000&pool_max_conns=6"
 }
@@ -279,7 +279,7 @@ func translated(query string, args []driver.NamedValue) (string, []driver.NamedV
 // Main is TestMain for a package whose tests may run on a server: it is stopped in the end.
 func Main(m *testing.M) { pgtest.Main(m) }
 
-// OnServer is the empty database of a server that the test itself started.
+// OnServer returns the empty database of a server that the test itself started.
 func OnServer(url string) *Database { return onServer(url) }
 
 // OpenServer opens the store on a server with the settings of production.

@@ -129,7 +129,7 @@ func openOn(tb testing.TB, dir string, on *Database, cluster *engine.Cluster) *S
 	return s
 }
 
-// Roots are the root secrets of the tests, the same for all.
+// Roots returns the root secrets of the tests, the same for all.
 func Roots() *root.Ring { return roots() }
 
 var roots = sync.OnceValue(func() *root.Ring {
@@ -239,14 +239,14 @@ func (s *Service) Recover(tb testing.TB) int {
 	return s.Open(tb)
 }
 
-// Open is how many payments, captures, voids and refunds wait for the acquirer's word.
+// Open returns how many payments, captures, voids and refunds wait for the acquirer's word.
 func (s *Service) Open(tb testing.TB) int {
 	tb.Helper()
 	return int(s.Number(tb, `SELECT (SELECT COUNT(*) FROM transactions WHERE status IN ('processing', 'unknown') OR operation = 'void')
 		+ (SELECT COUNT(*) FROM captures WHERE state = 'pending') + (SELECT COUNT(*) FROM refunds WHERE state = 'pending')`))
 }
 
-// Number is the result of a query for one integer on the database file.
+// Number returns the result of a query for one integer on the database file.
 func (s *Service) Number(tb testing.TB, query string, args ...any) int64 {
 	tb.Helper()
 	var n int64
@@ -316,7 +316,7 @@ func (s *Service) Confirm(ctx context.Context, r engine.Request, transaction int
 	})
 }
 
-// Request is a request of the service's tenant, under an idempotency key unless that is "".
+// Request returns a request of the service's tenant, under an idempotency key unless that is "".
 func (s *Service) Request(key string) engine.Request {
 	r := engine.Request{Tenant: s.Tenant, ID: id.Format(id.Request, s.IDs.Next()), Key: key}
 	if key != "" {

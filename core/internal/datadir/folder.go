@@ -118,7 +118,7 @@ func (cfg Config) wantKept(
 // noCards is the effect of a lost keyset.
 const noCards = "its stored cards and bank accounts cannot be read"
 
-// LostKeyset is the ErrLost of a folder that has sealed rows and no keyset.
+// LostKeyset returns the ErrLost of a folder that has sealed rows and no keyset.
 func LostKeyset(data string) error {
 	return lost(data, KeysetFile, noCards)
 }

@@ -196,7 +196,7 @@ func (d *Dir) addMerchants(ctx context.Context, i *inventory) error {
 	return nil
 }
 
-// given are the secrets that an operator gives by the environment.
+// given returns the secrets that an operator gives by the environment.
 func given() []Secret {
 	return []Secret{
 		{

@@ -163,7 +163,7 @@ func render(s Source) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// words is a tag as a heading.
+// words returns a tag as a heading.
 func words(tag string) string {
 	text := strings.ReplaceAll(tag, "_", " ")
 	if rest, ok := strings.CutPrefix(text, "api "); ok {

@@ -152,7 +152,7 @@ const (
 
 func id(name string) map[string]string { return map[string]string{"id": "$" + name} }
 
-// of is an example that needs one object, which its path names.
+// of returns an example that needs one object, which its path names.
 func of(name string) example { return example{needs: []string{name}, path: id(name)} }
 
 func method() example {
@@ -228,7 +228,7 @@ func request(b *strings.Builder, method, path, key, body string) {
 	}
 }
 
-// guide is an example that belongs to no single endpoint.
+// guide returns an example that belongs to no single endpoint.
 func guide(method, path, key, body string) string {
 	var b strings.Builder
 	request(&b, method, path, key, body)

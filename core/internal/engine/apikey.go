@@ -144,7 +144,7 @@ func (e *Engine) keyEvent(tx *store.Tx, kind string, k *payment.APIKey, sequence
 	return tx.InsertEvent(e.event(kind, k.Tenant, k.ID, sequence, []byte(e.shownKey(tx, k))))
 }
 
-// shownKey is a key as the contract shows it, without its secret.
+// shownKey returns a key as the contract shows it, without its secret.
 func (e *Engine) shownKey(tx *store.Tx, k *payment.APIKey) string {
 	return string(e.rendered(Result{Kind: Existing, Object: k, At: tx.Now}).Body)
 }

@@ -272,8 +272,8 @@ func (e *Engine) newOutcome(t *payment.Transaction, claim int64, result Result) 
 	return r
 }
 
-// eventBody is the transaction as its event shows it: the body of the response if that is the plain
-// transaction.
+// eventBody returns the transaction as its event shows it: the body of the response if that is the
+// plain transaction.
 func (e *Engine) eventBody(t *payment.Transaction, result Result) []byte {
 	if result.Kind != Refused {
 		return result.Body

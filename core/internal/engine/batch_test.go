@@ -224,7 +224,7 @@ func TestTokenOfABatchThatIsNotWrittenPostgreSQL(t *testing.T) {
 	}
 }
 
-// sharedStores are the ways in which a payment can be written on PostgreSQL.
+// sharedStores returns the ways in which a payment can be written on PostgreSQL.
 func sharedStores() map[string]func(testing.TB) *coretest.Service {
 	return map[string]func(testing.TB) *coretest.Service{
 		"batch, PostgreSQL": coretest.OpenShared, "alone, PostgreSQL": coretest.OpenAlone,

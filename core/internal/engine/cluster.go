@@ -100,7 +100,7 @@ func (c *Cluster) compareClocks(ctx context.Context) func(server time.Time) bool
 	}
 }
 
-// Alive is how many cores share the store: this one, and each with a recent heartbeat.
+// Alive returns how many cores share the store: this one, and each with a recent heartbeat.
 func (c *Cluster) Alive() (n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 // erasedName is a name that no erasure may leave in the store.
 const erasedName = "Erika-Mustermann-of-12-Harrow-Road"
 
-// longDetails is an object that fills several pages.
+// longDetails returns an object that fills several pages.
 func longDetails() string {
 	return `{"metadata":{"name":"` + strings.Repeat(erasedName+" ", 400) + `"}}`
 }

@@ -51,7 +51,7 @@ type inFlight struct {
 	alerts        [2]*contradictions
 }
 
-// credits is the step of an unlinked refund.
+// credits returns the step of an unlinked refund.
 func credits() step {
 	return step{
 		name: "unlinked refund", verb: coretest.Credit, makes: true, success: 201,

@@ -28,7 +28,7 @@ func hold(t *testing.T, s *coretest.Service, txn int64) (held *sql.Tx, release f
 	return held, release
 }
 
-// waiter is the statement that waits for a lock, once one does.
+// waiter returns the statement that waits for a lock, once one does.
 func waiter(t *testing.T, s *coretest.Service) string {
 	t.Helper()
 	for {

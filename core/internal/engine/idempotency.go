@@ -89,7 +89,7 @@ func (e *Engine) onlyStore(ctx context.Context, r Request, fn func(*store.Tx) Re
 	return value(out), err
 }
 
-// stored is the body of a response as the store keeps it: encrypted if it shows a credential.
+// stored returns the body of a response as the store keeps it: encrypted if it shows a credential.
 func (e *Engine) stored(r Request, out *Result) []byte {
 	if out.Credential.IsZero() {
 		return out.Body

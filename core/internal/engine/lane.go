@@ -64,7 +64,7 @@ type offered struct {
 	nextAt time.Time
 }
 
-// width is how many steps may be tried at a time.
+// width returns how many steps may be tried at a time.
 func (l *lane) width() int {
 	if l.failures >= laneFailures {
 		return 1
@@ -72,8 +72,8 @@ func (l *lane) width() int {
 	return laneWidth
 }
 
-// room is how many steps a pass may queue. share is the part of the acquirer's gate for each lane
-// that fails.
+// room returns how many steps a pass may queue. share is the part of the acquirer's gate for each
+// lane that fails.
 func (l *lane) room(share int) int {
 	if l.failures >= laneFailures {
 		return max(laneFailures, share) - len(l.queue)

@@ -61,7 +61,7 @@ func insertCustomer(tx *store.Tx, s *coretest.Service, n int64) error {
 	})
 }
 
-// transactions is a list of transactions with a filter.
+// transactions returns a list of transactions with a filter.
 func transactions(f payment.TransactionFilter) listed {
 	return listed{
 		insert: func(tx *store.Tx, s *coretest.Service, n, _ int64) (int64, error) {
@@ -74,7 +74,7 @@ func transactions(f payment.TransactionFilter) listed {
 	}
 }
 
-// customers is a list of customers with a filter.
+// customers returns a list of customers with a filter.
 func customers(f payment.CustomerFilter) listed {
 	return listed{
 		insert: func(tx *store.Tx, s *coretest.Service, n, _ int64) (int64, error) { return n, insertCustomer(tx, s, n) },
@@ -89,7 +89,7 @@ func insertAPIKey(tx *store.Tx, s *coretest.Service, n, _ int64) (int64, error) 
 	return n, tx.InsertKey(&payment.APIKey{ID: n, Tenant: s.Tenant, Kind: "secret"}, []byte(strconv.FormatInt(n, 10)))
 }
 
-// lists are all lists of the store.
+// lists returns all lists of the store.
 func lists() map[string]listed {
 	out := listsOfPayments()
 	for _, more := range []map[string]listed{listsOfRefunds(), listsOfCustomers(), listsOfWebhooks(), listsOfMerchants()} {

@@ -41,7 +41,7 @@ func (e *Engine) CreateMerchant(
 	return made, value(out), err
 }
 
-// UpdateMerchant changes a merchant. ErrNotFound when there is none.
+// UpdateMerchant changes a merchant. It returns ErrNotFound if there is none.
 func (e *Engine) UpdateMerchant(
 	ctx context.Context, r Request, merchant int64, c payment.MerchantChange,
 ) (Result, error) {
@@ -50,7 +50,7 @@ func (e *Engine) UpdateMerchant(
 }
 
 // DisableMerchant takes a merchant out of service, or returns it to service. While it is out of
-// service, its keys are refused, but open steps continue. ErrNotFound if there is none.
+// service, its keys are refused, but open steps continue. It returns ErrNotFound if there is none.
 func (e *Engine) DisableMerchant(ctx context.Context, r Request, merchant int64, disabled bool) (Result, error) {
 	action := "merchants.enable"
 	if disabled {

@@ -97,7 +97,7 @@ func (e *Engine) detach(tx *store.Tx, m *payment.Method) error {
 	return tx.InsertEvent(e.detachment(m))
 }
 
-// detachment is the event of a payment method that was detached.
+// detachment returns the event of a payment method that was detached.
 func (e *Engine) detachment(m *payment.Method) *payment.Event {
 	return e.event(detachedEvent, m.Tenant, m.ID, methodDetached, e.shown(m))
 }

@@ -14,7 +14,7 @@ const (
 	StepReversal  Step = "reversal" // of an authorization that must not stand
 )
 
-// Steps are all kinds.
+// Steps returns all kinds.
 func Steps() []Step { return []Step{StepAuthorize, StepVoid, StepCapture, StepRefund, StepReversal} }
 
 // Contradiction is a response of the acquirer that does not fit the recorded outcome.
@@ -32,7 +32,7 @@ const (
 	OtherAmount Contradiction = "other_amount"
 )
 
-// Contradictions are all kinds.
+// Contradictions returns all kinds.
 func Contradictions() []Contradiction {
 	return []Contradiction{LateRecorded, LateReversed, OtherAmount}
 }
@@ -47,7 +47,7 @@ const (
 	SkipFailed   Skip = "failed"    // the store refuses the change; counts transactions
 )
 
-// Skips are all reasons.
+// Skips returns all reasons.
 func Skips() []Skip { return []Skip{SkipTimeZone, SkipVoid, SkipFailed} }
 
 // Settlement is the result of a pass: the transactions that it settled, and the captures that it

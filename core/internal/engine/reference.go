@@ -7,7 +7,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// authorizationReference is the acquirer's reference of an authorization. A confirmation that
+// authorizationReference returns the acquirer's reference of an authorization. A confirmation that
 // failed was reversed, so the next one has another reference.
 func authorizationReference(t *payment.Transaction) string {
 	name := id.Format(id.Transaction, t.ID)
@@ -33,7 +33,7 @@ func partReference(t *payment.Transaction) string {
 	return "part_" + authorizationReference(t)[4:]
 }
 
-// stepReference is the acquirer's idempotency key of a step.
+// stepReference returns the acquirer's idempotency key of a step.
 func stepReference(s payment.StepID) string {
 	switch s.Kind {
 	case payment.CaptureStep:

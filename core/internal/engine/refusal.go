@@ -10,7 +10,7 @@ const (
 	keyNotRollable   = "api_key_not_rollable"
 )
 
-// unavailable is the reason of a capture or refund whose request certainly did not reach the
+// unavailable returns the reason of a capture or refund whose request certainly did not reach the
 // acquirer.
 func unavailable() *payment.Refusal {
 	return &payment.Refusal{

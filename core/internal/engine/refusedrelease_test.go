@@ -10,8 +10,8 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-// unwanted are the cases of an approval that must be released. Each returns the service after the
-// approval, before a look has found it.
+// unwanted returns the cases of an approval that must be released. Each returns the service after
+// the approval, before a look has found it.
 func unwanted() map[string]func(*testing.T) *coretest.Service {
 	return map[string]func(*testing.T) *coretest.Service{
 		"sale": func(t *testing.T) *coretest.Service {

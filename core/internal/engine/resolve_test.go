@@ -13,7 +13,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-// operatorRequest is a request of an operator.
+// operatorRequest returns a request of an operator.
 func operatorRequest(s *coretest.Service) engine.Request {
 	r := s.Request("")
 	r.Tenant, r.Actor = engine.Operator(), audit.Actor{Name: "operator alice"}

@@ -13,7 +13,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// closings are the ways in which a payment of 100 is closed because an inquiry did not find it.
+// closings returns the ways in which a payment of 100 is closed because an inquiry did not find it.
 // Each returns the service after that.
 func closings() map[string]func(*testing.T) *coretest.Service {
 	unknown := func(t *testing.T, s *coretest.Service, key string) {
@@ -49,7 +49,7 @@ func closings() map[string]func(*testing.T) *coretest.Service {
 	}
 }
 
-// reference is the acquirer's reference of the only open payment.
+// reference returns the acquirer's reference of the only open payment.
 func reference(t *testing.T, s *coretest.Service) string {
 	t.Helper()
 	if a := s.Acquirer.Calls(coretest.Void); len(a) > 0 {

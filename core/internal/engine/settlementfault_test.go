@@ -118,7 +118,7 @@ func TestOneRefusedCaptureStopsNoOther(t *testing.T) {
 	wantSeries(t, series(), `settlement_skipped{reason="failed"} 1`)
 }
 
-// refuseSettling is a statement that makes the store refuse to settle a transaction.
+// refuseSettling returns a statement that makes the store refuse to settle a transaction.
 func refuseSettling(transaction int64) string {
 	if coretest.Shared() {
 		return fmt.Sprintf("ALTER TABLE transactions ADD CONSTRAINT refused CHECK (id <> %d OR amount_settled = 0)", transaction)

@@ -71,7 +71,7 @@ func steps() []step {
 // takeFunc takes a step on a transaction, 0 for a step that makes it.
 type takeFunc func(ctx context.Context, s *coretest.Service, r engine.Request, txn int64) (engine.Result, error)
 
-// followUpSteps is the steps on a transaction that exists: captures, voids and refunds.
+// followUpSteps returns the steps on a transaction that exists: captures, voids and refunds.
 func followUpSteps() []step {
 	return slices.DeleteFunc(steps(), step.asks)
 }

@@ -15,9 +15,9 @@ const (
 	reversalPrefix id.Prefix = "rev"
 )
 
-// StepName is the name of an unfinished step for operators: rev_… of a pending reversal, otherwise
-// the acquirer's reference of the attempt. An earlier attempt at a payment has its own outcome
-// under another reference, so two attempts never share a name.
+// StepName returns the name of an unfinished step for operators: rev_… of a pending reversal,
+// otherwise the acquirer's reference of the attempt. An earlier attempt at a payment has its own
+// outcome under another reference, so two attempts never share a name.
 func StepName(s payment.StepID) string {
 	if s.Kind == payment.ReversalStep {
 		return id.Format(reversalPrefix, s.ID)
@@ -25,7 +25,7 @@ func StepName(s payment.StepID) string {
 	return stepReference(s)
 }
 
-// StepReference is the acquirer's reference of an unfinished step. A pending reversal has the
+// StepReference returns the acquirer's reference of an unfinished step. A pending reversal has the
 // reference of the step that it reverses.
 func StepReference(u *payment.Unfinished) string {
 	if u.Step.Kind == payment.ReversalStep {

@@ -109,7 +109,7 @@ func (s *void) correct(tx *store.Tx, a acquirer.Answer, look *payment.Reversal) 
 	})
 }
 
-// voidState is the state of a void by its transaction.
+// voidState returns the state of a void by its transaction.
 func voidState(t *payment.Transaction, operation int64) payment.StepState {
 	switch {
 	case t.Status == payment.Voided:

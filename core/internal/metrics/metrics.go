@@ -120,7 +120,7 @@ func (m *Metrics) startAtZero() {
 	}
 }
 
-// logSize is the series of the store's write-ahead log.
+// logSize returns the series of the store's write-ahead log.
 func logSize(c Config) prometheus.Collector {
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "causeway_store_log_bytes", Help: "Size of SQLite's write-ahead log; 0 for a store on a server.",

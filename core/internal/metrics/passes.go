@@ -113,10 +113,10 @@ func (p *passes) end(pass string, transactions int, err error) {
 	p.last.WithLabelValues(pass).Set(seconds(p.clock.Now()))
 }
 
-// seconds is a time as Prometheus has it.
+// seconds returns a time as Prometheus has it.
 func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
 
-// age is how long ago a time is, 0 for the zero time.
+// age returns how long ago a time is, 0 for the zero time.
 func age(c clock.Clock, t time.Time) float64 {
 	if t.IsZero() {
 		return 0

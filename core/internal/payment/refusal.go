@@ -24,7 +24,7 @@ const (
 	AcquirerUnavailable     = "acquirer_unavailable"
 )
 
-// Busy is the refusal while the acquirer's response to an earlier step is missing.
+// Busy returns the refusal while the acquirer's response to an earlier step is missing.
 func Busy() *Refusal {
 	return &Refusal{
 		Code:    OperationInProgress,

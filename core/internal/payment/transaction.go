@@ -120,7 +120,7 @@ func (t *Transaction) Authorizer() Client {
 	return t.Client
 }
 
-// Capturable is the amount that a capture may still take.
+// Capturable returns the amount that a capture may still take.
 func (t *Transaction) Capturable() int64 {
 	if t.Status != Authorized && t.Status != PartiallyCaptured {
 		return 0
@@ -128,7 +128,7 @@ func (t *Transaction) Capturable() int64 {
 	return t.Authorized - t.Captured - t.CapturePending
 }
 
-// Refundable is the amount that a refund may still give back.
+// Refundable returns the amount that a refund may still give back.
 func (t *Transaction) Refundable() int64 {
 	if t.Status != Captured && t.Status != PartiallyCaptured {
 		return 0
@@ -182,8 +182,8 @@ type Capture struct {
 	UpdatedAt      time.Time
 }
 
-// Refundable is the amount that a refund may still give back of this capture. Its transaction may
-// have less left.
+// Refundable returns the amount that a refund may still give back of this capture. Its transaction
+// may have less left.
 func (c *Capture) Refundable() int64 {
 	if c.State != StepSucceeded {
 		return 0

@@ -53,7 +53,7 @@ func (l *buckets[K]) take(k K, now time.Time) Verdict {
 	return v
 }
 
-// seconds is how long it takes to earn tokens, rounded up.
+// seconds returns how long it takes to earn tokens, rounded up.
 func (l *buckets[K]) seconds(tokens float64) int { return int(math.Ceil(tokens / float64(l.rate))) }
 
 func (l *buckets[K]) bucket(k K, now time.Time) *rate.Limiter {

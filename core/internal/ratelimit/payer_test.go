@@ -12,7 +12,7 @@ import (
 // shop is the publishable keys of a merchant.
 var shop = ratelimit.Group{Merchant: 1, Public: true}
 
-// from is a payer of the shop at an address.
+// from returns a payer of the shop at an address.
 func from(address string) ratelimit.Client {
 	return ratelimit.Client{Key: 1, Group: shop, Payer: netip.MustParseAddr(address)}
 }

@@ -130,5 +130,5 @@ func (l *Limiter) takePayer(c Client, now time.Time) Verdict {
 	return first
 }
 
-// Field is the value of the RateLimit header field.
+// Field returns the value of the RateLimit header field.
 func (v Verdict) Field() string { return fmt.Sprintf(`"%s";r=%d;t=%d`, v.Of, v.Remaining, v.Reset) }

@@ -11,7 +11,7 @@ import (
 
 var birth = time.Date(2026, time.November, 21, 9, 30, 0, 0, time.UTC)
 
-// key is a client with this key, which is the only one of its merchant.
+// key returns a client with this key, which is the only one of its merchant.
 func key(n int64) ratelimit.Client {
 	return ratelimit.Client{Key: n, Group: ratelimit.Group{Merchant: n}}
 }

@@ -44,7 +44,7 @@ func Open(ctx context.Context, location Location, c clock.Clock) (*Ring, error) 
 	return r, nil
 }
 
-// Of is the ring of a set that is kept nowhere.
+// Of returns the ring of a set that is kept nowhere.
 func Of(s *Set, c clock.Clock) *Ring { return &Ring{set: s, clock: c} }
 
 // Read reads the set again, and reports whether it has changed.
@@ -90,7 +90,7 @@ func (r *Ring) Missed(ctx context.Context) bool {
 	return err == nil && changed
 }
 
-// Set is the set as it was read last.
+// Set returns the set as it was read last.
 func (r *Ring) Set() *Set {
 	r.mu.RLock()
 	defer r.mu.RUnlock()

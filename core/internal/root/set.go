@@ -190,7 +190,7 @@ func newSet(d document) (*Set, error) {
 	return s, nil
 }
 
-// Bytes is the stored form.
+// Bytes returns the stored form.
 func (s *Set) Bytes() ([]byte, error) {
 	b, err := json.Marshal(document{format, s.made, s.versions, s.lasting}, json.Deterministic(true))
 	if err != nil {
@@ -205,11 +205,11 @@ func (s *Set) Versions() []Version { return s.versions }
 // Made is when the set was made, and with it its lasting keys.
 func (s *Set) Made() time.Time { return s.made }
 
-// Newest is the version that was made last.
+// Newest returns the version that was made last.
 func (s *Set) Newest() Version { return s.versions[len(s.versions)-1] }
 
-// Rotated adds a version that is in use from now + Activation on. ErrPending if another one is to
-// come.
+// Rotated adds a version that is in use from now + Activation on. It returns ErrPending if another
+// one is to come.
 func (s *Set) Rotated(now time.Time) (*Set, error) {
 	last := s.Newest()
 	if last.From.After(now) {
@@ -234,8 +234,8 @@ func (s *Set) Dropped(now time.Time) (*Set, error) {
 // Lasting returns a lasting key. Read only.
 func (s *Set) Lasting(l Lasting) []byte { return s.lasting[l] }
 
-// active is the index in keys of the version in use at a time: the newest from before it, else the
-// oldest.
+// active returns the index in keys of the version in use at a time: the newest from before it, else
+// the oldest.
 func (s *Set) active(t time.Time) int {
 	n := len(s.versions)
 	for i, v := range slices.Backward(s.versions) {

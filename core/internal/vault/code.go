@@ -109,7 +109,7 @@ func (v *Vault) codeAEAD(k payment.CodeKey, value secret.String) (cipher.AEAD, e
 	return cipher.NewGCMWithRandomNonce(block)
 }
 
-// codeKeyPlace is the associated data of a code key.
+// codeKeyPlace returns the associated data of a code key.
 func codeKeyPlace(k payment.CodeKey) []byte {
 	return []byte("security-code key|" + strconv.FormatInt(k.ID, 10) + "|" + strconv.FormatInt(k.Hour, 10))
 }

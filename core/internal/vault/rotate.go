@@ -30,7 +30,7 @@ type Rotation struct {
 	Complain func(object string, err error)
 }
 
-// Run rotates. ErrStillSealed when there are rows that do not open.
+// Run rotates. It returns ErrStillSealed if there are rows that do not open.
 func (r *Rotation) Run(ctx context.Context) error {
 	if err := r.Vault.Refresh(); err != nil {
 		return err

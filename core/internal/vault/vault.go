@@ -110,7 +110,7 @@ func (v *Vault) Refresh() error {
 	return nil
 }
 
-// Primary is the key that seals.
+// Primary returns the key that seals.
 func (v *Vault) Primary() uint32 { return v.current().primary }
 
 // Older lists the keys that only open, in no order.

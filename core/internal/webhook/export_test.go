@@ -9,13 +9,13 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-// Schedule is a copy of the schedule.
+// Schedule returns a copy of the schedule.
 func Schedule() []time.Duration { return slices.Clone(schedule) }
 
 // Control checks an address as the dialer does before it connects.
 func (p Policy) Control(address string) error { return p.control("tcp", address, nil) }
 
-// Sign is the webhook-signature header.
+// Sign returns the webhook-signature header.
 func (s Secrets) Sign(e *payment.Endpoint, message string, at int64, body []byte) string {
 	return s.sign(e, message, at, body)
 }

@@ -21,12 +21,12 @@ type Secrets struct{ key secret.String }
 // NewSecrets derives from key, 32 random bytes that stay the same for the life of the store.
 func NewSecrets(key []byte) Secrets { return Secrets{secret.New(string(key))} }
 
-// Of is the secret of an endpoint in its generation, as its owner is shown it.
+// Of returns the secret of an endpoint in its generation, as its owner is shown it.
 func (s Secrets) Of(endpoint, generation int64) secret.String {
 	return secret.New(secretPrefix + base64.StdEncoding.EncodeToString(s.bytes(endpoint, generation)))
 }
 
-// bytes is what signs.
+// bytes returns what signs.
 func (s Secrets) bytes(endpoint, generation int64) []byte {
 	return sum([]byte(s.key.Reveal()), id.Format(id.WebhookEndpoint, endpoint), ".", strconv.FormatInt(generation, 10))
 }

@@ -41,7 +41,7 @@ func (c *client) move(bases ...string) {
 	c.http.CloseIdleConnections()
 }
 
-// many is how many processes there are.
+// many returns how many processes there are.
 func (c *client) many() int {
 	c.mu.RLock()
 	defer c.mu.RUnlock()

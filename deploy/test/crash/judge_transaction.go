@@ -161,7 +161,7 @@ func (j *judge) statuses(c *Call, t v1.Transaction, captured int64, final bool) 
 	return out
 }
 
-// outcome are the statuses that a create may leave.
+// outcome returns the statuses that a create may leave.
 func outcome(c *Call, t v1.Transaction) []v1.TransactionStatus {
 	every := []v1.TransactionStatus{
 		v1.TransactionStatusFailed, v1.TransactionStatusAuthorized, v1.TransactionStatusCaptured,

@@ -129,10 +129,10 @@ func RSA(tb testing.TB, bits int) *rsa.PrivateKey {
 	return key
 }
 
-// ChainPEM is what belongs into the .crt file.
+// ChainPEM returns what belongs into the .crt file.
 func (i *Issued) ChainPEM() []byte { return PEM(i.Chain...) }
 
-// KeyPEM is what belongs into the .key file.
+// KeyPEM returns what belongs into the .key file.
 func (i *Issued) KeyPEM(tb testing.TB) []byte {
 	tb.Helper()
 	der, err := x509.MarshalPKCS8PrivateKey(i.Key)
@@ -142,7 +142,7 @@ func (i *Issued) KeyPEM(tb testing.TB) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
 }
 
-// Pair is what certfile makes of it.
+// Pair returns what certfile makes of it.
 func (i *Issued) Pair(tb testing.TB) *certfile.Pair {
 	tb.Helper()
 	p, err := certfile.Parse(certfile.Files{Chain: "test.crt", Key: "test.key"}, i.ChainPEM(), i.KeyPEM(tb))

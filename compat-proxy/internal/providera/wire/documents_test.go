@@ -6,7 +6,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
 )
 
-// response is a response with one message.
+// response returns a response with one message.
 func response(root, refID, result, code, text string, own ...*wire.Element) *wire.Document {
 	d := &wire.Document{
 		Root: root, ResultCode: result,

@@ -88,7 +88,7 @@ var pairs = sync.OnceValue(func() [3]pair {
 	return out
 })
 
-// certified is a credentials file of merchants that sign with certificates.
+// certified returns a credentials file of merchants that sign with certificates.
 func certified() string {
 	p := pairs()
 	return "provider_b:\n  - merchant_id: demo_merchant_1\n    api_key: sk_test_one\n    certificates: [" +

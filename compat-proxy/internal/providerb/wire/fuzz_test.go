@@ -48,7 +48,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// capitals is a document with its keys in capital letters.
+// capitals returns a document with its keys in capital letters.
 func capitals(t *testing.T, body []byte) []byte {
 	t.Helper()
 	var out bytes.Buffer

@@ -41,8 +41,8 @@ func (e cardEntry) testCard() TestCard {
 	return t
 }
 
-// DefaultPaymentMethod is the fixture that `payment_method: "card"` without a card means in test
-// mode.
+// DefaultPaymentMethod returns the fixture that `payment_method: "card"` without a card means in
+// test mode.
 func (s *Simulator) DefaultPaymentMethod() string { return s.catalogue.defaultPaymentMethod }
 
 // Fixture returns the card of a test payment method such as pm_card_visa. It has no CVC, and

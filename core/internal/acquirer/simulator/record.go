@@ -60,7 +60,7 @@ func (c check) String() string {
 	return ""
 }
 
-// letter is the letter that the journal has for a check, a dash if it was not requested.
+// letter returns the letter that the journal has for a check, a dash if it was not requested.
 func (c check) letter() byte {
 	if c == 0 {
 		return '-'
@@ -79,7 +79,7 @@ func (c codes) shown() acquirer.ResultCodes {
 	return acquirer.ResultCodes{AVS: letter(c.avs), CVC: letter(c.cvc), CAVV: letter(c.cavv)}
 }
 
-// letters are the letters that the journal has for codes, a dash for no code.
+// letters returns the letters that the journal has for codes, a dash for no code.
 func (c codes) letters() []byte {
 	out := []byte{c.avs, c.cvc, c.cavv}
 	for i, b := range out {

@@ -34,7 +34,7 @@ func mustOpen(tb testing.TB, cfg simulator.Config) *simulator.Simulator {
 	return s
 }
 
-// request is an authorization of 19.99 on a fixture, by a payer who gave no address.
+// request returns an authorization of 19.99 on a fixture, by a payer who gave no address.
 func request(tb testing.TB, s *simulator.Simulator, reference, paymentMethod string) acquirer.Authorize {
 	tb.Helper()
 	card, ok := s.Fixture(paymentMethod)

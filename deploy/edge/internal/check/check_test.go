@@ -153,7 +153,7 @@ func TestResources(t *testing.T) {
 		}, "steer"},
 		"SentAgain": {func(_ *testing.T, r *build.Resources) {
 			forwarding(r).RetryPolicy = &routev3.RetryPolicy{RetryOn: "5xx"}
-		}, "sent again"},
+		}, "repeats requests"},
 		"NoRouter": {func(t *testing.T, r *build.Resources) {
 			t.Helper()
 			manager(t, *r, func(m *hcmv3.HttpConnectionManager) { m.HttpFilters = m.GetHttpFilters()[:1] })

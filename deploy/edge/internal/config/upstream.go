@@ -25,7 +25,7 @@ func (c *Config) checkUpstreams(f *faults) {
 			f.add(key+".health", "needed with several addresses: by it a server reports that it is about to stop")
 		case u.Health != "":
 			if p, err := ParsePattern(u.Health); err != nil || p.Rest || slices.Contains(p.Segments, "{}") {
-				f.add(key+".health", "%q is not a valid path", u.Health)
+				f.add(key+".health", "%q must be a path in its shortest form, without {} and /**", u.Health)
 			}
 		}
 		switch {
