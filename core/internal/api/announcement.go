@@ -14,7 +14,7 @@ import (
 // maxEventName is the length of the longest name of an announcement in bytes.
 const maxEventName = 200
 
-// platformEvents are the types of events that come from outside of payments.
+// platformEvents are the types of events about the platform, not about payments.
 var platformEvents = []v1.EventType{v1.EventTypeMleKeyRotated, v1.EventTypeCertificateRotated, v1.EventTypeTLSCipherPolicyChanged}
 
 // announce writes an event of the platform for one merchant.
@@ -40,12 +40,12 @@ func checkAnnouncement(in *operator.EventCreate) *fault {
 	case in.Mode == "":
 		return &fault{code: codeMissingField, param: "mode"}
 	case !in.Mode.Valid():
-		return &fault{code: codeInvalidValue, param: "mode", message: "A mode is \"test\" or \"live\"."}
+		return &fault{code: codeInvalidValue, param: "mode", message: "A mode must be \"test\" or \"live\"."}
 	}
 	return checkNews(platformEvents, in.Type, in.Name, in.Object)
 }
 
-// checkNews checks an event of the platform, for one merchant or for all.
+// checkNews checks an event of the platform, for one merchant or for all merchants.
 func checkNews(types []v1.EventType, kind v1.EventType, name string, object jsontext.Value) *fault {
 	switch {
 	case kind == "":

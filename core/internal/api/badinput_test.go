@@ -167,8 +167,8 @@ func TestBadFields(t *testing.T) {
 	b.wantRefused(t, "/v1/transactions", cases)
 }
 
-// TestNulls: no field of the contract takes null. Read as absent, an "amount": null would mean the
-// whole amount.
+// TestNulls: no field of the contract takes null. If null counted as absent, "amount": null would
+// mean the whole amount.
 func TestNulls(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -8,10 +8,10 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// bankCurrency is what accounts that have a routing number are held in.
+// bankCurrency is the currency of accounts with a routing number.
 const bankCurrency = "usd"
 
-// givenBankAccount checks a bank account. Only the parts of it that may be shown are ever stored.
+// givenBankAccount checks a bank account. Only the parts that may be shown are stored.
 func (a *API) givenBankAccount(t payment.Tenant, in *v1.BankAccountInput) (payer, error) {
 	if in == nil {
 		return payer{}, &fault{code: codeMissingField, param: kindBankAccount}
@@ -29,7 +29,7 @@ func (a *API) givenBankAccount(t payment.Tenant, in *v1.BankAccountInput) (payer
 	return payer{Source: acquirer.Source{BankAccount: account}, shown: shownSource{BankAccount: shown}}, nil
 }
 
-// bankAccountFault names the first field of an account that cannot be right.
+// bankAccountFault names the first field of an account with an impossible value.
 func bankAccountFault(in *v1.BankAccountInput) *fault {
 	switch {
 	case in.AccountNumber.IsZero():
@@ -40,7 +40,7 @@ func bankAccountFault(in *v1.BankAccountInput) *fault {
 		return &fault{code: codeMissingField, param: "bank_account.routing_number"}
 	case !bankaccount.ValidRouting(in.RoutingNumber):
 		return &fault{
-			code: codeInvalidValue, param: "bank_account.routing_number", message: "A routing number is nine digits with a right ABA check digit.",
+			code: codeInvalidValue, param: "bank_account.routing_number", message: "A routing number is nine digits with a valid ABA check digit.",
 		}
 	case in.AccountType == "":
 		return &fault{code: codeMissingField, param: "bank_account.account_type"}
@@ -73,7 +73,7 @@ func (p *payer) debitFault(autoCapture bool, currency string, threeDS *v1.ThreeD
 	case threeDS != nil:
 		return &fault{
 			code: codeInvalidValue, param: "three_d_secure", cause: p.basis,
-			message: "3-D Secure goes with cards and network tokens only.",
+			message: "3-D Secure is only for cards and network tokens.",
 		}
 	}
 	return nil

@@ -26,7 +26,8 @@ type probe struct {
 // absent is the value of a field that is left out.
 type absent struct{}
 
-// probes returns all that follow from a schema at a path: each of its bounds met and overstepped.
+// probes returns the probes for a schema at a path: for each bound the last valid value and the
+// first invalid one.
 func probes(at string, s *openapi3.Schema, required bool) []probe {
 	out := []probe{{at, "null", nil, false}}
 	if required {
@@ -57,7 +58,7 @@ func probes(at string, s *openapi3.Schema, required bool) []probe {
 	return out
 }
 
-// merged returns a schema together with its one allOf.
+// merged returns a schema merged with its only allOf.
 func merged(s *openapi3.Schema) *openapi3.Schema {
 	if len(s.AllOf) == 0 {
 		return s
@@ -140,7 +141,7 @@ func listProbes(at string, s *openapi3.Schema) []probe {
 	}
 	if s.MaxItems != nil {
 		out = append(out, probe{at, "too long", slices.Repeat([]any{item}, int(*s.MaxItems)+1), false})
-		if s.Items.Value.Type.Is("object") { // the others stand once each
+		if s.Items.Value.Type.Is("object") { // each of the others occurs once
 			out = append(out, probe{at, "the longest", slices.Repeat([]any{item}, int(*s.MaxItems)), true})
 		}
 	}
@@ -187,7 +188,7 @@ func mapProbes(at string, s, values *openapi3.Schema) []probe {
 
 func join(at, name string) string { return strings.TrimPrefix(at+"."+name, ".") }
 
-// with is a body with a probe's value at its place. Samples fill the missing levels.
+// with sets a probe's value at its path in a body. Samples fill the missing levels.
 func with(body map[string]any, at string, v any) {
 	object, whole := body, strings.Split(at, ".")
 	for i, name := range whole[:len(whole)-1] {
@@ -219,7 +220,8 @@ func with(body map[string]any, at string, v any) {
 	object[last] = v
 }
 
-// param returns how an error names a field: a value in a list of plain values is named by its list.
+// param returns the name of a field in an error. A value in a list of plain values has the name of
+// the list.
 func param(at string) []string { return []string{at, strings.TrimSuffix(at, ".0")} }
 
 // elsewhere reports whether a path of the contract belongs to another program: mle-filter or the

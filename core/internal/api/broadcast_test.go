@@ -77,8 +77,8 @@ func TestBroadcast(t *testing.T) {
 	}
 }
 
-// TestBroadcastMeetsAnAnnouncement: a merchant that got the announcement alone does not get it
-// again.
+// TestBroadcastMeetsAnAnnouncement: a merchant that already got the event as an announcement does
+// not get it again.
 func TestBroadcastMeetsAnAnnouncement(t *testing.T) {
 	t.Parallel()
 	b, p := operated(t)
@@ -97,7 +97,7 @@ func TestBroadcastCutShort(t *testing.T) {
 	b, p := operated(t)
 	const merchants = 250
 	makeMerchants(t, b, merchants-1)
-	for cuts, round := 0, 1; cuts < 3; round++ { // a service may be quicker than the test looks
+	for cuts, round := 0, 1; cuts < 3; round++ { // the broadcast may end before the test stops the service
 		body := strings.ReplaceAll(rotated, "rot-1", fmt.Sprint("rot-", round))
 		MustDecode[operator.Broadcast](t, p.post(t, broadcasts, body), 201)
 		cuts += b.cutShort(t, 3-cuts)
@@ -131,7 +131,7 @@ func (b *bundle) cutShort(t *testing.T, most int) (cuts int) {
 	return cuts
 }
 
-// makeMerchants makes n of them, many at the same time: they share commits.
+// makeMerchants makes n merchants, many at the same time, so that they share commits.
 func makeMerchants(t *testing.T, b *bundle, n int) {
 	t.Helper()
 	turns := make(chan struct{}, n)
@@ -189,7 +189,7 @@ func TestAnnouncement(t *testing.T) {
 		t.Errorf("got %s", first.body)
 	}
 	wantReplay(t, p.post(t, path, rotatedKey, keyed("k")), first)
-	b.clock.Advance(25 * time.Hour) // the idempotency key is forgotten, the announcement is not
+	b.clock.Advance(25 * time.Hour) // the idempotency key has expired, but the announcement is still stored
 	for i, body := range []string{rotatedKey, strings.Replace(rotatedKey, `"mle_key"`, `"other"`, 1)} {
 		if again := MustDecode[v1.Event](t, p.post(t, path, body, keyed([]string{"k", "k2"}[i])), 200); again.ID != told.ID || string(again.Data.Object) != string(told.Data.Object) {
 			t.Errorf("again: got %+v, want %s", again, told.ID)
@@ -212,7 +212,7 @@ func TestAnnouncement(t *testing.T) {
 	}
 }
 
-// TestAnnouncementTogether: of many at the same time one makes the event.
+// TestAnnouncementTogether: of many concurrent equal announcements, one makes the event.
 func TestAnnouncementTogether(t *testing.T) {
 	t.Parallel()
 	b, p := operated(t)

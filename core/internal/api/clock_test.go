@@ -8,8 +8,8 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/engine"
 )
 
-// TestHowFarTheClockMayBeOff: by engine.RequestTolerance, either way. Beyond it reads get their
-// response, except the reads of an Idempotency-Key.
+// TestHowFarTheClockMayBeOff: the clock may be off by engine.RequestTolerance, ahead or behind.
+// Beyond that only reads are served, except reads of an Idempotency-Key.
 func TestHowFarTheClockMayBeOff(t *testing.T) {
 	t.Parallel()
 	for _, ahead := range []time.Duration{0, engine.RequestTolerance, engine.RequestTolerance + 1, 25 * time.Hour} {
@@ -25,8 +25,8 @@ func TestHowFarTheClockMayBeOff(t *testing.T) {
 	}
 }
 
-// TestDateOfAServersClock: the store is on a server. Date is the server's if the clock is ahead of
-// it by more than the second in which Date counts.
+// TestDateOfAServersClock: the store is on a server. Date is the server's time if the clock is
+// ahead of it by more than a second, the unit of Date.
 func TestDateOfAServersClock(t *testing.T) {
 	t.Parallel()
 	for ahead, want := range map[time.Duration]time.Duration{

@@ -45,7 +45,7 @@ func (b *bundle) wantDate(t *testing.T, name string, want time.Time) {
 	}
 }
 
-// confirms waits until a column of the row that a restarted core continues from has a value.
+// confirms waits until a column of the guard's stored state has a value.
 func (b *bundle) confirms(t *testing.T, column string, want int64) {
 	t.Helper()
 	programtest.WaitFor(t, fmt.Sprintf("%s is %d", column, want), func() bool {
@@ -80,8 +80,8 @@ func TestDateOfAClockThatIsAhead(t *testing.T) {
 	b.wantDate(t, "believed", b.clock.Now())
 }
 
-// TestDateAfterADowntime: Date is the clock's as soon as core runs again, and so is the time of
-// each new payment.
+// TestDateAfterADowntime: as soon as core runs again, Date and the time of each new payment follow
+// the clock.
 func TestDateAfterADowntime(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -96,7 +96,7 @@ func TestDateAfterADowntime(t *testing.T) {
 }
 
 // TestDateOfTwoCoresPostgreSQL: after a downtime, two cores that start 50 minutes apart show one
-// Date. The time of the server alone decides, so a step that the server makes, too, counts
+// Date. Only the time of the server counts, so Date also follows a step of the server's clock
 // immediately.
 func TestDateOfTwoCoresPostgreSQL(t *testing.T) {
 	t.Parallel()
@@ -121,8 +121,8 @@ func TestDateOfTwoCoresPostgreSQL(t *testing.T) {
 }
 
 // TestAKeyOutlivesACorrectionAndARestart: the clock was behind when a payment was made, and is set
-// right while core runs. Whenever core is restarted, the key is used for the 24 hours in which core
-// ran, and no longer.
+// right while core runs. Whenever core is restarted, the key stays in use for 24 hours of core's
+// running time, and no longer.
 func TestAKeyOutlivesACorrectionAndARestart(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -168,7 +168,7 @@ func TestAKeyOutlivesACorrectionAndARestart(t *testing.T) {
 }
 
 // TestAStopStoresAStep: the clock steps, and core is stopped before it stores the state of its
-// guard again. It starts by a step that it saw.
+// guard again. After the start it still counts the step.
 func TestAStopStoresAStep(t *testing.T) {
 	t.Parallel()
 	b := openBundle(t, &bundle{file: true, rateLimit: -1})
@@ -179,8 +179,8 @@ func TestAStopStoresAStep(t *testing.T) {
 	b.wantDate(t, "restarted", b.clock.Now().Add(-48*time.Hour))
 }
 
-// TestAStopStoresAStepPostgreSQL: a core that stops stores a step, also if it has handed on the
-// lead before. A key of before the step is still in use when the step is believed.
+// TestAStopStoresAStepPostgreSQL: a core that stops stores a step, even if it has given up
+// leadership before. A key of before the step is still in use when the step is believed.
 func TestAStopStoresAStepPostgreSQL(t *testing.T) {
 	t.Parallel()
 	b := openBundle(t, &bundle{on: coretest.OnServer(pgtest.Schema(t)), rateLimit: -1})
@@ -237,7 +237,7 @@ func TestAStepAfterATimeAheadOutlivesARestart(t *testing.T) {
 	b.wantKey(t, "restarted", first, true)
 }
 
-// offClock is the system's clock, wrong by a time.
+// offClock is the system's clock with an offset.
 type offClock struct{ by atomic.Int64 }
 
 func (c *offClock) Now() time.Time { return clock.System().Now().Add(time.Duration(c.by.Load())) }
@@ -303,7 +303,7 @@ func TestTheLargestStepIsKeptPostgreSQL(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _ = opened.Close() }() // it has written all that the test reads
+		defer func() { _ = opened.Close() }() // the test reads only committed rows
 		db[i] = opened
 	}
 	if err := db[0].KeepConfirmed(t.Context()); err != nil {
@@ -326,7 +326,7 @@ func TestTheLargestStepIsKeptPostgreSQL(t *testing.T) {
 
 // TestALeaderKeepsTheStepOfAnotherCorePostgreSQL: the clocks of two cores are two days behind. One
 // is set right, and its core is restarted. Meanwhile the other core leads and stores its own state.
-// Then its clock is set right, too. A key from before is in use for its 24 hours.
+// Then its clock is set right, too. An earlier key stays in use for its 24 hours.
 func TestALeaderKeepsTheStepOfAnotherCorePostgreSQL(t *testing.T) {
 	t.Parallel()
 	const behind = 48 * time.Hour

@@ -18,7 +18,7 @@ func waiting(more string) string {
 	return `{"amount":500,"currency":"usd","confirm":false` + more + `}`
 }
 
-// unconfirmed is a transaction that waits, and the secret that confirms it.
+// unconfirmed is a transaction that waits to be confirmed, with its client secret.
 type unconfirmed struct{ id, secret string }
 
 func (b *bundle) MustPrepare(t *testing.T, more string) unconfirmed {
@@ -70,7 +70,7 @@ func TestConfirm(t *testing.T) {
 			if before.Version != 0 || before.ClientSecret != nil || before.Card != nil || before.Authorization != nil {
 				t.Errorf("waiting: got %+v", before)
 			}
-			b.clock.Advance(time.Second) // little, as the others are under way: an older request is claimed
+			b.clock.Advance(time.Second) // only a second: recovery claims the step of an older request
 			got := MustDecode[v1.Transaction](t, b.confirm(t, u.id, c.confirm), 200)
 			read := b.wantTransaction(t, u.id, c.status, c.want)
 			if got.PaymentMethod != c.method || got.Version != 1 || got.Status != c.status || read.PaymentMethod != c.method {
@@ -152,7 +152,7 @@ func TestConfirmWithPublishableKey(t *testing.T) {
 	for _, secret := range []string{"x", other.secret, u.secret[:len(u.secret)-1], u.secret + "0", strings.ToUpper(u.secret)} {
 		body := `{"client_secret":"` + secret + `","payment_method":"card"}`
 		wantRefusal(t, b.confirm(t, u.id, body, pk), wrong)
-		wantRefusal(t, b.confirm(t, u.id, body), wrong)       // a wrong one is wrong with a secret key too
+		wantRefusal(t, b.confirm(t, u.id, body), wrong)       // a wrong client secret is refused for a secret key too
 		wantRefusal(t, b.confirm(t, absent, body, pk), wrong) // and does not reveal whether it exists
 	}
 	stranger := setup(t)
@@ -169,7 +169,7 @@ func TestConfirmWithPublishableKey(t *testing.T) {
 	MustDecode[v1.Transaction](t, b.confirm(t, last.id, last.proven(typedCard), pk), 200)
 }
 
-// TestPayerSeesOnlyTheirOwn: a publishable key reads no data of the merchant and no reply of the
+// TestPayerSeesOnlyTheirOwn: a publishable key reads no data of the merchant and no response of the
 // acquirer.
 func TestPayerSeesOnlyTheirOwn(t *testing.T) {
 	t.Parallel()
@@ -340,8 +340,8 @@ func TestConfirmThatIsRefused(t *testing.T) {
 	wantRefusal(t, b.post(t, "/v1/transactions", waiting(""), live), refusal{503, v1.ErrorTypeAPIError, "acquirer_not_configured", ""})
 }
 
-// TestStepsAfterASecondAttempt: captures and refunds named the first attempt to the acquirer, which
-// had been reversed.
+// TestStepsAfterASecondAttempt: captures and refunds after a second confirmation name its
+// authorization, not the reversed one of the first.
 func TestStepsAfterASecondAttempt(t *testing.T) {
 	t.Parallel()
 	b := setupWith(t, MustHurryCatalogue(t, 20*time.Millisecond))

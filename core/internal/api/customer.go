@@ -39,8 +39,8 @@ func customerFault(in *v1.CustomerInput) *fault {
 	return nil
 }
 
-// merged returns a customer's details after an update, in the contract's words. Empty fields are
-// not kept.
+// merged returns a customer's details after an update, as the contract shows them. Empty fields are
+// omitted.
 func merged(details []byte, in *v1.CustomerInput) []byte {
 	var was v1.CustomerInput
 	decodeDetails(details, &was)

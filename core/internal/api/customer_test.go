@@ -22,7 +22,7 @@ func (b *bundle) MustCustomer(t *testing.T, body string) v1.Customer {
 	return MustDecode[v1.Customer](t, b.post(t, "/v1/customers", body), 201)
 }
 
-// write changes the database past the service.
+// write changes the database directly, without the service.
 func (b *bundle) write(t *testing.T, statement string) {
 	t.Helper()
 	b.database.MustExec(t, statement)
@@ -266,7 +266,7 @@ func TestCustomerFilters(t *testing.T) {
 	wantRefusal(t, b.get(t, "/v1/customers?phone=1"), invalid("unknown_parameter", "phone"))
 }
 
-// TestCustomersAreLookedUpSQLite: by an index, not by reading all of them.
+// TestCustomersAreLookedUpSQLite: lookups of customers use an index.
 func TestCustomersAreLookedUpSQLite(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

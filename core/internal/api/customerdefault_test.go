@@ -12,7 +12,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// byCustomer returns a create that names a customer and nothing to pay with.
+// byCustomer returns a create that names a customer but no payment method.
 func byCustomer(customer, more string) string {
 	return `{"amount":500,"currency":"usd","customer":"` + customer + `"` + more + `}`
 }
@@ -102,8 +102,8 @@ func TestDefaultPaymentMethodTakenAway(t *testing.T) {
 	}
 }
 
-// TestDefaultPaymentMethodOfAConfirmation: the default at the time of payment counts, not that of
-// the creation.
+// TestDefaultPaymentMethodOfAConfirmation: the default at the time of the confirmation counts, not
+// the default at the creation.
 func TestDefaultPaymentMethodOfAConfirmation(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -161,7 +161,8 @@ func TestBadDefaultPaymentMethods(t *testing.T) {
 	})
 }
 
-// TestDefaultAgainstDetach: in either order, no customer is left with a default that is gone.
+// TestDefaultAgainstDetach: in either order, no customer keeps a detached payment method as its
+// default.
 func TestDefaultAgainstDetach(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

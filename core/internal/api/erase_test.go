@@ -28,8 +28,8 @@ const money = `SELECT COALESCE(SUM(amount * 3 + amount_authorized * 5 + amount_c
 const linked = "SELECT COUNT(*) FROM transaction_terms WHERE kind = 1"
 
 // TestDeletedCustomerReachesItsPayments deletes a customer with an old and a young payment. The old
-// one loses its personal data immediately, in its row and its events; the young one follows at its
-// time.
+// payment loses its personal data immediately, in its row and its events. The young one loses it at
+// the end of its period.
 func TestDeletedCustomerReachesItsPayments(t *testing.T) {
 	t.Parallel()
 	b, one, _, _ := setupSenders(t)
@@ -108,7 +108,7 @@ func TestRefundAfterErasure(t *testing.T) {
 	}
 	b.again(t)
 	wantReplay(t, b.refund(t, old.ID, `,"amount":100,"metadata":{"name":"Erika"}`, keyed("k"), from(one)), first)
-	b.keepPersonal = 0 // the refund follows its payment, under any period
+	b.keepPersonal = 0 // a refund is erased with its payment, for any period
 	b.clock.Advance(core.LeastKeepPersonal + time.Hour)
 	b.again(t)
 	programtest.WaitFor(t, "the personal data are erased", func() bool { return !strings.Contains(string(b.get(t, "/v1/refunds/"+r.ID).body), "Erika") })
@@ -119,7 +119,7 @@ func TestRefundAfterErasure(t *testing.T) {
 }
 
 // TestPeriodOfAMerchant erases only the payments of the merchant that has its own period. It also
-// erases rows that an earlier erasure has passed. The list of due erasures has them before.
+// erases rows that an earlier pass has skipped. Before that, the list of due erasures shows them.
 func TestPeriodOfAMerchant(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -149,7 +149,7 @@ func TestPeriodOfAMerchant(t *testing.T) {
 	}
 	b.stopped(t, func(a *admin.Admin) error {
 		wantDue(t, a, other, 0)
-		// Its payment is older than the one that was erased.
+		// Its payment is older than the erased payment.
 		err := a.UpdateMerchant(t.Context(), b.merchant, operator.MerchantUpdate{KeepPersonalDays: &days})
 		wantDue(t, a, b.merchant, 1)
 		return err
@@ -224,7 +224,7 @@ func TestPayerStaysAfterItsPaymentIsErased(t *testing.T) {
 	payer := b.MustCustomer(t, "{}").ID
 	b.MustAttach(t, payer, visa)
 	b.clock.Advance(5*day + 12*time.Hour)
-	inactive := b.MustCustomer(t, "{}").ID // the pass that deletes it has decided about the payer before
+	inactive := b.MustCustomer(t, "{}").ID // a pass that deletes it has checked the payer before
 	b.clock.Advance(195 * day)
 	old := b.MustCreate(t, 500, `,"customer":"`+payer+`"`)
 	b.settle(t, old.ID)
@@ -273,7 +273,7 @@ func (b *bundle) wantForgotten(t *testing.T) {
 	for _, value := range personal() {
 		words = append(words, value)
 	}
-	if err := b.inspect.Close(); err != nil { // else it would keep the write-ahead log from going with the last connection
+	if err := b.inspect.Close(); err != nil { // otherwise the write-ahead log would survive the last connection
 		t.Fatal(err)
 	}
 	b.stop(t)
@@ -333,7 +333,7 @@ func TestDeletedCustomerIsErased(t *testing.T) {
 }
 
 // TestEraseAgainstEverything: a concurrent request runs before the deletion, or finds no customer.
-// No data stays after it.
+// No personal data remains.
 func TestEraseAgainstEverything(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -15,7 +15,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// booked are fields of a payment that stay after its erasure, and personalOf fields that go.
+// booked are the fields of a payment that its erasure keeps. personalOf are the fields that it
+// removes.
 const (
 	booked = `,"reference":"order 7","statement_descriptor":"SHOP",
 		"order":{"purchase_order_number":"PO1","tax_amount":2,"shipping_amount":5}`
@@ -82,7 +83,7 @@ func fieldsOf(t *testing.T, text []byte) map[string]string {
 	return out
 }
 
-// changed lists the names, without their first part if cut is set, whose values differ.
+// changed lists the names with different values. With cut, it omits the first part of each name.
 func changed(before, after map[string]string, cut bool) []string {
 	names := map[string]bool{}
 	for _, all := range []map[string]string{before, after} {
@@ -154,7 +155,7 @@ func TestErasureLeavesTheBooks(t *testing.T) {
 	b.clock.Advance(2 * core.LeastKeepPersonal)
 	b.keepPersonal = core.LeastKeepPersonal
 	b.again(t)
-	programtest.WaitFor(t, "the personal data are erased", func() bool { // the stored payment method keeps its holder
+	programtest.WaitFor(t, "the personal data are erased", func() bool { // the stored payment method keeps the holder's name
 		return b.number(t, `SELECT (SELECT COUNT(*) FROM transactions WHERE details LIKE '%Erika%')
 			+ (SELECT COUNT(*) FROM captures WHERE details LIKE '%Erika%')
 			+ (SELECT COUNT(*) FROM refunds WHERE details LIKE '%Erika%')

@@ -16,7 +16,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// fault is a refusal on its way to the client. Its code decides type and status.
+// fault is a refusal before it is sent. Its code determines type and status.
 type fault struct {
 	code    string
 	param   string
@@ -34,7 +34,7 @@ type entry struct {
 	message string
 }
 
-// The codes that have no other home. The codes of refused steps are in package payment.
+// The codes that no other package defines. The codes of refused steps are in package payment.
 const (
 	codeInvalidAPIKey         = "invalid_api_key"
 	codeMerchantDisabled      = "merchant_disabled"
@@ -107,20 +107,20 @@ const tooManyEndpoints = "There are 16 webhook endpoints already, or the deliver
 const listTimeout = "The list did not end within 5 seconds, since it had too many rows to read. Narrow it by created_after and " +
 	"created_before, or by customer or reference: other filters do not limit the rows to read."
 
-// codes is THE table from code to type and status.
+// codes is the only table from code to type and status.
 var codes = map[string]entry{
 	codeInvalidAPIKey:     {v1.ErrorTypeAuthenticationError, 401, "The API key is missing or invalid. Send it as `Authorization: Bearer <key>`."},
-	codeMerchantDisabled:  {v1.ErrorTypePermissionError, 403, "This merchant is out of service. Ask whoever runs it."},
+	codeMerchantDisabled:  {v1.ErrorTypePermissionError, 403, "This merchant is out of service. Contact the operator of this service."},
 	codeInsufficientScope: {v1.ErrorTypePermissionError, 403, "This API key lacks a scope that the request needs."},
 	codePublishableKey:    {v1.ErrorTypePermissionError, 403, "Publishable keys create tokens and confirm payments, and nothing else. Use a secret key."},
-	codeSecretKeyInBrowser: {v1.ErrorTypePermissionError, 403, "A secret key came with an Origin header, so from a web page, where every visitor can read it. " +
+	codeSecretKeyInBrowser: {v1.ErrorTypePermissionError, 403, "A secret key was sent with an Origin header, that is, from a web page, where every visitor can read it. " +
 		"Use a publishable key there, and roll this key."},
-	codeTestModeOnly: {v1.ErrorTypePermissionError, 403, "Test helpers take test keys only."},
+	codeTestModeOnly: {v1.ErrorTypePermissionError, 403, "Test helpers accept only test keys."},
 
-	codeNotThroughFilter:     {v1.ErrorTypePermissionError, 403, "The service takes requests at its public address only."},
-	codeUnlinkedRefunds:      {v1.ErrorTypePermissionError, 403, "This merchant may refund only what it was paid. The operator can allow more."},
+	codeNotThroughFilter:     {v1.ErrorTypePermissionError, 403, "The service accepts requests only at its public address."},
+	codeUnlinkedRefunds:      {v1.ErrorTypePermissionError, 403, "This merchant may refund only its own payments. The operator can allow unlinked refunds."},
 	codeTooManyConfirmations: {v1.ErrorTypeInvalidRequestError, 409, "Too many confirmations of this transaction named a wrong token or payment method. Confirm it with a secret key, or create another."},
-	codeInvalidClientSecret:  {v1.ErrorTypePermissionError, 403, "The client_secret is not that of this transaction."},
+	codeInvalidClientSecret:  {v1.ErrorTypePermissionError, 403, "The client_secret does not belong to this transaction."},
 
 	codeInvalidJSON:           {v1.ErrorTypeInvalidRequestError, 400, "The body is not valid JSON."},
 	codeUnknownField:          {v1.ErrorTypeInvalidRequestError, 400, "There is no such field here."},
@@ -140,7 +140,7 @@ var codes = map[string]entry{
 	codeTokenCodeLost:         {v1.ErrorTypeInvalidRequestError, 400, "The token's security code is not stored any more. Have the payer type the card again."},
 	codeUnknownCustomer:       {v1.ErrorTypeInvalidRequestError, 400, "There is no such customer."},
 	codeTooManyPaymentMethods: {v1.ErrorTypeInvalidRequestError, 409, "The customer has 500 payment methods already."},
-	codeInvalidURL:            {v1.ErrorTypeInvalidRequestError, 400, "The URL cannot be a webhook endpoint's."},
+	codeInvalidURL:            {v1.ErrorTypeInvalidRequestError, 400, "A webhook endpoint cannot have this URL."},
 	codeTooManyEndpoints:      {v1.ErrorTypeInvalidRequestError, 409, tooManyEndpoints},
 	codeEndpointDisabled:      {v1.ErrorTypeInvalidRequestError, 409, "The webhook endpoint is disabled. Enable it first."},
 	codeUnknownParameter:      {v1.ErrorTypeInvalidRequestError, 400, "There is no such query parameter here."},
@@ -148,10 +148,10 @@ var codes = map[string]entry{
 	codeInvalidIdempotencyKey: {v1.ErrorTypeInvalidRequestError, 400, "Send one Idempotency-Key of 1 to 255 printable ASCII characters."},
 	codeNotFound:              {v1.ErrorTypeInvalidRequestError, 404, "There is no such object."},
 	codeRouteNotFound:         {v1.ErrorTypeInvalidRequestError, 404, "There is no such path."},
-	codeMethodNotAllowed:      {v1.ErrorTypeInvalidRequestError, 405, "The path does not take this method."},
+	codeMethodNotAllowed:      {v1.ErrorTypeInvalidRequestError, 405, "The path does not accept this method."},
 	codeBodyTooLarge:          {v1.ErrorTypeInvalidRequestError, 413, "The body is larger than 256 KiB."},
 	codeBodyTooSlow:           {v1.ErrorTypeInvalidRequestError, 408, "The body arrived too slowly. Nothing was changed."},
-	codeUnsupportedMediaType:  {v1.ErrorTypeInvalidRequestError, 415, "Send the body as `Content-Type: application/json`, not packed."},
+	codeUnsupportedMediaType:  {v1.ErrorTypeInvalidRequestError, 415, "Send the body as `Content-Type: application/json`, without a content encoding."},
 
 	payment.NotConfirmable:          {v1.ErrorTypeInvalidRequestError, 409, ""},
 	payment.NotCapturable:           {v1.ErrorTypeInvalidRequestError, 409, ""},
@@ -223,8 +223,8 @@ const (
 	maxParamDigits = 8
 )
 
-// safeParam is param unless it could hold a secret. A client that builds its JSON wrongly may send
-// a card number or a key as the name of a field.
+// safeParam returns param unless it could contain a secret. A client that builds its JSON wrongly
+// may send a card number or a key as the name of a field.
 func safeParam(param string) string {
 	digits := 0
 	for i := range len(param) {
@@ -304,7 +304,7 @@ func faultOf(err error) *fault {
 	return &fault{code: codeInternal, cause: err}
 }
 
-// retryAfter is how many seconds a client should wait, by code.
+// retryAfter has the seconds that a client should wait, by code.
 var retryAfter = map[string]int{
 	codeKeyInUse: 1, codeOverloaded: 1, codeRateLimited: 1, codeUnfinishedBodies: 1, codeTooManyLists: 5, codeTooManyChanges: 1,
 	codeStoreUnavailable: 5, payment.AcquirerUnavailable: 5, codeOutcomeUnknown: 5,

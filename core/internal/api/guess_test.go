@@ -11,9 +11,9 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// TestTokenCannotBeGuessed plays a payer with an own order and the publishable key of the page. The
-// payer reads Request-Ids, which need no API key, before and after another payer's browser creates
-// a token. Then the payer confirms with every id between them.
+// TestTokenCannotBeGuessed acts as a payer with a separate order and the publishable key of the
+// page. The payer reads Request-Ids, which need no API key, before and after another payer's
+// browser creates a token. Then the payer confirms with every id between them.
 func TestTokenCannotBeGuessed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -47,9 +47,9 @@ func TestTokenCannotBeGuessed(t *testing.T) {
 	b.wantTransaction(t, order.id, v1.TransactionStatusRequiresConfirmation, amounts{})
 }
 
-// TestTokenIDPaysForNothing: the id of a token, which reports, logs and other ids give away,
-// neither pays nor becomes a payment method. Nor does its value with one letter changed. The value
-// itself is shown by the creation alone.
+// TestTokenIDPaysForNothing: the id of a token, which reports and logs show, cannot pay or become a
+// payment method. The same holds for its value with one letter changed. Only the creation shows the
+// value.
 func TestTokenIDPaysForNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -213,9 +213,9 @@ func TestPayerSeesNoHolder(t *testing.T) {
 	}
 }
 
-// TestParallelGuessesAreBounded: of many wrong sources for one transaction that a payer's key names
-// at the same time, no more are judged than one after the other. The others are refused without a
-// judgement, and with a status that a client retries on.
+// TestParallelGuessesAreBounded: concurrent confirmations with wrong sources cannot exceed the
+// bound of refused confirmations. The others are refused without a check, and with a status that a
+// client retries.
 func TestParallelGuessesAreBounded(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -250,7 +250,7 @@ func TestParallelGuessesAreBounded(t *testing.T) {
 	if got := b.number(t, "SELECT MAX(refused_confirmations) FROM transactions"); got != int64(judged) {
 		t.Errorf("counted: got %d, want %d", got, judged)
 	}
-	for i := judged; i < 10; i++ { // an ended guess holds nothing back
+	for i := judged; i < 10; i++ { // an ended guess reserves no refusal
 		wantRefusal(t, b.confirm(t, u.id, u.proven(`,"payment_method":"tok_0000000000001"`), pk), invalid("unknown_payment_method", "payment_method"))
 	}
 	bound := refusal{409, v1.ErrorTypeInvalidRequestError, "too_many_confirmations", ""}

@@ -178,7 +178,7 @@ func TestLostAnswers(t *testing.T) {
 
 func TestKeyInUse(t *testing.T) {
 	t.Parallel()
-	b := setupWith(t, MustHurryCatalogue(t, 10*time.Second)) // time for all that comes meanwhile
+	b := setupWith(t, MustHurryCatalogue(t, 10*time.Second)) // time for the other requests
 	const body = `{"amount":5,"currency":"usd","payment_method":"pm_card_slow"}`
 	var first answer
 	var wg sync.WaitGroup
@@ -208,7 +208,7 @@ func TestKeyInUse(t *testing.T) {
 }
 
 // insist sends a request under its path as the key, and retries while an equal request runs. Core
-// waits for that one only a second, which is too little on a busy machine.
+// waits only a second for the equal request, which is too short on a busy machine.
 func (b *bundle) insist(t *testing.T, path, body string) (a answer, err error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), programtest.Patience)

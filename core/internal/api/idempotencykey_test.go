@@ -68,7 +68,7 @@ func TestIdempotencyKeyLookUpWhileItRuns(t *testing.T) {
 			t.Errorf("got %+v", got)
 		}
 	}
-	for try := 0; ; try++ { // until the lookup came before the service, which claims old operations, had found the outcome
+	for try := 0; ; try++ { // until the lookup precedes the recovery of the operation
 		key := fmt.Sprint("old", try)
 		lose(key)
 		b.clock.Advance(25 * time.Hour)
@@ -89,7 +89,7 @@ func TestIdempotencyKeyLookUpWhileItRuns(t *testing.T) {
 	}
 }
 
-// TestRetention: a service that starts removes the keys that have expired, and no other.
+// TestRetention: a service that starts removes exactly the expired keys.
 func TestRetention(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -188,8 +188,8 @@ func TestQuotedIdempotencyKey(t *testing.T) {
 	wantRefusal(t, b.post(t, "/v1/transactions", create(5, ""), keyed(`""`)), refused)
 }
 
-// A reserved key has one purpose for 24 hours: the same request is replayed, and every other one is
-// refused, a payment among them.
+// A reserved key has one purpose for 24 hours: the same request is replayed, and every other
+// request is refused, also a payment.
 func TestReserveIdempotencyKey(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

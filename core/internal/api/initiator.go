@@ -5,8 +5,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// initiatorFault checks the party that initiates a payment, and its reason. A merchant needs a
-// reason of the networks, and some reasons are only for merchants.
+// initiatorFault checks the party that initiates a payment, and its reason. A merchant must give
+// one of the networks' reasons. Some reasons are only for merchants.
 func initiatorFault(in *v1.Initiator) *fault {
 	switch {
 	case in == nil:
@@ -16,7 +16,7 @@ func initiatorFault(in *v1.Initiator) *fault {
 	case !in.Type.Valid():
 		return &fault{code: codeInvalidValue, param: "initiator.type", message: "The initiator is \"customer\" or \"merchant\"."}
 	case in.Reason != nil && !in.Reason.Valid():
-		return &fault{code: codeInvalidValue, param: "initiator.reason", message: "There is no such reason."}
+		return &fault{code: codeInvalidValue, param: "initiator.reason", message: "This reason does not exist."}
 	case in.Reason == nil && in.Type == v1.InitiatorTypeMerchant:
 		return &fault{code: codeMissingField, param: "initiator.reason", message: "A payment that the merchant initiates needs a reason."}
 	case in.Reason != nil && in.Type == v1.InitiatorTypeCustomer && merchantsAlone(*in.Reason):
@@ -30,7 +30,8 @@ func initiatorFault(in *v1.Initiator) *fault {
 	return nil
 }
 
-// merchantsAlone reports whether a reason is an event without the customer.
+// merchantsAlone reports whether only a merchant can have the reason, because the customer takes no
+// part.
 func merchantsAlone(r v1.InitiatorReason) bool {
 	switch r {
 	case v1.InitiatorReasonResubmission, v1.InitiatorReasonDelayedCharge, v1.InitiatorReasonReauthorization, v1.InitiatorReasonNoShow:

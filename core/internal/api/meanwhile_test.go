@@ -11,8 +11,8 @@ import (
 )
 
 // TestDefaultDetachedMeanwhile: a payment reads a customer's default, which is detached before the
-// payment's intent. Its refusal is stored under its key: the customer can have another default when
-// the client sends a retry, and the retry must not pay.
+// payment's intent. Its refusal is stored under its key: a retry must not pay, even if the customer
+// has another default by then.
 func TestDefaultDetachedMeanwhile(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -33,8 +33,8 @@ func TestDefaultDetachedMeanwhile(t *testing.T) {
 }
 
 // TestConfirmBesideAnotherSource: a transaction has a stored card, and its confirmation by another
-// card is in progress. A confirmation that names no source is in its way, and not a malformed
-// request: the same request pays later.
+// card is in progress. A confirmation without a source is refused as in conflict, not as malformed:
+// the same request can pay later.
 func TestConfirmBesideAnotherSource(t *testing.T) {
 	t.Parallel()
 	b := setupWith(t, MustHurryCatalogue(t, 20*time.Millisecond))

@@ -86,7 +86,7 @@ func (o *Operator) rollMerchantKey(c *call, left *trail) (engine.Result, error) 
 	return out, err
 }
 
-// merchantKey reads the key of the path, and has the audit line name it.
+// merchantKey reads the key in the path, and puts its id into the audit line.
 func (o *Operator) merchantKey(r *http.Request, left *trail) (*payment.APIKey, error) {
 	n, err := merchantID(r, left)
 	if err != nil {

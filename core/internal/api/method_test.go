@@ -17,7 +17,7 @@ func (b *bundle) attach(t *testing.T, customer, token string, options ...option)
 	return b.post(t, "/v1/customers/"+customer+"/payment_methods", `{"token":"`+token+`"}`, options...)
 }
 
-// MustAttach gives a customer the card of a token's body.
+// MustAttach makes a payment method of a customer from the body of a token.
 func (b *bundle) MustAttach(t *testing.T, customer, token string) v1.PaymentMethod {
 	t.Helper()
 	return MustDecode[v1.PaymentMethod](t, b.attach(t, customer, b.MustToken(t, token).Value.Reveal()), 201)
@@ -110,7 +110,7 @@ func TestPaymentMethodList(t *testing.T) {
 	wantRefusal(t, b.get(t, list+"color=red"), invalid("unknown_parameter", "color"))
 }
 
-// TestWhosePaymentMethod: the payer must own the payment method, with every kind of key.
+// TestWhosePaymentMethod: the payment method must belong to the payer, for every kind of key.
 func TestWhosePaymentMethod(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -187,7 +187,7 @@ func TestBadAttachments(t *testing.T) {
 	}
 }
 
-// TestDeleteCustomerDetaches: a deleted customer leaves nothing that can be charged.
+// TestDeleteCustomerDetaches: no payment method of a deleted customer can be charged.
 func TestDeleteCustomerDetaches(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -211,7 +211,7 @@ func TestDeleteCustomerDetaches(t *testing.T) {
 	}
 }
 
-// TestManyPaymentMethods: a customer has 500 at most.
+// TestManyPaymentMethods: a customer has at most 500 payment methods.
 func TestManyPaymentMethods(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -234,7 +234,7 @@ func TestManyPaymentMethods(t *testing.T) {
 }
 
 // TestDetachAgainstPay: a payment by a payment method that is detached at the same time is made or
-// refused, never half of it.
+// refused as a whole.
 func TestDetachAgainstPay(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -16,7 +16,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// token is that of mle-filter and the edge in the tests, with the role filter-identify.
+// token is the token of mle-filter and the edge in the tests, with the role filter-identify.
 const token = "b3BlcmF0b3Itb3BlcmF0b3Itb3BlcmF0b3Itb3BlcmE="
 
 // port is the operators' port of a bundle, under the operator's contract.
@@ -95,7 +95,7 @@ func TestOperatorMakesAMerchantThatPays(t *testing.T) {
 	}
 }
 
-// TestDisabledMerchant: its keys are refused, and open work continues.
+// TestDisabledMerchant: the keys of a disabled merchant are refused, and its open work continues.
 func TestDisabledMerchant(t *testing.T) {
 	t.Parallel()
 	b, p := operated(t)
@@ -130,7 +130,7 @@ func TestDisabledMerchant(t *testing.T) {
 	if got := b.transaction(t, paid.ID); got.Settlement != v1.SettlementSettled {
 		t.Errorf("settlement: got %s, want settled", got.Settlement)
 	}
-	if err := b.core.Admin().DisableMerchant(t.Context(), b.merchant, true); err != nil { // as the command line does, in another process
+	if err := b.core.Admin().DisableMerchant(t.Context(), b.merchant, true); err != nil { // like the command line in another process
 		t.Fatal(err)
 	}
 	b.clock.Advance(time.Second)
@@ -154,8 +154,8 @@ func TestOperatorReplay(t *testing.T) {
 	wantRefusal(t, b.get(t, "/v1/idempotency_keys/key"), refusal{404, v1.ErrorTypeInvalidRequestError, "not_found", "key"})
 }
 
-// TestOperatorRollsAKey: the new key has the rights of the old one, which stays valid until its
-// end, and not under another merchant.
+// TestOperatorRollsAKey: the new key has the rights of the old key, which stays valid until its
+// end. A key of another merchant cannot be rolled.
 func TestOperatorRollsAKey(t *testing.T) {
 	t.Parallel()
 	b, p := operated(t)

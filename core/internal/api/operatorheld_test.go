@@ -120,8 +120,8 @@ func shownID(t *testing.T, body []byte) string {
 	return shown.ID
 }
 
-// send sends a request, of whose body the second half follows only after meanwhile. A request
-// without a body waits after its login.
+// send sends a request whose second half of the body follows after meanwhile. A request without a
+// body waits after its login.
 func (p *heldPort) send(t *testing.T, method string, c operatorChange, token, key string, meanwhile func()) (status int, code string) {
 	t.Helper()
 	var body io.Reader = http.NoBody

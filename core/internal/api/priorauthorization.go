@@ -3,7 +3,7 @@ package api
 import v1 "github.com/causeway-pay/causeway/shared/v1"
 
 // priorFault refuses fields that contradict an approval that the issuer gave before. The issuer
-// gets no request then, so nothing can be left open, taken in part or proven.
+// gets no request, so the payment cannot wait, be partial or be authenticated.
 func priorFault(in *v1.TransactionCreate) *fault {
 	const param = "prior_authorization"
 	switch {
@@ -18,9 +18,9 @@ func priorFault(in *v1.TransactionCreate) *fault {
 	case !autoCapture(in):
 		return &fault{code: codeInvalidValue, param: "capture", message: "A payment that the issuer approved before is captured only automatically."}
 	case partial(in):
-		return &fault{code: codeInvalidValue, param: "partial_authorization", message: "What the issuer approved before is taken in full."}
+		return &fault{code: codeInvalidValue, param: "partial_authorization", message: "A payment that the issuer approved before is captured in full."}
 	case in.ThreeDSecure != nil:
-		return &fault{code: codeInvalidValue, param: "three_d_secure", message: "3-D Secure does not go with a prior authorization."}
+		return &fault{code: codeInvalidValue, param: "three_d_secure", message: "3-D Secure cannot be combined with a prior authorization."}
 	}
 	return nil
 }
@@ -32,7 +32,7 @@ func (p *payer) priorFault(in *v1.TransactionCreate) *fault {
 	}
 	return &fault{
 		code: codeInvalidValue, param: "prior_authorization", cause: p.basis,
-		message: "A prior authorization is of a card.",
+		message: "A prior authorization must be of a card.",
 	}
 }
 

@@ -15,11 +15,11 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// keyRounds is the number of times that races run which only tests over HTTP can see. Repetitions
-// share a service, and some run at the same time.
+// keyRounds is the number of repetitions of races that only tests over HTTP can see. Repetitions
+// share a service, and some run concurrently.
 var keyRounds = coretest.Races(200)
 
-// repeat runs a repetition keyRounds times. It returns what each came to, counted.
+// repeat runs a repetition keyRounds times, and counts its results.
 func repeat(t *testing.T, once func(i int) (string, error)) map[string]int {
 	t.Helper()
 	var mu sync.Mutex
@@ -44,7 +44,8 @@ func repeat(t *testing.T, once func(i int) (string, error)) map[string]int {
 	return outcomes
 }
 
-// both starts two steps at the same time, in this order or the other, and returns their responses.
+// both starts two steps concurrently, in the given order or in reverse, and returns their
+// responses.
 func both(backwards bool, one, two func() (answer, error)) (a, b answer, err error) {
 	var errOne, errTwo error
 	steps := []func(){func() { a, errOne = one() }, func() { b, errTwo = two() }}
@@ -117,7 +118,7 @@ func (b *bundle) keyAgainstUse(t *testing.T, end func(key string) (answer, error
 // and the last response.
 func (b *bundle) payUntilRefused(t *testing.T, key option) (taken int64, last answer, err error) {
 	t.Helper()
-	for range 10_000 { // a key that never dies must not hold the test
+	for range 10_000 { // a key that is never refused must not block the test
 		last, err = b.try(t, "POST", "/v1/transactions", create(5, ""), key)
 		if err != nil || last.status != http.StatusCreated {
 			break
@@ -144,7 +145,7 @@ func TestRollAgainstUse(t *testing.T) {
 	})
 }
 
-// TestRevokeAgainstUse: the same of a key that is revoked.
+// TestRevokeAgainstUse is TestRollAgainstUse with a revocation.
 func TestRevokeAgainstUse(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -239,7 +240,7 @@ func TestCapturesAtOnce(t *testing.T) {
 			switch a.status {
 			case 201:
 				won++
-			case 400, 409: // too much, or another one is with the acquirer
+			case 400, 409: // it exceeds the rest, or another step is at the acquirer
 			default:
 				t.Fatalf("got %d %s", a.status, a.body)
 			}
@@ -258,9 +259,9 @@ func TestCaptureAgainstVoid(t *testing.T) {
 		txn := b.MustCreate(t, 100, manual).ID
 		got := b.race(t, request{path: "/v1/transactions/" + txn + "/captures"}, request{path: "/v1/transactions/" + txn + "/void"})
 		switch s := fmt.Sprint(got[0].status, got[1].status); s {
-		case "201 409": // the void came while the capture was with the acquirer
+		case "201 409": // the void came while the capture was at the acquirer
 			b.wantTransaction(t, txn, v1.TransactionStatusCaptured, amounts{100, 100, 0, 0, 100})
-		case "409 200", "201 200": // the void came first, or once the capture was through
+		case "409 200", "201 200": // the void came before the capture, or after its end
 			b.wantTransaction(t, txn, v1.TransactionStatusVoided, amounts{100, 0, 0, 0, 0})
 		default:
 			t.Fatalf("got %s: %s %s", s, got[0].body, got[1].body)

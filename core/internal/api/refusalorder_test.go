@@ -10,12 +10,12 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// attempts is how often a test sends one request. The order of a map of two stays the same that
-// often once in 2^39.
+// attempts is how often a test sends one request. The probability that a map of two entries keeps
+// its order that often is 1 in 2^39.
 const attempts = 40
 
-// wantSteady sends a request with several faults again and again: each refusal names the first of
-// them.
+// wantSteady repeats a request with several faults, and checks that each refusal names the first
+// fault.
 func wantSteady(t *testing.T, send func() answer, want refusal) {
 	t.Helper()
 	for range attempts {

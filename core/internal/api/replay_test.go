@@ -17,8 +17,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// The replayed requests are sent before a month ends and again after it, within the 24 hours of
-// their keys.
+// The replayed requests are sent before the end of a month and again after it, within 24 hours.
 var (
 	beforeMonthEnd = time.Date(2026, time.November, 30, 13, 0, 0, 0, time.UTC)
 	afterMonthEnd  = time.Date(2026, time.December, 1, 12, 30, 0, 0, time.UTC)
@@ -235,7 +234,7 @@ func (w *replayWorld) settings(t *testing.T) []keyedCall {
 	}
 }
 
-// change ends all that the calls depended on, and has the rolled API key send the rest of the test.
+// change ends everything that the calls depended on. The rest of the test uses the rolled API key.
 func (w *replayWorld) change(t *testing.T) {
 	t.Helper()
 	MustDecode[v1.Deleted](t, w.do(t, "DELETE", "/v1/customers/"+w.customer, ""), 200)
@@ -246,8 +245,8 @@ func (w *replayWorld) change(t *testing.T) {
 	w.clock.Set(afterMonthEnd)
 }
 
-// TestOperatorReplayWhateverChanged: an operator's requests under a key are replayed as a
-// merchant's are, PATCH too.
+// TestOperatorReplayWhateverChanged: an operator's requests under a key are replayed like a
+// merchant's, also PATCH.
 func TestOperatorReplayWhateverChanged(t *testing.T) {
 	t.Parallel()
 	b, p := operated(t)
@@ -282,8 +281,8 @@ func TestDeleteTakesNoKey(t *testing.T) {
 }
 
 // TestRefusalStaysUnderItsKey: a refusal by time or stored state is the response to its key. An
-// equal request that passes the check has no effect afterwards. It can be one that a core with a
-// slower clock serves, or one that stalled between its checks and the claim of the key.
+// equal request that passes the check has no effect afterwards. For example, a core with a slower
+// clock serves it, or it stalled between its checks and the claim of the key.
 func TestRefusalStaysUnderItsKey(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -343,9 +342,9 @@ func TestRefusalStaysUnderItsKey(t *testing.T) {
 	}
 }
 
-// TestRefusalOfAUsedTokenStays: a payment is refused because another one has used its token, and
-// then the other one returns the token. An equal payment that stalled before it claimed its
-// idempotency key must not charge the card after that refusal.
+// TestRefusalOfAUsedTokenStays: a payment is refused because another payment has used its token.
+// Then the other payment returns the token. An equal payment that stalled before its claim of the
+// idempotency key must not charge the card.
 func TestRefusalOfAUsedTokenStays(t *testing.T) {
 	t.Parallel()
 	b := setupScripted(t)

@@ -6,7 +6,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// wantCodes checks the networks' own characters of a payment, "" for none.
+// wantCodes checks the result codes of a payment, "" for none.
 func wantCodes(t *testing.T, got v1.Transaction, avs, cvc, cavv string) {
 	t.Helper()
 	for _, c := range []struct {
@@ -56,7 +56,7 @@ func TestResultCodes(t *testing.T) {
 	wantCodes(t, debit, "", "", "")
 }
 
-// TestPayerSeesNoResultCodes: they are the merchant's to weigh.
+// TestPayerSeesNoResultCodes: only the merchant sees result codes.
 func TestPayerSeesNoResultCodes(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

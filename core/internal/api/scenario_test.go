@@ -146,7 +146,7 @@ func TestScenarioChecks(t *testing.T) {
 			if left := got.Authorization.Balance; (left == nil) != (s.Balance == nil) || left != nil && *left != *s.Balance {
 				t.Errorf("balance: got %v, want %v", left, s.Balance)
 			}
-			if s.Approve > 0 { // without leave to take less, nothing is taken
+			if s.Approve > 0 { // without permission for a partial approval, the payment is declined
 				tooLittle := scenario{DeclineCode: "insufficient_funds", ResponseCode: "51"}
 				tooLittle.want(t, b, b.post(t, "/v1/transactions", typed("4111111111111111", "", billing)))
 			}
@@ -169,8 +169,8 @@ func TestScenarioBankAccounts(t *testing.T) {
 	all.Limit.want(t, b, debit("99887766", all.Limit.Amount+1))
 }
 
-// TestScenarioRefusals: a follow-up that the acquirer refuses leaves the transaction as it was, and
-// another amount goes through.
+// TestScenarioRefusals: a follow-up that the acquirer refuses does not change the transaction.
+// Another amount succeeds.
 func TestScenarioRefusals(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -202,8 +202,8 @@ func TestScenarioRefusals(t *testing.T) {
 	}
 }
 
-// TestScenarioBehaviours: late, lost and unavailable replies have their errors, and a lost outcome
-// is found after a restart.
+// TestScenarioBehaviours: late, lost and unavailable responses have their errors, and a lost
+// outcome is found after a restart.
 func TestScenarioBehaviours(t *testing.T) {
 	t.Parallel()
 	b := setupWith(t, MustHurryCatalogue(t, 20*time.Millisecond))

@@ -36,7 +36,7 @@ type bundle struct {
 	catalogue     string
 	keepPersonal  time.Duration // Config.KeepPersonal
 	keepCustomers time.Duration // Config.KeepCustomers
-	rateLimit     int           // -1 for none, as in most tests: the clock stands still, so nothing would be allowed again
+	rateLimit     int           // -1 for none, as in most tests: the clock does not advance, so no token would be refilled
 	private       bool          // webhooks may go to this machine
 	bodyGrace     time.Duration // Config.BodyGrace
 	atOnce        int           // requests that are served at the same time, 0 for the default
@@ -51,8 +51,8 @@ type bundle struct {
 	server        *httptest.Server
 	client        *http.Client
 	database      *coretest.Database
-	file          bool               // the store is a file, also if other tests have theirs on a server
-	on            *coretest.Database // where the store is, if the test started its own server
+	file          bool               // the store is a file, even if the tests run on a server
+	on            *coretest.Database // the database of the store, if the test started its own server
 	inspect       *sql.DB
 	merchant      string
 	key           string
@@ -63,7 +63,7 @@ func setup(t *testing.T) *bundle {
 	return setupWith(t, "")
 }
 
-// setupWith opens it with the simulator's catalogue at a path, "" for the built-in one.
+// setupWith opens a bundle with the simulator's catalogue at a path, "" for the built-in one.
 func setupWith(t *testing.T, catalogue string) *bundle {
 	t.Helper()
 	return openBundle(t, &bundle{catalogue: catalogue, rateLimit: -1})
@@ -164,7 +164,7 @@ func (b *bundle) rows(t *testing.T) string {
 	return out.String()
 }
 
-// effects counts every table but that of the idempotency keys, where refusals are stored.
+// effects counts every table except the idempotency keys, which store refusals.
 func (b *bundle) effects(t *testing.T) string {
 	t.Helper()
 	keys := fmt.Sprintf("idempotency_keys=%d ", b.number(t, "SELECT COUNT(*) FROM idempotency_keys"))
@@ -191,7 +191,7 @@ func (b *bundle) text(t *testing.T, query string) string {
 	return out
 }
 
-// request is a call in the making.
+// request is a request that is not sent yet.
 type request struct {
 	method, path, body string
 	header             http.Header
@@ -211,7 +211,7 @@ func header(name string, values ...string) option {
 	return func(r *request) { r.header[name] = values }
 }
 
-// answer is a response, read to its end.
+// answer is a complete response.
 type answer struct {
 	status int
 	header http.Header
@@ -240,7 +240,7 @@ func (b *bundle) do(t *testing.T, method, path, body string, options ...option) 
 	return a
 }
 
-// try is do for goroutines, which may not end the test.
+// try is do for goroutines, which must not end the test.
 func (b *bundle) try(t *testing.T, method, path, body string, options ...option) (a answer, err error) {
 	t.Helper()
 	in := request{method: method, path: path, body: body, header: http.Header{"Authorization": {"Bearer " + b.key}}}
@@ -350,14 +350,14 @@ func wantRefusal(t *testing.T, a answer, want refusal) v1.Error {
 	return e
 }
 
-// amounts are the numbers of a transaction that move.
+// amounts are the amounts of a transaction that steps change.
 type amounts struct{ authorized, captured, refunded, capturable, refundable int64 }
 
 func amountsOf(t v1.Transaction) amounts {
 	return amounts{t.AmountAuthorized, t.AmountCaptured, t.AmountRefunded, t.AmountCapturable, t.AmountRefundable}
 }
 
-// wantTransaction reads a transaction and checks where it stands.
+// wantTransaction reads a transaction and checks its state and amounts.
 func (b *bundle) wantTransaction(t *testing.T, id string, status v1.TransactionStatus, want amounts) v1.Transaction {
 	t.Helper()
 	got := b.transaction(t, id)

@@ -7,7 +7,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// The fields of a good one of each kind.
+// The fields of a valid source of each kind.
 const (
 	tokenFields   = `"number":"4895370012003478","exp_month":12,"exp_year":2030`
 	accountFields = `"account_number":"000123456789","routing_number":"110000000","account_type":"checking","holder":"A. Payer"`
@@ -169,8 +169,8 @@ func TestThreeDSecureAndInitiator(t *testing.T) {
 	b.wantRefused(t, "/v1/transactions", append(cases, badInput{"no eci", create(1, `,"three_d_secure":{"cavv":"AAAA"}`), invalid("missing_field", "three_d_secure.eci"), nil}))
 }
 
-// TestSourceSecretsAreNotKept plants the values that may only pass through, and looks for them in
-// all files and logs of the service.
+// TestSourceSecretsAreNotKept sends the values that must not be stored, and looks for them in all
+// files and logs of the service.
 func TestSourceSecretsAreNotKept(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -8,12 +8,12 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// conflict returns a step that the state of the transaction does not allow.
+// conflict returns the refusal of a step that the state of the transaction does not allow.
 func conflict(code string) refusal {
 	return refusal{409, v1.ErrorTypeInvalidRequestError, code, ""}
 }
 
-// tooMuch returns a step over more than is left.
+// tooMuch returns the refusal of a step that exceeds the rest.
 func tooMuch(code string) refusal {
 	return refusal{400, v1.ErrorTypeInvalidRequestError, code, "amount"}
 }

@@ -21,7 +21,7 @@ func threeDSecureFault(in *v1.ThreeDSecureInput) *fault {
 			code: codeInvalidValue, param: "three_d_secure.ds_transaction_id", message: "The id is 1 to 64 printable ASCII characters without spaces.",
 		}
 	case in.Version != nil && !protocolVersion(*in.Version):
-		return &fault{code: codeInvalidValue, param: "three_d_secure.version", message: "A version reads like 2.2.0."}
+		return &fault{code: codeInvalidValue, param: "three_d_secure.version", message: "A version has the form 2.2.0."}
 	}
 	return eciFault("three_d_secure.eci", &in.Eci)
 }
@@ -38,7 +38,7 @@ func threeDSecure(in *v1.ThreeDSecureInput) acquirer.ThreeDSecure {
 	return out
 }
 
-// shownThreeDSecure returns the part of an authentication that may be shown: all but its value.
+// shownThreeDSecure returns an authentication without its value, which must not be shown.
 func shownThreeDSecure(in *v1.ThreeDSecureInput) *v1.ThreeDSecure {
 	if in == nil {
 		return nil

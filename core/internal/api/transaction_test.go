@@ -86,7 +86,7 @@ func TestCreateTransaction(t *testing.T) {
 	}
 }
 
-// flat returns a transaction without pointers, so that two can be compared by their print.
+// flat returns a transaction without pointers, so that its printed form can be compared.
 func flat(t v1.Transaction) v1.Transaction {
 	t.Card, t.Checks, t.Authorization = nil, nil, nil
 	return t

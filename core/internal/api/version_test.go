@@ -26,7 +26,8 @@ func (b *bundle) voidOf(t *testing.T, txn string, version int64, options ...opti
 }
 
 // TestVoidOfAnotherVersion captures between the read and the void: the void is refused and the
-// captured money stays. A retry under the same key gets the same bytes, also once the version fits.
+// captured money stays. A retry under the same key gets the same bytes, even after the version
+// matches.
 func TestVoidOfAnotherVersion(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -52,8 +53,8 @@ func TestVoidOfAnotherVersion(t *testing.T) {
 	}
 }
 
-// TestVoidStateBeforeVersion tests the error of a void that no version allows: it names the state
-// and is not version_conflict.
+// TestVoidStateBeforeVersion tests the error of a void that the state does not allow: it names the
+// state instead of version_conflict.
 func TestVoidStateBeforeVersion(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -95,7 +96,8 @@ func TestDeleteCustomerOfAnotherVersion(t *testing.T) {
 }
 
 // TestDeleteSeesChangedMethods tests that attaching and detaching a payment method are changes of
-// its customer: a deletion that expects the version before them deletes no card. Each is announced.
+// its customer: a deletion that expects an earlier version deletes no card. Each change has an
+// event.
 func TestDeleteSeesChangedMethods(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -122,8 +124,8 @@ func TestDeleteSeesChangedMethods(t *testing.T) {
 	}
 }
 
-// TestRefusedAttachChangesNoVersion tests that an attachment that is refused leaves the customer's
-// version, and that a retry of one that succeeded raises it once.
+// TestRefusedAttachChangesNoVersion tests that a refused attachment does not change the customer's
+// version. A retried successful attachment raises it once.
 func TestRefusedAttachChangesNoVersion(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -28,8 +28,8 @@ func (a *API) webhookRoutes() []route {
 // maxOverlap is the longest period for which an old signing secret stays valid, and the default.
 const maxOverlap = 24 * time.Hour
 
-// endpointDetails is the part of a webhook endpoint that only the merchant decides, stored as the
-// contract shows it.
+// endpointDetails is the part of a webhook endpoint that the merchant sets, stored as the contract
+// shows it.
 type endpointDetails struct {
 	Description *string      `json:"description,omitempty"`
 	Metadata    *v1.Metadata `json:"metadata,omitempty"`
@@ -57,7 +57,7 @@ func (a *API) createEndpoint(c *call) (engine.Result, error) {
 func (a *API) endpointFault(live bool, url *string, types *v1.WebhookEventTypes, description *string, metadata *v1.Metadata) *fault {
 	if url != nil {
 		if err := a.WebhookPolicy.CheckURL(*url, live); err != nil {
-			return &fault{code: codeInvalidURL, param: "url", message: "The URL cannot be an endpoint's: " + err.Error() + "."}
+			return &fault{code: codeInvalidURL, param: "url", message: "An endpoint cannot have this URL: " + err.Error() + "."}
 		}
 	}
 	if types != nil {
@@ -81,7 +81,7 @@ func typesFault(types v1.WebhookEventTypes) *fault {
 	for i, t := range types {
 		switch {
 		case t == payment.AllEventTypes && len(types) > 1:
-			return bad("\"*\" stands alone: it is every type.")
+			return bad("\"*\" must be the only entry: it means every type.")
 		case t != payment.AllEventTypes && !v1.EventType(t).Valid():
 			return bad("There is no such type of event.")
 		case slices.Contains(types[:i], t):

@@ -307,7 +307,7 @@ func TestWebhookRoundTrip(t *testing.T) {
 	}
 }
 
-// TestAnEndpointMissesNothingAfterIt makes endpoints while payments are made, and wants each to get
+// TestAnEndpointMissesNothingAfterIt makes endpoints during payments, and checks that each gets
 // every event that was committed after it.
 func TestAnEndpointMissesNothingAfterIt(t *testing.T) {
 	t.Parallel()
@@ -329,7 +329,8 @@ func TestAnEndpointMissesNothingAfterIt(t *testing.T) {
 	payers.Wait()
 	b.MustCreate(t, 100, "")
 	for _, e := range made {
-		// Both ids were drawn by the writer, inside the commands, so their order is that of the commits.
+		// Both ids were drawn by the writer, inside the commands, so their order is the order of the
+		// commits.
 		n, err := id.Parse(id.WebhookEndpoint, e.ID)
 		if err != nil {
 			t.Fatal(err)
