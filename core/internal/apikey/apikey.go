@@ -89,7 +89,7 @@ func Parse(key string) (Parsed, error) {
 }
 
 // Hash returns the value that the store keeps instead of a key: its HMAC-SHA256 under pepper. So a
-// stolen table alone confirms no guess.
+// stolen table without the pepper cannot confirm guesses.
 func Hash(pepper []byte, key string) [32]byte {
 	mac := hmac.New(sha256.New, pepper)
 	mac.Write([]byte(key))

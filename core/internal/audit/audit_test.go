@@ -113,8 +113,8 @@ func TestAuditTampering(t *testing.T) {
 	}
 }
 
-// TestAuditSplice checks that verify finds a record that core itself signed, in another history of
-// the same store: one that was restored from a backup.
+// TestAuditSplice checks that verify finds a record that core signed in another history of the same
+// store, after a restore from a backup.
 func TestAuditSplice(t *testing.T) {
 	t.Parallel()
 	dir, copied := t.TempDir(), filepath.Join(t.TempDir(), "copy")
@@ -220,7 +220,7 @@ func TestAuditOfCopies(t *testing.T) {
 	}
 }
 
-// wantOneChain writes records by several Admins at the same time and wants one chain without a gap.
+// wantOneChain checks that concurrent Admins write one chain of records without a gap.
 func wantOneChain(t *testing.T, admins []*admin.Admin) {
 	t.Helper()
 	const each = 15

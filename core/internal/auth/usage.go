@@ -13,7 +13,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// touchBatch is how many keys one commit writes the last use of.
+// touchBatch is the number of keys whose last use one commit writes.
 const touchBatch = 128
 
 // usage remembers when keys were last used, to the minute, until it is written. Noting costs no
@@ -50,7 +50,7 @@ func (u *usage) note(key int64, now time.Time) {
 // after a later use.
 const mostRehashes = 4096
 
-// rehashLater has a key written under another hash.
+// rehashLater schedules a key to be stored under another hash.
 func (u *usage) rehashLater(key int64, next store.Rehash) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -105,7 +105,7 @@ func (f file) fetch(from, to string) error {
 		return fmt.Errorf("backup: %w", err)
 	}
 	if got != f {
-		return fmt.Errorf("%w: %s is not what the manifest says", errDamaged, f.Name)
+		return fmt.Errorf("%w: %s does not match the manifest", errDamaged, f.Name)
 	}
 	return nil
 }

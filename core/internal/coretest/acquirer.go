@@ -23,7 +23,7 @@ const (
 	Inquire   Verb = "inquire"
 )
 
-// Call is one question to the acquirer.
+// Call is one request to the acquirer.
 type Call struct {
 	Verb          Verb
 	Reference     string
@@ -40,7 +40,7 @@ type Acquirer struct {
 	Before func(ctx context.Context, c Call) error
 	// Decide gives the decline code of a new effect, "" to approve; nil approves.
 	Decide func(c Call) string
-	// Grant gives how much of a new authorization is approved; nil is all of it.
+	// Grant returns the approved amount of a new authorization; nil approves the whole amount.
 	Grant func(c Call) int64
 	// After runs once the effect has happened; with an error the response is lost.
 	After func(ctx context.Context, c Call) error
@@ -197,7 +197,7 @@ func (a *Acquirer) Held(reference string) int64 {
 	return a.holds[reference]
 }
 
-// HeldInAll returns how much is held or taken under all of them.
+// HeldInAll returns how much is held or taken under all authorizations.
 func (a *Acquirer) HeldInAll() int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -215,7 +215,7 @@ func (a *Acquirer) Moved(v Verb) int64 {
 	return a.moved[v]
 }
 
-// Calls returns all questions so far by a verb, repeated ones included.
+// Calls returns all requests so far with a verb, including repeated ones.
 func (a *Acquirer) Calls(v Verb) []Call {
 	a.mu.Lock()
 	defer a.mu.Unlock()

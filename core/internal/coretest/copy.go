@@ -35,7 +35,7 @@ func (d *Database) copyTo(tb testing.TB, dir string) {
 		tb.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()                                                       // the statement below has reported
-	tx, err := db.BeginTx(tb.Context(), &sql.TxOptions{Isolation: sql.LevelRepeatableRead}) // which sees one moment
+	tx, err := db.BeginTx(tb.Context(), &sql.TxOptions{Isolation: sql.LevelRepeatableRead}) // reads one snapshot
 	if err != nil {
 		tb.Fatal(err)
 	}

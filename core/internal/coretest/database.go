@@ -56,7 +56,7 @@ type Database struct {
 	test serverOptions
 }
 
-// NewDatabase returns an empty database, in a folder where it is a file.
+// NewDatabase returns an empty database: a file in a folder, or a schema on a server.
 func NewDatabase(tb testing.TB, dir string) *Database {
 	tb.Helper()
 	if Shared() {
@@ -240,7 +240,7 @@ func (c wordyConn) ExecContext(ctx context.Context, query string, args []driver.
 var (
 	// member reads a member of a JSON text, in SQLite's SQL.
 	member = regexp.MustCompile(`(\w+) ->> '\$\.(\w+)'`)
-	// parameter is ?, or ?1 and so on.
+	// parameter matches ?, ?1 and so on.
 	parameter = regexp.MustCompile(`\?\d*`)
 )
 

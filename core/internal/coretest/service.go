@@ -93,7 +93,7 @@ func OpenOnce(tb testing.TB) *Service {
 	return openOn(tb, tb.TempDir(), on, &engine.Cluster{})
 }
 
-// Beside makes another service on the database of one that shares it, with the same acquirer.
+// Beside makes another service on the shared database of a service, with the same acquirer.
 func (s *Service) Beside(tb testing.TB) *Service {
 	tb.Helper()
 	next := *s
@@ -168,7 +168,7 @@ func (s *Service) open(tb testing.TB) {
 	s.Inspect = s.Database.MustInspect(tb)
 }
 
-// MustVault opens the service's vault once more, as another process would.
+// MustVault opens the service's vault again, like another process.
 func (s *Service) MustVault(tb testing.TB) *vault.Vault {
 	tb.Helper()
 	v, err := vault.Load(tb.Context(), secretfile.Path(filepath.Join(s.Dir, keysetFile)), lasting()[:vault.KEKSize])
@@ -239,7 +239,7 @@ func (s *Service) Recover(tb testing.TB) int {
 	return s.Open(tb)
 }
 
-// Open returns how many payments, captures, voids and refunds wait for the acquirer's word.
+// Open returns how many payments, captures, voids and refunds have no outcome yet.
 func (s *Service) Open(tb testing.TB) int {
 	tb.Helper()
 	return int(s.Number(tb, `SELECT (SELECT COUNT(*) FROM transactions WHERE status IN ('processing', 'unknown') OR operation = 'void')
@@ -290,7 +290,7 @@ func (s *Service) Pay(ctx context.Context, r engine.Request, amount int64, captu
 	return s.pay(ctx, r, engine.Payment{Amount: amount, AutoCapture: capture})
 }
 
-// PayPart is Pay of a payment that can be partially approved.
+// PayPart is Pay for a payment that can be partially approved.
 func (s *Service) PayPart(ctx context.Context, r engine.Request, amount int64, capture bool) (engine.Result, error) {
 	return s.pay(ctx, r, engine.Payment{Amount: amount, AutoCapture: capture, Partial: true})
 }
@@ -305,7 +305,7 @@ func (s *Service) Prepare(ctx context.Context, r engine.Request, amount int64, c
 	return s.Engine.Prepare(ctx, r, engine.Payment{Amount: amount, Currency: "usd", AutoCapture: capture, Details: []byte("{}")})
 }
 
-// Confirm takes a waiting payment, as it stands in the store, from a card.
+// Confirm confirms a waiting payment by a card.
 func (s *Service) Confirm(ctx context.Context, r engine.Request, transaction int64) (engine.Result, error) {
 	t, err := s.DB.Transaction(ctx, s.Tenant, transaction)
 	if err != nil {

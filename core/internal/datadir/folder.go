@@ -17,7 +17,7 @@ var (
 	ErrNoStore = errors.New("there is no store")
 	// ErrLost reports that a file is gone which others of the data folder need. A new file would hide
 	// the loss and make it permanent.
-	ErrLost = errors.New("a file of the data folder is gone")
+	ErrLost = errors.New("a file of the data folder is missing")
 )
 
 // A first start creates the database with its schema, then the root secret, then the keyset of the
@@ -59,7 +59,7 @@ func wantStore(data string) error {
 	}
 	hint := ""
 	if below := standaloneStore(data); hasStore(below) {
-		hint = fmt.Sprintf("; the store of the standalone whose folder this is, is --data %s", below)
+		hint = fmt.Sprintf("; this is the folder of a standalone, whose store is --data %s", below)
 	}
 	return fmt.Errorf("%w in %s, no %s%s", ErrNoStore, data, DatabaseFile, hint)
 }

@@ -162,7 +162,7 @@ func (c *contract) readEndpoint(method, path string, shared, op, parameters node
 	return e
 }
 
-// readField reads a parameter or header, whose type is one level further down than a property's.
+// readField reads a parameter or header, whose type is one level deeper than a property's.
 func readField(title string, n node) field {
 	s := n.child("schema")
 	return field{

@@ -59,7 +59,7 @@ var latencies = []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5,
 // commands are the buckets for the commands of a commit.
 var commands = prometheus.ExponentialBuckets(1, 2, 9)
 
-// New returns metrics. A counter stands at 0 before the first event.
+// New returns metrics. A counter is exported as 0 before its first event.
 func New(c Config) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
@@ -96,7 +96,7 @@ func New(c Config) *Metrics {
 		}, func() float64 { return float64(c.Waiting()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "causeway_core_leads",
-			Help: "1 for the one core that does what is done once for all that share a store; without such, it is this one.",
+			Help: "1 for the leader, which does the background work of all cores on a store; always 1 for a core with a store in a folder.",
 		}, func() float64 { return map[bool]float64{true: 1}[c.Leads()] }),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.registry.MustRegister(pending{c}, secrets{c}, logSize(c))

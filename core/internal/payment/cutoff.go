@@ -32,8 +32,8 @@ func NextCutoff(t time.Time, zone *time.Location, minutes int) time.Time {
 // jumped past it.
 func cutoffOn(year int, month time.Month, day int, zone *time.Location, minutes int) time.Time {
 	wall := time.Date(year, month, day, 0, minutes, 0, 0, time.UTC)
-	// The zone's offsets around the date; they differ when the clocks change that day, and the
-	// larger one comes to the minute first.
+	// The zone's offsets around the date. They differ if the clocks change that day; the larger offset
+	// reaches the minute first.
 	_, before := wall.Add(-36 * time.Hour).In(zone).Zone()
 	_, after := wall.Add(36 * time.Hour).In(zone).Zone()
 	first, second := wall.Add(-seconds(max(before, after))), wall.Add(-seconds(min(before, after)))

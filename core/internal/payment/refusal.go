@@ -2,7 +2,7 @@ package payment
 
 import "fmt"
 
-// Refusal is why a step was refused. Its code is the contract's.
+// Refusal is the reason why a step was refused. Its code is a code of the contract.
 type Refusal struct {
 	Code    string
 	Message string
@@ -51,7 +51,7 @@ func (t *Transaction) WhyNoCapture(amount int64) *Refusal {
 	case t.Status != Authorized && t.Status != PartiallyCaptured:
 		return &Refusal{Code: NotCapturable, Message: "A transaction that is " + string(t.Status) + " cannot be captured."}
 	case t.Authorized == 0:
-		return &Refusal{Code: NotCapturable, Message: "A verification reserves nothing that could be captured."}
+		return &Refusal{Code: NotCapturable, Message: "A verification reserves no amount that could be captured."}
 	case t.CapturesBegun >= MaxCaptures:
 		return &Refusal{
 			Code:    NotCapturable,
@@ -138,8 +138,8 @@ func (t *Transaction) WhyNoSettle() *Refusal {
 	return nil
 }
 
-// WhyNoExpire returns why there is neither an authorization to expire nor a wait for a confirmation
-// to end, or nil if there is.
+// WhyNoExpire returns why a transaction cannot expire: it has no open authorization, and does not
+// wait to be confirmed. It returns nil if it can.
 func (t *Transaction) WhyNoExpire() *Refusal {
 	switch {
 	case t.Operation != NoOperation || t.Status.Open():

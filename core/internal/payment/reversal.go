@@ -44,8 +44,8 @@ func (r *Reversal) Acknowledge(at time.Time) {
 }
 
 // LookAgain counts a look that found nothing and sets the time of the next. Each pause is twice the
-// one before it, up to an hour. It returns false if the pauses add up to LateWindow. They are
-// counted, not measured: a clock that jumps ends at most one of them early.
+// one before it, up to an hour. It returns false if the pauses add up to LateWindow. The pauses are
+// counted, not measured, so a jump of the clock shortens at most one pause.
 func (r *Reversal) LookAgain(at time.Time) bool {
 	r.Looks++
 	waited := time.Duration(0)

@@ -16,7 +16,7 @@ import (
 
 // ErrCodeGone reports that a security code cannot be opened any more: it or the key of its hour no
 // longer exists.
-var ErrCodeGone = errors.New("vault: the security code is gone")
+var ErrCodeGone = errors.New("vault: the security code was destroyed")
 
 // codeKeySize is the length of an hour's key in bytes.
 const codeKeySize = 32
@@ -59,9 +59,9 @@ func (v *Vault) openCodeKey(k payment.CodeKey) ([]byte, error) {
 	return key, nil
 }
 
-// SealCode encrypts the security code of a token. It takes the hour's key and the token's value
-// together to open it. The store has only a hash of the value, so it alone can never open a code.
-// It has the errors of Open.
+// SealCode encrypts the security code of a token. Opening it needs both the hour's key and the
+// token's value. The store has only a hash of the value, so the store alone cannot open a code.
+// SealCode returns the errors of Open.
 func (v *Vault) SealCode(o Object, k payment.CodeKey, value, code secret.String) (payment.SealedCode, error) {
 	if code.IsZero() {
 		return payment.SealedCode{}, nil

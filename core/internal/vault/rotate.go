@@ -9,8 +9,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// rotateBatch is how many rows one commit of a rotation rewrites: few enough not to disturb the
-// service that runs meanwhile.
+// rotateBatch is how many rows one commit of a rotation rewrites. They are few, so that the running
+// service is not disturbed.
 const rotateBatch = 200
 
 // ErrStillSealed reports that not everything could be resealed, so no key was dropped.
@@ -30,7 +30,7 @@ type Rotation struct {
 	Complain func(object string, err error)
 }
 
-// Run rotates. It returns ErrStillSealed if there are rows that do not open.
+// Run rotates. It returns ErrStillSealed if some rows do not open.
 func (r *Rotation) Run(ctx context.Context) error {
 	if err := r.Vault.Refresh(); err != nil {
 		return err
@@ -72,7 +72,7 @@ func (r *Rotation) Run(ctx context.Context) error {
 func (r *Rotation) left(ctx context.Context) (n int, err error) {
 	err = r.Store.Update(ctx, func(tx *store.Tx) error { n, err = tx.CountSealed(r.Vault.Primary()); return err })
 	if err != nil {
-		return 0, fmt.Errorf("count what is left: %w", err)
+		return 0, fmt.Errorf("count the rows left to reseal: %w", err)
 	}
 	return n, nil
 }
@@ -100,7 +100,7 @@ func (r *Rotation) reseal(ctx context.Context, total int) error {
 		for after := int64(0); ; {
 			batch, err := t.next(ctx, r.Vault.Primary(), after, rotateBatch)
 			if err != nil {
-				return fmt.Errorf("read what is sealed: %w", err)
+				return fmt.Errorf("read the sealed rows: %w", err)
 			}
 			if len(batch) == 0 {
 				break
@@ -166,7 +166,7 @@ func (r *Rotation) batch(ctx context.Context, t table, rows []store.Sealed) erro
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("write what was resealed: %w", err)
+		return fmt.Errorf("write the resealed rows: %w", err)
 	}
 	return nil
 }

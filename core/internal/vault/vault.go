@@ -113,7 +113,7 @@ func (v *Vault) Refresh() error {
 // Primary returns the key that seals.
 func (v *Vault) Primary() uint32 { return v.current().primary }
 
-// Older lists the keys that only open, in no order.
+// Older lists the keys that only open texts, in any order.
 func (v *Vault) Older() []uint32 {
 	k := v.current()
 	var out []uint32

@@ -39,7 +39,7 @@ func (s *Simulator) credit(ctx context.Context, r acquirer.Credit, late bool) (a
 	return answer, err
 }
 
-// judgePayee looks at where the money is to go. The limit on debits is none on credits.
+// judgePayee checks the payee's account. The limit on debits does not apply to credits.
 func (s *Simulator) judgePayee(r acquirer.Credit) verdict {
 	if !r.BankAccount.Number.IsZero() {
 		return s.judgeBankAccount(r.BankAccount, 0)

@@ -57,5 +57,5 @@ func (s *Simulator) Fixture(paymentMethod string) (acquirer.Card, bool) {
 	return acquirer.Card{Number: secret.New(number), ExpMonth: int(time.December), ExpYear: year}, true
 }
 
-// Fixtures lists the catalogue's cards in its order. The slice is the caller's.
+// Fixtures lists the catalogue's cards in its order. The caller may change the slice.
 func (s *Simulator) Fixtures() []TestCard { return slices.Clone(s.catalogue.testCards) }

@@ -7,7 +7,7 @@ import (
 	pan "github.com/causeway-pay/causeway/shared/card"
 )
 
-// judge decides an authorization by the catalogue alone.
+// judge decides an authorization only by the catalogue.
 func (s *Simulator) judge(r acquirer.Authorize, c card) record {
 	now := s.clock.Now()
 	if r.PriorCode != "" {

@@ -21,7 +21,7 @@ const (
 	capture   kind = 'c'
 	void      kind = 'v'
 	refund    kind = 'r'
-	credit    kind = 'o' // money out, to where none came from
+	credit    kind = 'o' // an unlinked refund
 )
 
 // check is a check result, as the letter the journal writes.
@@ -35,7 +35,7 @@ const (
 	notProcessed check = 'x'
 )
 
-// checkNames are the words of the v1 contract.
+// checkNames are the results of checks, as the v1 contract names them.
 var checkNames = map[v1.CheckResult]check{
 	v1.CheckResultMatch:        match,
 	v1.CheckResultNoMatch:      noMatch,
@@ -118,7 +118,7 @@ var approved verdict
 func newVerdict(decline, response string) (verdict, error) {
 	i := slices.Index(declineCodes[:], v1.DeclineCode(decline))
 	if i <= 0 {
-		return verdict{}, fmt.Errorf("decline_code: %q is none of the contract", decline)
+		return verdict{}, fmt.Errorf("decline_code: %q is not a code of the contract", decline)
 	}
 	if len(response) != 2 || !upperAlphanumeric(response) || response == "00" {
 		return verdict{}, fmt.Errorf("response_code: %q is not two capital letters or digits that mean a decline", response)
@@ -143,7 +143,7 @@ type record struct {
 	final   bool // a capture that, if approved, releases the rest of its authorization
 }
 
-// filtered reports a decline by the acquirer's own checks, after the issuer had approved. Such a
+// filtered reports a decline by the acquirer's own checks after the issuer's approval. Such a
 // payment also has the issuer's codes.
 func (r record) filtered() bool {
 	code := declineCodes[r.verdict.decline]
@@ -373,7 +373,7 @@ func upperAlphanumeric(s string) bool {
 	return true
 }
 
-// identify refuses references that cannot stand in a line of the journal.
+// identify refuses references that a line of the journal cannot contain.
 func identify(reference string) (identity, error) {
 	const longest = 128
 	if reference == "" || len(reference) > longest {

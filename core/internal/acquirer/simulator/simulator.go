@@ -270,8 +270,8 @@ func (s *Simulator) commit(e effect) (acquirer.Answer, error) {
 	return e.record.answer(e.id), nil
 }
 
-// decide judges e by the record of its reference, own, and by the record of the reference that it
-// names if that is known. ended reports that e had a response before.
+// decide judges e by own, the record of e's reference, and by the record of the reference that e
+// names, if any. ended reports that e already had a response.
 func (s *Simulator) decide(e *effect, own, named record, known bool) (answer acquirer.Answer, ended bool, err error) {
 	switch own.kind {
 	case none:
