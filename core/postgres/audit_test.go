@@ -9,7 +9,8 @@ import (
 )
 
 // TestAuditPostgreSQL checks that many concurrent processes write one chain of records without a
-// gap. Then it falsifies the records: the triggers refuse that, and without them verify finds it.
+// gap. Then it falsifies the records. The triggers refuse that, and without the triggers verify
+// finds it.
 func TestAuditPostgreSQL(t *testing.T) {
 	t.Parallel()
 	const processes, each = 6, 5

@@ -46,7 +46,7 @@ func TestServerKilledAtOnce(t *testing.T) {
 	}
 }
 
-// lost counts acknowledged payments, and how many of them are missing or not captured.
+// lost counts the acknowledged payments, and the ones that are missing or not captured.
 type lost struct{ acknowledged, missing, open int }
 
 func (l lost) plus(o lost) lost {
@@ -85,7 +85,7 @@ func (d *doomed) serve(t *testing.T) {
 		t.Fatal(err)
 	}
 	data := filepath.Join(d.Folder(), "data")
-	_ = os.Remove(filepath.Join(data, "postmaster.pid")) // its number is of another namespace
+	_ = os.Remove(filepath.Join(data, "postmaster.pid")) // its process id belongs to another namespace
 	if os.Geteuid() != 0 {
 		t.Fatal("a PID namespace takes root")
 	}

@@ -153,7 +153,8 @@ func TestKeptConnectionBreaks(t *testing.T) {
 	}
 }
 
-// TestBodyThatCanNotBeReadAgain is not sent a second time, not even with an idempotency key.
+// TestBodyThatCanNotBeReadAgain: a request whose body cannot be read again is not repeated, even
+// with an idempotency key.
 func TestBodyThatCanNotBeReadAgain(t *testing.T) {
 	t.Parallel()
 	f := newFar(t, []step{ok, end}, []step{ok})

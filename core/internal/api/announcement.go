@@ -42,11 +42,11 @@ func checkAnnouncement(in *operator.EventCreate) *fault {
 	case !in.Mode.Valid():
 		return &fault{code: codeInvalidValue, param: "mode", message: "A mode must be \"test\" or \"live\"."}
 	}
-	return checkNews(platformEvents, in.Type, in.Name, in.Object)
+	return checkPlatformEvent(platformEvents, in.Type, in.Name, in.Object)
 }
 
-// checkNews checks an event of the platform, for one merchant or for all merchants.
-func checkNews(types []v1.EventType, kind v1.EventType, name string, object jsontext.Value) *fault {
+// checkPlatformEvent checks an event of the platform, for one merchant or for all merchants.
+func checkPlatformEvent(types []v1.EventType, kind v1.EventType, name string, object jsontext.Value) *fault {
 	switch {
 	case kind == "":
 		return &fault{code: codeMissingField, param: "type"}

@@ -240,7 +240,7 @@ func TestRevokeKey(t *testing.T) {
 	own := b.currentID(t, b.key)
 	k, key := b.createKey(t, `{"kind":"secret","scopes":["transactions:read"]}`)
 	MustDecode[page](t, b.get(t, "/v1/transactions", as(key)), 200) // so that this process caches the key
-	revoke := func(id string) answer { return b.do(t, "DELETE", "/v1/api_keys/"+id, "") }
+	revoke := func(id string) response { return b.do(t, "DELETE", "/v1/api_keys/"+id, "") }
 	got := MustDecode[v1.APIKey](t, revoke(k.ID), 200)
 	if got.Status != v1.APIKeyStatusRevoked || !got.RevokedAt.Equal(birth) {
 		t.Errorf("got %+v", got)

@@ -89,8 +89,8 @@ func (l *till) pay(t *testing.T, key string) bool {
 	return true
 }
 
-// answered returns the payments that succeeded so far.
-func (l *till) answered() []string {
+// succeeded returns the payments that succeeded so far.
+func (l *till) succeeded() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.acked)
@@ -105,7 +105,7 @@ func TestBackupUnderLoadSQLite(t *testing.T) {
 	for range cap(l.warm) {
 		<-l.warm
 	}
-	before := l.answered()
+	before := l.succeeded()
 	taken := b.MustBackup(t)
 	l.stop.Store(true)
 	l.wg.Wait()
@@ -126,7 +126,7 @@ func TestBackupUnderLoadSQLite(t *testing.T) {
 		t.Errorf("not replayed: %d %s", a.status, a.body)
 	}
 	next.MustCreate(t, 5, "")
-	t.Logf("%d of %d payments were answered before the backup", len(before), len(l.answered()))
+	t.Logf("%d of %d payments succeeded before the backup", len(before), len(l.succeeded()))
 }
 
 // TestBackupIsThePrivateWholeSQLite checks the files of a backup and their modes.

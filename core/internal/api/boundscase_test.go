@@ -166,7 +166,7 @@ func (b *bundle) mustEndpoint(t *testing.T) string {
 }
 
 // tidy deletes an endpoint that a probe made, because a merchant may have only 16.
-func (b *bundle) tidy(t *testing.T, path string, a answer) {
+func (b *bundle) tidy(t *testing.T, path string, a response) {
 	t.Helper()
 	if path != "/v1/webhook_endpoints" || a.status != http.StatusCreated {
 		return

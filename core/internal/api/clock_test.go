@@ -15,8 +15,8 @@ func TestHowFarTheClockMayBeOff(t *testing.T) {
 	for _, ahead := range []time.Duration{0, engine.RequestTolerance, engine.RequestTolerance + 1, 25 * time.Hour} {
 		for _, off := range []time.Duration{ahead, -ahead} {
 			for method, reads := range map[string]bool{"GET": true, "HEAD": true, "POST": false, "PATCH": false, "DELETE": false} {
-				for path, told := range map[string]bool{"/v1/transactions": reads, "/v1/idempotency_keys/{key}": false} {
-					if got, want := api.Refuses(method, path, off), !told && ahead > engine.RequestTolerance; got != want {
+				for path, allowed := range map[string]bool{"/v1/transactions": reads, "/v1/idempotency_keys/{key}": false} {
+					if got, want := api.Refuses(method, path, off), !allowed && ahead > engine.RequestTolerance; got != want {
 						t.Errorf("%s %s, %s ahead: got %t, want %t", method, path, off, got, want)
 					}
 				}

@@ -54,7 +54,7 @@ func (b *bundle) confirms(t *testing.T, column string, want int64) {
 }
 
 // wantKey sends the payment of a key again, and reports whether the key is still in use.
-func (b *bundle) wantKey(t *testing.T, name string, first answer, want bool) {
+func (b *bundle) wantKey(t *testing.T, name string, first response, want bool) {
 	t.Helper()
 	again := b.post(t, "/v1/transactions", create(5, ""), keyed("k"))
 	if used := string(again.body) == string(first.body); used != want || again.status != http.StatusCreated {

@@ -103,7 +103,7 @@ func (c *codes) plant(t *testing.T) {
 		u := c.MustPrepare(t, manual+`,"customer":"`+customer+`"`)
 		MustDecode[v1.Transaction](t, c.confirm(t, u.id, u.proven(more), c.pk), 200)
 	}
-	pays := func(a answer) { MustDecode[v1.Transaction](t, a, 201) }
+	pays := func(a response) { MustDecode[v1.Transaction](t, a, 201) }
 	ways := []func(code string, n int){
 		func(code string, n int) {
 			pays(c.postCode(t, "/v1/transactions", `{"amount":1,"currency":"usd","payment_method":"card","card":`+mastercard+`}`, code, keyed(fmt.Sprint("typed", n))))

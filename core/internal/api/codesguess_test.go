@@ -22,7 +22,7 @@ import (
 type guessable struct{ path, format, code string }
 
 // postCode sends a body with the code in the position of its %s, and remembers it.
-func (c *codes) postCode(t *testing.T, path, format, code string, options ...option) answer {
+func (c *codes) postCode(t *testing.T, path, format, code string, options ...option) response {
 	t.Helper()
 	c.guessable = append(c.guessable, guessable{path, format, code})
 	return c.post(t, path, fmt.Sprintf(format, code), options...)

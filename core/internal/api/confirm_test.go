@@ -30,7 +30,7 @@ func (b *bundle) MustPrepare(t *testing.T, more string) unconfirmed {
 	return unconfirmed{got.ID, got.ClientSecret.Reveal()}
 }
 
-func (b *bundle) confirm(t *testing.T, id, body string, options ...option) answer {
+func (b *bundle) confirm(t *testing.T, id, body string, options ...option) response {
 	t.Helper()
 	return b.post(t, "/v1/transactions/"+id+"/confirm", body, options...)
 }
@@ -189,7 +189,7 @@ func TestPayerSeesOnlyTheirOwn(t *testing.T) {
 			t.Fatal(err)
 		}
 		if strings.Contains(string(body), "privately") {
-			t.Errorf("%s: the payer is told too much: %s", name, body)
+			t.Errorf("%s: the payer sees too much: %s", name, body)
 		}
 		for _, name := range allowed {
 			delete(fields, name)
@@ -211,14 +211,14 @@ func TestPayerSeesOnlyTheirOwn(t *testing.T) {
 	if e.Transaction == nil || e.Transaction.Reference != nil || len(e.Transaction.Metadata) != 0 || strings.Contains(string(conflict.body), "privately") {
 		t.Errorf("refused: got %s", conflict.body)
 	}
-	for method, told := range map[string]v1.DeclineCode{
+	for method, category := range map[string]v1.DeclineCode{
 		"pm_card_lost": "generic_decline", "pm_card_stolen": "generic_decline", "pm_card_pickup": "generic_decline",
 		"pm_card_suspected_fraud": "generic_decline", "pm_card_insufficient_funds": "insufficient_funds",
 	} {
 		u := b.MustPrepare(t, private)
 		a := b.confirm(t, u.id, u.proven(`,"payment_method":"`+method+`"`), pk)
 		e := wantRefusal(t, a, refusal{402, v1.ErrorTypeCardError, "card_declined", ""})
-		if *e.DeclineCode != told || *e.Transaction.DeclineCode != told || e.Transaction.Authorization != nil || strings.Contains(string(a.body), "privately") {
+		if *e.DeclineCode != category || *e.Transaction.DeclineCode != category || e.Transaction.Authorization != nil || strings.Contains(string(a.body), "privately") {
 			t.Errorf("%s: got %s", method, a.body)
 		}
 	}
@@ -241,7 +241,7 @@ func TestClientSecretIsShownOnceAndKeptNowhere(t *testing.T) {
 		t.Errorf("replay: got %s, want %s", again.body, first.body)
 	}
 	proof := strings.TrimPrefix(secret, got.ID+"_secret_")
-	for _, a := range []answer{
+	for _, a := range []response{
 		b.get(t, "/v1/transactions/"+got.ID), b.get(t, "/v1/transactions"),
 		b.confirm(t, got.ID, `{"client_secret":"`+secret+`","payment_method":"card"}`), b.void(t, got.ID),
 		b.post(t, "/v1/transactions", create(1, "")),
@@ -270,7 +270,7 @@ func TestConfirmTwiceAtOnce(t *testing.T) {
 	b := setup(t)
 	u := b.MustPrepare(t, "")
 	const clients = 16
-	answers := make([]answer, clients)
+	responses := make([]response, clients)
 	var wg sync.WaitGroup
 	for i := range clients {
 		wg.Go(func() {
@@ -278,12 +278,12 @@ func TestConfirmTwiceAtOnce(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
-			answers[i] = a
+			responses[i] = a
 		})
 	}
 	wg.Wait()
 	won := 0
-	for _, a := range answers {
+	for _, a := range responses {
 		switch a.status {
 		case 200:
 			won++

@@ -111,7 +111,7 @@ func TestCustomer(t *testing.T) {
 	gone := MustDecode[v1.Deleted](t, b.do(t, "DELETE", path, ""), 200)
 	wantSameJSON(t, gone, v1.Deleted{ID: made.ID, Object: "customer", Deleted: true})
 	notFound := refusal{404, v1.ErrorTypeInvalidRequestError, "not_found", "id"}
-	for _, a := range []answer{b.get(t, path), b.do(t, "PATCH", path, "{}"), b.do(t, "DELETE", path, ""), b.get(t, path+"/payment_methods")} {
+	for _, a := range []response{b.get(t, path), b.do(t, "PATCH", path, "{}"), b.do(t, "DELETE", path, ""), b.get(t, path+"/payment_methods")} {
 		wantRefusal(t, a, notFound)
 	}
 	if got, want := b.events(t, numberOf(t, id.Customer, made.ID)), []string{"customer.created 1", "customer.updated 2", "customer.updated 3", "customer.deleted 4"}; !slices.Equal(got, want) {

@@ -18,7 +18,7 @@ func byCustomer(customer, more string) string {
 }
 
 // setDefault changes the default payment method of a customer.
-func (b *bundle) setDefault(t *testing.T, customer, method string) answer {
+func (b *bundle) setDefault(t *testing.T, customer, method string) response {
 	t.Helper()
 	return b.do(t, "PATCH", "/v1/customers/"+customer, `{"default_payment_method":"`+method+`"}`)
 }
@@ -169,7 +169,7 @@ func TestDefaultAgainstDetach(t *testing.T) {
 	customer := b.MustCustomer(t, "{}").ID
 	for range 20 {
 		m := b.MustAttach(t, customer, visa).ID
-		set := make(chan answer, 1)
+		set := make(chan response, 1)
 		go func() {
 			a, err := b.try(t, "PATCH", "/v1/customers/"+customer, `{"default_payment_method":"`+m+`"}`)
 			if err != nil {

@@ -315,10 +315,10 @@ func TestDeletedCustomerIsErased(t *testing.T) {
 	if got := b.transaction(t, paid.ID); got.Customer == nil || *got.Customer != customer || got.Card == nil {
 		t.Errorf("the transaction lost what it recorded: %+v", got)
 	}
-	told := 0
+	counted := 0
 	for _, e := range MustDecode[v1.EventList](t, b.get(t, "/v1/events?limit=100"), 200).Data {
 		if text := string(e.Data.Object); strings.Contains(text, customer) && !strings.HasPrefix(string(e.Type), "transaction.") {
-			told++
+			counted++
 			for _, word := range []string{"4242", "fingerprint", "email", "quill", "billing"} {
 				if strings.Contains(text, word) {
 					t.Errorf("%s: found %s in %s", e.Type, word, text)
@@ -326,8 +326,8 @@ func TestDeletedCustomerIsErased(t *testing.T) {
 			}
 		}
 	}
-	if want := 3 + 3*3 + 1; told != want { // created, updated, deleted; attached, each an update, and detached, one an update
-		t.Errorf("events: got %d, want %d", told, want)
+	if want := 3 + 3*3 + 1; counted != want { // created, updated, deleted; attached, each an update, and detached, one an update
+		t.Errorf("events: got %d, want %d", counted, want)
 	}
 	b.wantForgotten(t)
 }
@@ -349,7 +349,7 @@ func TestEraseAgainstEverything(t *testing.T) {
 			{"PATCH", path, personalBody()},
 			{"POST", path + "/payment_methods", `{"token":"` + token + `",` + personalMore + `}`},
 		}
-		got := make([]answer, len(calls))
+		got := make([]response, len(calls))
 		var wg sync.WaitGroup
 		for i, c := range calls {
 			wg.Go(func() {

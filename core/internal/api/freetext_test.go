@@ -176,7 +176,7 @@ func only(t *testing.T, contract []byte, prefix string) []byte {
 func TestOwnNumberInText(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	paid := func(number, members string) answer {
+	paid := func(number, members string) response {
 		return b.post(t, "/v1/transactions",
 			`{"amount":100,"currency":"usd","payment_method":"card","card":{"number":"`+number+`","exp_month":4,"exp_year":2031}`+members+`}`)
 	}

@@ -85,7 +85,7 @@ func TestTokenIDPaysForNothing(t *testing.T) {
 		t.Errorf("payment method: got %s, want %s", got.PaymentMethod, token.ID)
 	}
 	secret := value[len(token.ID)+1:]
-	for _, a := range []answer{paid, b.get(t, "/v1/tokens/"+token.ID), b.get(t, "/v1/transactions"), b.get(t, "/v1/events")} {
+	for _, a := range []response{paid, b.get(t, "/v1/tokens/"+token.ID), b.get(t, "/v1/transactions"), b.get(t, "/v1/events")} {
 		if a.status >= 300 || strings.Contains(string(a.body), secret) {
 			t.Errorf("got %d %s, want no value", a.status, a.body)
 		}
@@ -159,8 +159,8 @@ func TestARetryOfARefusedConfirmationCountsOnce(t *testing.T) {
 	MustDecode[v1.Transaction](t, b.pay(t, used, ""), 201)
 	stored := b.MustAttach(t, b.MustCustomer(t, "{}").ID, visa).ID
 	methods := []string{used, "tok_0000000000001_00000000000000000000000000000000", stored, "tok_0000000000001"}
-	var first []answer
-	guess := func(i int) answer {
+	var first []response
+	guess := func(i int) response {
 		body := u.proven(`,"payment_method":"` + methods[i%len(methods)] + `"`)
 		return b.confirm(t, u.id, body, pk, keyed(fmt.Sprint("guess ", i)))
 	}
@@ -195,9 +195,9 @@ func TestPayerSeesNoHolder(t *testing.T) {
 		value := MustDecode[v1.Token](t, b.post(t, "/v1/tokens", token, pk), 201).Value.Reveal()
 		for range 2 { // the second response is the stored one
 			a := b.confirm(t, u.id, u.proven(`,"payment_method":"`+value+`"`), pk, keyed(name))
-			for _, told := range []string{"holder", "Payer", "Ann", "checks", "result_code", `"code":"A`} {
-				if strings.Contains(string(a.body), told) {
-					t.Errorf("%s: a payer sees %q: %s", name, told, a.body)
+			for _, hidden := range []string{"holder", "Payer", "Ann", "checks", "result_code", `"code":"A`} {
+				if strings.Contains(string(a.body), hidden) {
+					t.Errorf("%s: a payer sees %q: %s", name, hidden, a.body)
 				}
 			}
 		}
@@ -222,7 +222,7 @@ func TestParallelGuessesAreBounded(t *testing.T) {
 	pk := b.publishable(t)
 	u, other := b.MustPrepare(t, ""), b.MustPrepare(t, "")
 	const guesses = 64
-	responses := make([]answer, guesses)
+	responses := make([]response, guesses)
 	var begun, ended sync.WaitGroup
 	begun.Add(guesses)
 	for i := range guesses {

@@ -18,7 +18,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-func (b *bundle) lookUp(t *testing.T, key string, options ...option) answer {
+func (b *bundle) lookUp(t *testing.T, key string, options ...option) response {
 	t.Helper()
 	return b.get(t, "/v1/idempotency_keys/"+url.PathEscape(key), options...)
 }

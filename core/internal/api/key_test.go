@@ -195,7 +195,7 @@ func TestKeyMadeBesideTheService(t *testing.T) {
 
 // MustHealth waits until health responds 200. Each of its checks may take a second, which is too
 // short on a busy machine. A response of any other kind fails the test.
-func (b *bundle) MustHealth(t *testing.T) (a answer) {
+func (b *bundle) MustHealth(t *testing.T) (a response) {
 	t.Helper()
 	programtest.WaitFor(t, "health responds 200", func() bool {
 		if a = b.get(t, "/v1/health", header("Authorization")); a.status == 200 {

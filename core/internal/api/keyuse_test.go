@@ -118,7 +118,7 @@ func TestAKeyThatEndedElsewherePostgreSQL(t *testing.T) {
 			}
 			c.end(t, first, shown)
 			if status, body := askOf(t, second, key, changes[0], "once"); status != c.want {
-				t.Errorf("an earlier answer: got %d %v", status, body)
+				t.Errorf("an earlier response: got %d %v", status, body)
 			}
 		})
 	}
@@ -167,18 +167,18 @@ func TestARevocationUnderLoadPostgreSQL(t *testing.T) {
 	second := first.Beside(t)
 	for range 20 {
 		key, shown := mustKey(t, second)
-		var answered atomic.Bool
+		var responded atomic.Bool
 		paid, ended := 0, make(chan struct{})
 		go func() {
 			defer close(ended)
 			for n := 0; ; n++ {
-				late := answered.Load()
+				late := responded.Load()
 				status, body := askOf(t, second, key, changes[0], map[bool]string{true: id.Format(id.Request, second.IDs.Next())}[n%2 == 0])
 				if status == 401 {
 					return
 				}
 				if status != 201 || late {
-					t.Errorf("after the answer: %t: got %d %v", late, status, body)
+					t.Errorf("after the response: %t: got %d %v", late, status, body)
 					return
 				}
 				paid++
@@ -187,7 +187,7 @@ func TestARevocationUnderLoadPostgreSQL(t *testing.T) {
 		if status, body := askOf(t, first, first.Key, "DELETE /v1/api_keys/"+shown, ""); status != 200 {
 			t.Fatalf("revoke: got %d %v", status, body)
 		}
-		answered.Store(true)
+		responded.Store(true)
 		<-ended
 		t.Logf("%d payments before it", paid)
 	}

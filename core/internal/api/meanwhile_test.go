@@ -21,10 +21,10 @@ func TestDefaultDetachedMeanwhile(t *testing.T) {
 	MustDecode[v1.Customer](t, b.setDefault(t, customer, old), 200)
 	u := b.MustPrepare(t, `,"customer":"`+customer+`"`)
 	b.write(t, fmt.Sprint("UPDATE payment_methods SET detached_at = 1, number = NULL WHERE id = ", numberOf(t, id.PaymentMethod, old)))
-	pay := func() answer { return b.post(t, "/v1/transactions", byCustomer(customer, ""), keyed("pay")) }
-	confirm := func() answer { return b.confirm(t, u.id, u.proven(""), keyed("confirm")) }
+	pay := func() response { return b.post(t, "/v1/transactions", byCustomer(customer, ""), keyed("pay")) }
+	confirm := func() response { return b.confirm(t, u.id, u.proven(""), keyed("confirm")) }
 	paid, confirmed := pay(), confirm()
-	for _, a := range []answer{paid, confirmed} {
+	for _, a := range []response{paid, confirmed} {
 		wantRefusal(t, a, invalid("unknown_payment_method", "payment_method"))
 	}
 	MustDecode[v1.Customer](t, b.setDefault(t, customer, other), 200)

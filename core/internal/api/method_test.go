@@ -12,7 +12,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-func (b *bundle) attach(t *testing.T, customer, token string, options ...option) answer {
+func (b *bundle) attach(t *testing.T, customer, token string, options ...option) response {
 	t.Helper()
 	return b.post(t, "/v1/customers/"+customer+"/payment_methods", `{"token":"`+token+`"}`, options...)
 }
@@ -55,7 +55,7 @@ func TestPaymentMethod(t *testing.T) {
 	before := b.rows(t)
 	wantRefusal(t, b.pay(t, m.ID, "", keyed("later")), invalid("unknown_payment_method", "payment_method"))
 	wantReplay(t, b.pay(t, m.ID, "", keyed("paid")), charged)
-	for _, a := range []answer{b.get(t, path), b.do(t, "DELETE", path, "")} {
+	for _, a := range []response{b.get(t, path), b.do(t, "DELETE", path, "")} {
 		if a.status != 404 {
 			t.Errorf("after it is gone: got %d %s", a.status, a.body)
 		}
@@ -241,7 +241,7 @@ func TestDetachAgainstPay(t *testing.T) {
 	customer := b.MustCustomer(t, "{}").ID
 	for range rounds {
 		m := b.MustAttach(t, customer, visa).ID
-		done := make(chan answer, 1)
+		done := make(chan response, 1)
 		go func() {
 			a, err := b.try(t, "DELETE", "/v1/customers/"+customer+"/payment_methods/"+m, "")
 			if err != nil {

@@ -184,10 +184,10 @@ func TestOperatorRollsAKey(t *testing.T) {
 // webhook arrives, while the keys are refused.
 func TestDisabledMerchantsOpenWorkGoesOn(t *testing.T) {
 	t.Parallel()
-	told := make(chan string, 8)
+	delivered := make(chan string, 8)
 	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		told <- string(body)
+		delivered <- string(body)
 	}))
 	t.Cleanup(receiver.Close)
 	b := openBundle(t, &bundle{rateLimit: -1, token: token, private: true, catalogue: MustHurryCatalogue(t, 20*time.Millisecond)})
@@ -198,12 +198,12 @@ func TestDisabledMerchantsOpenWorkGoesOn(t *testing.T) {
 	wantRefusal(t, b.get(t, "/v1/transactions"), refusal{403, v1.ErrorTypePermissionError, "merchant_disabled", ""})
 	b.clock.Advance(time.Second)
 	select {
-	case body := <-told:
+	case body := <-delivered:
 		if !strings.Contains(body, `"transaction.failed"`) || !strings.Contains(body, lost.Transaction.ID) {
-			t.Errorf("told: got %s", body)
+			t.Errorf("webhook: got %s", body)
 		}
 	case <-time.After(programtest.Patience):
-		t.Fatal("nobody was told what became of the payment")
+		t.Fatal("no webhook with the outcome of the payment")
 	}
 	if got := b.number(t, "SELECT COUNT(*) FROM transactions WHERE status = 'failed'"); got != 1 {
 		t.Errorf("failed payments: got %d, want 1", got)
@@ -220,7 +220,7 @@ func TestOperatorIsAskedForTheToken(t *testing.T) {
 		"none": header("Authorization"), "a merchant's key": as(b.key), "cut": as(token[:len(token)-1]), "longer": as(token + "x"), "empty": as(""),
 		"another scheme": header("Authorization", "Basic "+token), "twice": header("Authorization", "Bearer "+token, "Bearer "+token),
 	} {
-		for _, a := range []answer{
+		for _, a := range []response{
 			p.get(t, merchants, o), p.post(t, merchants, `{"name":"x"}`, o), p.post(t, merchants+"/"+b.merchant+"/disable", "", o),
 		} {
 			if wantRefusal(t, a, wrong); a.header.Get("WWW-Authenticate") != "Bearer" {

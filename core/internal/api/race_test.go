@@ -46,7 +46,7 @@ func repeat(t *testing.T, once func(i int) (string, error)) map[string]int {
 
 // both starts two steps concurrently, in the given order or in reverse, and returns their
 // responses.
-func both(backwards bool, one, two func() (answer, error)) (a, b answer, err error) {
+func both(backwards bool, one, two func() (response, error)) (a, b response, err error) {
 	var errOne, errTwo error
 	steps := []func(){func() { a, errOne = one() }, func() { b, errTwo = two() }}
 	if backwards {
@@ -63,7 +63,7 @@ func both(backwards bool, one, two func() (answer, error)) (a, b answer, err err
 }
 
 // made decodes the response to a create.
-func made[T any](a answer, err error) (out T, _ error) {
+func made[T any](a response, err error) (out T, _ error) {
 	if err == nil && a.status != http.StatusCreated {
 		err = fmt.Errorf("got %d %s", a.status, a.body)
 	}
@@ -75,7 +75,7 @@ func made[T any](a answer, err error) (out T, _ error) {
 
 // keyAgainstUse pays by a key again and again while it ends. Payments are accepted until one is
 // refused. After the response to the end, the key is dead.
-func (b *bundle) keyAgainstUse(t *testing.T, end func(key string) (answer, error)) {
+func (b *bundle) keyAgainstUse(t *testing.T, end func(key string) (response, error)) {
 	t.Helper()
 	var taken atomic.Int64
 	got := repeat(t, func(i int) (string, error) {
@@ -86,12 +86,12 @@ func (b *bundle) keyAgainstUse(t *testing.T, end func(key string) (answer, error
 		key := as(k.Secret.Reveal())
 		var successor v1.APIKey
 		used, ended, err := both(i%2 == 0,
-			func() (answer, error) {
+			func() (response, error) {
 				paid, last, err := b.payUntilRefused(t, key)
 				taken.Add(paid)
 				return last, err
 			},
-			func() (answer, error) {
+			func() (response, error) {
 				ended, err := end(k.ID)
 				if ended.status == http.StatusCreated {
 					err = errors.Join(err, json.Unmarshal(ended.body, &successor))
@@ -116,7 +116,7 @@ func (b *bundle) keyAgainstUse(t *testing.T, end func(key string) (answer, error
 
 // payUntilRefused pays by a key until it is refused. It returns the number of accepted payments,
 // and the last response.
-func (b *bundle) payUntilRefused(t *testing.T, key option) (taken int64, last answer, err error) {
+func (b *bundle) payUntilRefused(t *testing.T, key option) (taken int64, last response, err error) {
 	t.Helper()
 	for range 10_000 { // a key that is never refused must not block the test
 		last, err = b.try(t, "POST", "/v1/transactions", create(5, ""), key)
@@ -140,7 +140,7 @@ func (b *bundle) whoIs(t *testing.T, key option) ([]byte, error) {
 func TestRollAgainstUse(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.keyAgainstUse(t, func(key string) (answer, error) {
+	b.keyAgainstUse(t, func(key string) (response, error) {
 		return b.try(t, "POST", "/v1/api_keys/"+key+"/roll", `{"expires_in":0}`)
 	})
 }
@@ -149,7 +149,7 @@ func TestRollAgainstUse(t *testing.T) {
 func TestRevokeAgainstUse(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.keyAgainstUse(t, func(key string) (answer, error) { return b.try(t, "DELETE", "/v1/api_keys/"+key, "") })
+	b.keyAgainstUse(t, func(key string) (response, error) { return b.try(t, "DELETE", "/v1/api_keys/"+key, "") })
 }
 
 // TestPayersConfirmAtOnce: a payer who clicks twice pays once.
@@ -163,7 +163,7 @@ func TestPayersConfirmAtOnce(t *testing.T) {
 			return "", err
 		}
 		u := unconfirmed{txn.ID, txn.ClientSecret.Reveal()}
-		confirm := func() (answer, error) {
+		confirm := func() (response, error) {
 			return b.try(t, "POST", "/v1/transactions/"+u.id+"/confirm", u.proven(typedCard), pk)
 		}
 		one, two, err := both(i%2 == 0, confirm, confirm)
@@ -186,29 +186,29 @@ func TestPayersConfirmAtOnce(t *testing.T) {
 var rounds = coretest.Races(20)
 
 // race sends concurrent requests and returns their responses in the order given.
-func (b *bundle) race(t *testing.T, requests ...request) []answer {
+func (b *bundle) race(t *testing.T, requests ...request) []response {
 	t.Helper()
-	answers := make([]answer, len(requests))
+	responses := make([]response, len(requests))
 	start := make(chan struct{})
 	var wg sync.WaitGroup
 	for i, r := range requests {
 		wg.Go(func() {
 			<-start
 			var err error
-			if answers[i], err = b.try(t, "POST", r.path, r.body); err != nil {
+			if responses[i], err = b.try(t, "POST", r.path, r.body); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	close(start)
 	wg.Wait()
-	return answers
+	return responses
 }
 
 // statuses returns the statuses of the responses, sorted.
-func statuses(answers []answer) []int {
+func statuses(responses []response) []int {
 	var out []int
-	for _, a := range answers {
+	for _, a := range responses {
 		out = append(out, a.status)
 	}
 	slices.Sort(out)

@@ -136,9 +136,9 @@ func TestDefaultRateLimit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		told := regexp.MustCompile(pattern).FindSubmatch(text)
-		if told == nil || strings.ReplaceAll(string(told[1]), ",", "") != strconv.Itoa(core.DefaultRateLimit) {
-			t.Errorf("%s tells another default than %d: %q", path, core.DefaultRateLimit, told)
+		found := regexp.MustCompile(pattern).FindSubmatch(text)
+		if found == nil || strings.ReplaceAll(string(found[1]), ",", "") != strconv.Itoa(core.DefaultRateLimit) {
+			t.Errorf("%s names another default than %d: %q", path, core.DefaultRateLimit, found)
 		}
 	}
 	if got := setup(t).get(t, "/v1/api_keys/current").header.Get("RateLimit-Policy"); got != "" {

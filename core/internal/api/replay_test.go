@@ -59,7 +59,7 @@ func TestReplayWhateverChanged(t *testing.T) {
 	w := newReplayWorld(t, b)
 	calls := slices.Concat(w.payments(t), w.steps(t), w.stored(t), w.settings(t))
 	wantEachOperation(t, calls)
-	firsts := make([]answer, len(calls))
+	firsts := make([]response, len(calls))
 	for i, c := range calls {
 		firsts[i] = b.do(t, c.method, c.path, c.body, append(c.options, keyed(c.name))...)
 		if firsts[i].status != c.want || firsts[i].header.Get("Idempotent-Replayed") != "" {

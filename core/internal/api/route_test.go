@@ -65,7 +65,7 @@ func TestNamesThatMustNotBeRepeated(t *testing.T) {
 	b := setup(t)
 	key := coretest.MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "secret"})
 	for _, name := range []string{"4111111111111111", "4111-1111-1111-1111", key, strings.Repeat("long", 60)} {
-		for _, a := range []answer{
+		for _, a := range []response{
 			b.post(t, "/v1/transactions", `{"`+name+`":1}`),
 			b.post(t, "/v1/transactions", create(1, `,"card":{"`+name+`":1}`)),
 			b.post(t, "/v1/transactions", create(1, `,"metadata":{"`+name+`":1}`)),

@@ -68,7 +68,7 @@ func MustScenarios(t *testing.T) scenarios {
 
 // want checks the outcome of a create, declined or approved as in the entry, and returns the
 // transaction.
-func (s scenario) want(t *testing.T, b *bundle, a answer) v1.Transaction {
+func (s scenario) want(t *testing.T, b *bundle, a response) v1.Transaction {
 	t.Helper()
 	if s.DeclineCode == "" {
 		got := MustDecode[v1.Transaction](t, a, 201)
@@ -158,7 +158,7 @@ func TestScenarioBankAccounts(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	all := MustScenarios(t)
-	debit := func(account string, amount int64) answer {
+	debit := func(account string, amount int64) response {
 		return b.post(t, "/v1/transactions", fmt.Sprintf(`{"amount":%d,"currency":"usd","payment_method":"bank_account","bank_account":{"account_number":"%s",
 			"routing_number":"110000000","account_type":"checking","holder":"A. Payer"}}`, amount, account))
 	}
@@ -209,7 +209,7 @@ func TestScenarioBehaviours(t *testing.T) {
 	b := setupWith(t, MustHurryCatalogue(t, 20*time.Millisecond))
 	found := map[string]v1.TransactionStatus{}
 	for _, s := range MustScenarios(t).Cards {
-		a := answer{}
+		a := response{}
 		if s.Behaviour != "" {
 			a = b.post(t, "/v1/transactions", create1(s.PaymentMethod, manual))
 		}

@@ -65,7 +65,7 @@ func TestSecretsAreNowhere(t *testing.T) {
 		send("/v1/transactions/"+number+"/captures", `{"amount":`+number+`}`)
 		send("/v1/transactions/"+number+"/"+number, "{}")
 		send("/v1/refunds", `{"transaction":"`+number+`"}`)
-		for _, a := range []answer{b.get(t, "/v1/transactions?limit="+number), b.get(t, "/v1/captures/"+number), b.get(t, "/v1/transactions", as(number))} {
+		for _, a := range []response{b.get(t, "/v1/transactions?limit="+number), b.get(t, "/v1/captures/"+number), b.get(t, "/v1/transactions", as(number))} {
 			fmt.Fprintln(&said, a.header, string(a.body))
 		}
 	}

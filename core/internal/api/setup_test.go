@@ -211,19 +211,19 @@ func header(name string, values ...string) option {
 	return func(r *request) { r.header[name] = values }
 }
 
-// answer is a complete response.
-type answer struct {
+// response is a complete response.
+type response struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-func (b *bundle) post(t *testing.T, path, body string, options ...option) answer {
+func (b *bundle) post(t *testing.T, path, body string, options ...option) response {
 	t.Helper()
 	return b.do(t, http.MethodPost, path, body, options...)
 }
 
-func (b *bundle) get(t *testing.T, path string, options ...option) answer {
+func (b *bundle) get(t *testing.T, path string, options ...option) response {
 	t.Helper()
 	if strings.HasPrefix(path, "/v1/events") {
 		b.database.Placed(t, b.inspect)
@@ -231,7 +231,7 @@ func (b *bundle) get(t *testing.T, path string, options ...option) answer {
 	return b.do(t, http.MethodGet, path, "", options...)
 }
 
-func (b *bundle) do(t *testing.T, method, path, body string, options ...option) answer {
+func (b *bundle) do(t *testing.T, method, path, body string, options ...option) response {
 	t.Helper()
 	a, err := b.try(t, method, path, body, options...)
 	if err != nil {
@@ -241,7 +241,7 @@ func (b *bundle) do(t *testing.T, method, path, body string, options ...option) 
 }
 
 // try is do for goroutines, which must not end the test.
-func (b *bundle) try(t *testing.T, method, path, body string, options ...option) (a answer, err error) {
+func (b *bundle) try(t *testing.T, method, path, body string, options ...option) (a response, err error) {
 	t.Helper()
 	in := request{method: method, path: path, body: body, header: http.Header{"Authorization": {"Bearer " + b.key}}}
 	if body != "" {
@@ -264,12 +264,12 @@ func (b *bundle) try(t *testing.T, method, path, body string, options ...option)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	read, err := io.ReadAll(resp.Body)
-	return answer{resp.StatusCode, resp.Header, read}, err
+	return response{resp.StatusCode, resp.Header, read}, err
 }
 
 // MustDecode reads a response of the wanted status, strictly: a field outside the contract is an
 // error.
-func MustDecode[T any](tb testing.TB, a answer, status int) T {
+func MustDecode[T any](tb testing.TB, a response, status int) T {
 	tb.Helper()
 	if got, want := a.status, status; got != want {
 		tb.Fatalf("status: got %d, want %d: %s", got, want, a.body)
@@ -300,17 +300,17 @@ func (b *bundle) transaction(t *testing.T, id string) v1.Transaction {
 	return MustDecode[v1.Transaction](t, b.get(t, "/v1/transactions/"+id), 200)
 }
 
-func (b *bundle) capture(t *testing.T, id, body string, options ...option) answer {
+func (b *bundle) capture(t *testing.T, id, body string, options ...option) response {
 	t.Helper()
 	return b.post(t, "/v1/transactions/"+id+"/captures", body, options...)
 }
 
-func (b *bundle) void(t *testing.T, id string, options ...option) answer {
+func (b *bundle) void(t *testing.T, id string, options ...option) response {
 	t.Helper()
 	return b.post(t, "/v1/transactions/"+id+"/void", "", options...)
 }
 
-func (b *bundle) refund(t *testing.T, id, fields string, options ...option) answer {
+func (b *bundle) refund(t *testing.T, id, fields string, options ...option) response {
 	t.Helper()
 	return b.post(t, "/v1/refunds", `{"transaction":"`+id+`"`+fields+`}`, options...)
 }
@@ -331,7 +331,7 @@ type refusal struct {
 }
 
 // wantRefusal checks an error's whole shape and returns it.
-func wantRefusal(t *testing.T, a answer, want refusal) v1.Error {
+func wantRefusal(t *testing.T, a response, want refusal) v1.Error {
 	t.Helper()
 	e := MustDecode[v1.ErrorBody](t, a, want.status).Error
 	got := refusal{e.Status, e.Type, e.Code, ""}

@@ -185,7 +185,7 @@ func TestSourceSecretsAreNotKept(t *testing.T) {
 		a := b.post(t, "/v1/transactions", body, keyed(body[20:60]))
 		for _, secret := range []string{cavv, cryptogram, account, token} {
 			if strings.Contains(string(a.body), secret) {
-				t.Errorf("%s is in the answer %s", secret, a.body)
+				t.Errorf("%s is in the response %s", secret, a.body)
 			}
 		}
 	}

@@ -39,9 +39,9 @@ func TestTogetherAsAlonePostgreSQL(t *testing.T) {
 		defer mu.Unlock()
 		biggest = max(biggest, g.Commands)
 	}, nil)
-	told, asTold := mustLedger(t, together), mustLedger(t, alone)
-	for what, want := range asTold {
-		got := told[what]
+	batched, single := mustLedger(t, together), mustLedger(t, alone)
+	for what, want := range single {
+		got := batched[what]
 		if len(got) != len(want) {
 			t.Fatalf("%s: got %d together, %d alone", what, len(got), len(want))
 		}
@@ -92,7 +92,7 @@ func mustLedger(t *testing.T, s *coretest.Service) map[string][]string {
 	}
 	var all sync.WaitGroup
 	var mu sync.Mutex
-	told := []string{}
+	batched := []string{}
 	room := make(chan struct{}, 40) // fewer than the share of one merchant
 	for n := 10; n < 22; n++ {
 		for i, kind := range kinds {
@@ -107,13 +107,13 @@ func mustLedger(t *testing.T, s *coretest.Service) map[string][]string {
 				status, said := askOf(t, s, s.Key, "POST /v1/transactions "+body, key)
 				mu.Lock()
 				defer mu.Unlock()
-				told = append(told, drawn(fmt.Sprint(body, status, said)))
+				batched = append(batched, drawn(fmt.Sprint(body, status, said)))
 			})
 		}
 	}
 	all.Wait()
-	slices.Sort(told)
-	out := map[string][]string{"answers": told}
+	slices.Sort(batched)
+	out := map[string][]string{"answers": batched}
 	for table, order := range map[string]string{
 		"transactions": "amount", "captures": "amount", "idempotency_keys": "key", "tokens": "id",
 		"events": "data", "transaction_terms": "1", "webhook_deliveries": "1",

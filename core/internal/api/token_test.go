@@ -33,7 +33,7 @@ func paid(method, more string) string {
 }
 
 // pay pays by a payment method that is named.
-func (b *bundle) pay(t *testing.T, method, more string, options ...option) answer {
+func (b *bundle) pay(t *testing.T, method, more string, options ...option) response {
 	t.Helper()
 	return b.post(t, "/v1/transactions", paid(method, more), options...)
 }

@@ -17,24 +17,24 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// rotateTelling rotates the vault like another process.
-func (b *bundle) rotateTelling(t *testing.T, drop bool, told *bytes.Buffer) error {
+// rotateWithProgress rotates the vault like another process.
+func (b *bundle) rotateWithProgress(t *testing.T, drop bool, progress *bytes.Buffer) error {
 	t.Helper()
 	a, err := admin.Open(t.Context(), b.place())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return errors.Join(a.RotateVault(t.Context(), drop, told), a.Close())
+	return errors.Join(a.RotateVault(t.Context(), drop, progress), a.Close())
 }
 
 // MustRotate rotates and returns the last line of the progress.
 func (b *bundle) MustRotate(t *testing.T, drop bool) string {
 	t.Helper()
-	var told bytes.Buffer
-	if err := b.rotateTelling(t, drop, &told); err != nil {
-		t.Fatalf("%v: %s", err, told.String())
+	var progress bytes.Buffer
+	if err := b.rotateWithProgress(t, drop, &progress); err != nil {
+		t.Fatalf("%v: %s", err, progress.String())
 	}
-	lines := strings.Split(strings.TrimSpace(told.String()), "\n")
+	lines := strings.Split(strings.TrimSpace(progress.String()), "\n")
 	return lines[len(lines)-1]
 }
 
@@ -76,7 +76,7 @@ func TestRotateVaultBesideTheService(t *testing.T) {
 	for _, drop := range []bool{false, true, true, false} {
 		last := b.MustRotate(t, drop)
 		if got, want := strings.Contains(last, "; 0 older keys"), drop; got != want {
-			t.Errorf("drop %t: told %q", drop, last)
+			t.Errorf("drop %t: progress %q", drop, last)
 		}
 	}
 	close(stop)
@@ -136,15 +136,15 @@ func TestRotationOfAMovedRow(t *testing.T) {
 	moved, whole := b.MustAttach(t, customer, visa).ID, b.MustAttach(t, customer, visa).ID
 	b.write(t, fmt.Sprintf("UPDATE payment_methods SET live = 1 WHERE id = %d", numberOf(t, "pm", moved)))
 	for range 2 {
-		var told bytes.Buffer
-		if err := b.rotateTelling(t, true, &told); !errors.Is(err, vault.ErrStillSealed) || !strings.Contains(told.String(), moved) {
-			t.Errorf("got %v, told %s", err, told.String())
+		var progress bytes.Buffer
+		if err := b.rotateWithProgress(t, true, &progress); !errors.Is(err, vault.ErrStillSealed) || !strings.Contains(progress.String(), moved) {
+			t.Errorf("got %v, progress %s", err, progress.String())
 		}
 		MustDecode[v1.Transaction](t, b.pay(t, whole, ""), 201)
 	}
 	b.write(t, "UPDATE payment_methods SET live = 0")
 	if last := b.MustRotate(t, true); !strings.Contains(last, "; 0 older keys") {
-		t.Errorf("told %q", last)
+		t.Errorf("progress %q", last)
 	}
 	MustDecode[v1.Transaction](t, b.pay(t, moved, ""), 201)
 }
@@ -239,7 +239,7 @@ func TestVaultShowsNothing(t *testing.T) {
 // sendCards sends each card in every kind of request, and records the responses.
 func (b *bundle) sendCards(t *testing.T, said *bytes.Buffer, numbers, codes []string) {
 	t.Helper()
-	send := func(path, body string, options ...option) answer {
+	send := func(path, body string, options ...option) response {
 		a := b.post(t, path, body, options...)
 		fmt.Fprintln(said, a.header, string(a.body))
 		return a

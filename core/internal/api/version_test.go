@@ -20,7 +20,7 @@ func versionConflict() refusal {
 	return refusal{409, v1.ErrorTypeInvalidRequestError, "version_conflict", "expected_version"}
 }
 
-func (b *bundle) voidOf(t *testing.T, txn string, version int64, options ...option) answer {
+func (b *bundle) voidOf(t *testing.T, txn string, version int64, options ...option) response {
 	t.Helper()
 	return b.post(t, "/v1/transactions/"+txn+"/void", expecting(version), options...)
 }
@@ -84,7 +84,7 @@ func TestDeleteCustomerOfAnotherVersion(t *testing.T) {
 	read := b.MustCustomer(t, `{"email":"a@b.c"}`)
 	path := "/v1/customers/" + read.ID
 	now := MustDecode[v1.Customer](t, b.do(t, http.MethodPatch, path, `{"phone":"1"}`), 200)
-	remove := func(version int64) answer {
+	remove := func(version int64) response {
 		return b.do(t, http.MethodDelete, fmt.Sprintf("%s?expected_version=%d", path, version), "")
 	}
 	for _, version := range []int64{read.Version, now.Version + 1, 0} {
@@ -103,7 +103,7 @@ func TestDeleteSeesChangedMethods(t *testing.T) {
 	b := setup(t)
 	read := b.MustCustomer(t, "{}")
 	path := "/v1/customers/" + read.ID
-	remove := func(version int64) answer {
+	remove := func(version int64) response {
 		return b.do(t, http.MethodDelete, fmt.Sprintf("%s?expected_version=%d", path, version), "")
 	}
 	b.clock.Advance(time.Second)
@@ -147,7 +147,7 @@ func TestExpectedVersionBounds(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	txn, customer := b.MustCreate(t, 100, manual).ID, b.MustCustomer(t, "{}").ID
-	remove := func(version string) answer {
+	remove := func(version string) response {
 		return b.do(t, http.MethodDelete, "/v1/customers/"+customer+"?expected_version="+version, "")
 	}
 	for _, version := range []string{"-1", "9007199254740992"} {

@@ -221,7 +221,7 @@ func (s *Service) Revive(tb testing.TB, dir string) *Service {
 	next.Database = copied(tb, dir)
 	s.Acquirer.mu.Lock()
 	next.Acquirer = &Acquirer{
-		answers: maps.Clone(s.Acquirer.answers), moved: maps.Clone(s.Acquirer.moved),
+		responses: maps.Clone(s.Acquirer.responses), moved: maps.Clone(s.Acquirer.moved),
 		holds: maps.Clone(s.Acquirer.holds), rests: maps.Clone(s.Acquirer.rests), released: maps.Clone(s.Acquirer.released),
 	}
 	s.Acquirer.mu.Unlock()

@@ -81,15 +81,15 @@ func wantOutcome(t *testing.T, s *coretest.Service, what string, r *store.Outcom
 func TestBatchOfOutcomesPostgreSQL(t *testing.T) {
 	t.Parallel()
 	s := coretest.OpenShared(t)
-	told, changed := payment.Tenant{Merchant: 1}, payment.Tenant{Merchant: 3}
+	subscribed, changed := payment.Tenant{Merchant: 1}, payment.Tenant{Merchant: 3}
 	live := payment.Tenant{Merchant: s.Tenant.Merchant, Live: true}
-	tenants := []payment.Tenant{s.Tenant, told, live, changed, told, s.Tenant, told, s.Tenant, s.Tenant}
+	tenants := []payment.Tenant{s.Tenant, subscribed, live, changed, subscribed, s.Tenant, subscribed, s.Tenant, s.Tenant}
 	s.MustExec(t, "INSERT INTO merchants (id, name, created_at) VALUES (1, 'told', 0), (3, 'changed', 0)")
 	const endpoint = `INSERT INTO webhook_endpoints (id, merchant_id, live, url, types, status, created_at, updated_at)
 		VALUES (?, ?, 0, '', ?, 'enabled', 0, 0)`
-	s.MustExec(t, endpoint, 11, told.Merchant, "transaction.captured")
-	s.MustExec(t, endpoint, 12, told.Merchant, "*")
-	s.MustExec(t, endpoint, 13, told.Merchant, "refund.created")
+	s.MustExec(t, endpoint, 11, subscribed.Merchant, "transaction.captured")
+	s.MustExec(t, endpoint, 12, subscribed.Merchant, "*")
+	s.MustExec(t, endpoint, 13, subscribed.Merchant, "refund.created")
 	all, errs := finishBatch(t, s, func() []*store.OutcomeRecord {
 		s.MustExec(t, "DELETE FROM webhook_endpoints WHERE id = 14")
 		for _, tenant := range tenants[:4] { // an event of each, by which the core guesses the endpoints

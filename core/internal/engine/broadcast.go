@@ -62,18 +62,18 @@ func (e *Engine) BroadcastDue(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("broadcast: %w", err)
 	}
-	traced, told := tracedPass{tracer: e.Tracer, name: "broadcast"}, 0
+	traced, reached := tracedPass{tracer: e.Tracer, name: "broadcast"}, 0
 	for _, b := range open {
 		x := &broadcasting{e: e, b: b, traced: &traced, pass: e.Store.BeginPass(pass.Broadcast)}
 		err := x.run(ctx)
-		told += x.told
+		reached += x.reached
 		if err := x.pass.Skip(ctx, "broadcast "+b.Type+" "+b.Name, b.Place, err); err != nil {
 			traced.end(err)
-			return told, fmt.Errorf("broadcast %s: %w", b.Type, err)
+			return reached, fmt.Errorf("broadcast %s: %w", b.Type, err)
 		}
 	}
 	traced.end(nil)
-	return told, nil
+	return reached, nil
 }
 
 // broadcasting is a pass over the merchants of one broadcast.
@@ -82,7 +82,7 @@ type broadcasting struct {
 	b      *payment.Broadcast
 	traced *tracedPass
 	pass   *pass.Pass
-	told   int  // merchants so far
+	reached   int  // merchants so far
 	moved  bool // another process works on it, or a failure could not be written
 }
 
@@ -153,24 +153,24 @@ func (x *broadcasting) postpone(ctx context.Context, merchant int64) error {
 // got events. Unless the merchants are retried, the broadcast moves past them. move does nothing if
 // another process has moved the broadcast.
 func (x *broadcasting) move(
-	ctx context.Context, merchants []int64, past bool, fn func(*store.Tx, int64) (told int, err error),
+	ctx context.Context, merchants []int64, past bool, fn func(*store.Tx, int64) (reached int, err error),
 ) (n int, err error) {
 	if x.moved {
 		return len(merchants), nil
 	}
-	told, place, moved := 0, x.b.Place, false
+	reached, place, moved := 0, x.b.Place, false
 	err = x.e.Store.Update(ctx, func(tx *store.Tx) (err error) {
-		told = 0
+		reached = 0
 		n, err = store.Each(tx, merchants, func(merchant int64) error {
 			one, err := fn(tx, merchant)
-			told += one
+			reached += one
 			return err
 		})
 		if err == nil && past {
 			place = merchants[n-1]
 		}
 		if err == nil {
-			err = tx.MoveBroadcast(x.b, place, int64(told))
+			err = tx.MoveBroadcast(x.b, place, int64(reached))
 		}
 		moved = errors.Is(err, store.ErrConflict)
 		return err
@@ -180,7 +180,7 @@ func (x *broadcasting) move(
 		return len(merchants), nil
 	}
 	if err == nil {
-		x.told, x.traced.done, x.b.Place = x.told+told, x.traced.done+told, place
+		x.reached, x.traced.done, x.b.Place = x.reached+reached, x.traced.done+reached, place
 	}
 	return n, err
 }

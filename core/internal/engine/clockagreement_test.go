@@ -36,7 +36,7 @@ func TestAClockThatIsOffPostgreSQL(t *testing.T) {
 			t.Errorf("off by %s: it leads", off)
 		}
 		if got := first.Cluster.Offset() - off; got.Abs() > 5*time.Second {
-			t.Errorf("off by %s: told %s", off, first.Cluster.Offset())
+			t.Errorf("off by %s: reported %s", off, first.Cluster.Offset())
 		}
 		MustHeartbeat(t, second)
 		if !second.Cluster.Leads() {
@@ -55,7 +55,7 @@ func TestAClockThatIsOffPostgreSQL(t *testing.T) {
 		}
 	}
 	if got := strings.Count(first.Log.String(), "cluster: the clock differs from the database server's"); got != 4 {
-		t.Errorf("told of it %d times, want 4", got)
+		t.Errorf("logged %d times, want 4", got)
 	}
 }
 

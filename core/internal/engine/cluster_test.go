@@ -75,8 +75,8 @@ func TestACoreStopsPostgreSQL(t *testing.T) {
 	}
 	passes()
 	// There is one inquiry about the payment, and one by its reversal before the drop request.
-	if asked, told := first.Acquirer.Calls(coretest.Inquire), first.Acquirer.Calls(coretest.Void); len(asked) != 2 || len(told) != 1 {
-		t.Errorf("asked %v, told %v", asked, told)
+	if inquiries, voids := first.Acquirer.Calls(coretest.Inquire), first.Acquirer.Calls(coretest.Void); len(inquiries) != 2 || len(voids) != 1 {
+		t.Errorf("inquiries %v, voids %v", inquiries, voids)
 	}
 	if got := first.Number(t, "SELECT COUNT(*) FROM transactions WHERE status = 'processing'"); got != 1 {
 		t.Errorf("%d payments run, want the living core's", got)

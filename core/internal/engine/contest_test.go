@@ -57,8 +57,8 @@ func (r race) run(t *testing.T) map[string]int {
 			contests[i], err = r.prepare(ctx, first+i)
 			return err
 		})
-		for i, told := range r.take(t, contests) {
-			outcomes[strings.Join(told, " ")+": "+r.after(contests[i].objects)]++
+		for i, results := range r.take(t, contests) {
+			outcomes[strings.Join(results, " ")+": "+r.after(contests[i].objects)]++
 		}
 	}
 	return outcomes
@@ -68,13 +68,13 @@ func (r race) run(t *testing.T) map[string]int {
 // their results.
 func (r race) take(t *testing.T, contests []contest) [][]string {
 	t.Helper()
-	told := make([][]string, len(contests))
+	results := make([][]string, len(contests))
 	next := make(chan int)
 	var wg sync.WaitGroup
 	for range raceWidth {
 		wg.Go(func() {
 			for i := range next {
-				told[i] = contests[i].take(t, i%2 == 1, i < 2)
+				results[i] = contests[i].take(t, i%2 == 1, i < 2)
 			}
 		})
 	}
@@ -93,14 +93,14 @@ func (r race) take(t *testing.T, contests []contest) [][]string {
 	if t.Failed() {
 		t.FailNow()
 	}
-	return told
+	return results
 }
 
 // take starts the steps in their order or in reverse, concurrently. With sequential, each step
 // begins after the result of the step before it.
 func (c contest) take(t *testing.T, backwards, sequential bool) []string {
 	t.Helper()
-	told := make([]string, len(c.steps))
+	results := make([]string, len(c.steps))
 	var wg sync.WaitGroup
 	for i := range c.steps {
 		if backwards {
@@ -108,14 +108,14 @@ func (c contest) take(t *testing.T, backwards, sequential bool) []string {
 		}
 		wg.Go(func() {
 			a, err := c.steps[i](t.Context())
-			told[i] = mustSay(t, a, err)
+			results[i] = mustSay(t, a, err)
 		})
 		if sequential {
 			wg.Wait()
 		}
 	}
 	wg.Wait()
-	return told
+	return results
 }
 
 // atOnce runs n of a thing at the same time.

@@ -92,7 +92,7 @@ func TestApprovalOfAFailedStep(t *testing.T) {
 			if !strings.Contains(series(), line) {
 				t.Errorf("%s is not counted", line)
 			}
-			st.wantAnswer(t, s, 402, true) // the first response stands
+			st.wantResponse(t, s, 402, true) // the first response stands
 			st.wantDone(t, s)
 		})
 	}
@@ -116,7 +116,7 @@ func TestLookAfterADecline(t *testing.T) {
 				if open := s.Recover(t); open != 0 {
 					t.Fatalf("%d stay open", open)
 				}
-				st.wantAnswer(t, s, 402, true)
+				st.wantResponse(t, s, 402, true)
 				st.wantUndone(t, s)
 				if got := s.Number(t, "SELECT COUNT(*) FROM reversals"); got != 1 {
 					t.Errorf("%d looks are pending, want one", got)
@@ -173,9 +173,9 @@ func TestLateStepBesideAnother(t *testing.T) {
 					took, action = other, " late_reversed"
 				}
 				got := MustTransaction(t, s)
-				booked := map[coretest.Verb]int64{coretest.Refund: got.Refunded, coretest.Capture: got.Captured}[verb]
-				if booked != took {
-					t.Errorf("booked: got %d, want %d", booked, took)
+				recorded := map[coretest.Verb]int64{coretest.Refund: got.Refunded, coretest.Capture: got.Captured}[verb]
+				if recorded != took {
+					t.Errorf("booked: got %d, want %d", recorded, took)
 				}
 				alerts.want(t, string(verb)+action)
 				if voids := s.Acquirer.Calls(coretest.Void); (len(voids) == 1) != (took == other) {
@@ -242,7 +242,7 @@ func TestApprovalOfAnotherAmount(t *testing.T) {
 					t.Errorf("%d stay open", open)
 				}
 				st.wantDone(t, s)
-				st.wantAnswer(t, s, st.success, true)
+				st.wantResponse(t, s, st.success, true)
 			})
 		}
 	}

@@ -153,7 +153,7 @@ func TestKilledBeforeTheReversalOfWhatWasGiven(t *testing.T) {
 	}
 }
 
-// TestGivenWhileReconciled: the request and the reconciler get the outcome at the same time.
+// TestGivenWhileReconciled: the request and recovery get the outcome at the same time.
 func TestGivenWhileReconciled(t *testing.T) {
 	t.Parallel()
 	s := MustOpenGiving(t)

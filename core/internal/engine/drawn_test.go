@@ -165,7 +165,7 @@ func TestTokenOfADeadPayment(t *testing.T) {
 }
 
 // TestTokenOfALostPayment: the payment may have had its effect, so its token stays used for every
-// result of the reconciler.
+// result of recovery.
 func TestTokenOfALostPayment(t *testing.T) {
 	t.Parallel()
 	for _, after := range []bool{false, true} {

@@ -27,7 +27,7 @@ func TestAcquirerUnavailable(t *testing.T) {
 				t.Error("the key is still taken")
 			}
 			heal(s)
-			st.wantAnswer(t, s, st.success, false)
+			st.wantResponse(t, s, st.success, false)
 			st.wantDone(t, s)
 		})
 	}
@@ -59,7 +59,7 @@ func TestLostAnswer(t *testing.T) {
 				}
 				if st.attempt > 0 && !after {
 					st.wantUndone(t, s)
-					st.wantAnswer(t, s, st.success, false)
+					st.wantResponse(t, s, st.success, false)
 					st.wantDone(t, s)
 					return
 				}
@@ -68,11 +68,11 @@ func TestLostAnswer(t *testing.T) {
 						t.Errorf("status: got %s, want failed", got.Status)
 					}
 					wantSettledBooks(t, s)
-					st.wantAnswer(t, s, st.success, false) // the key is free, so this is a first request
+					st.wantResponse(t, s, st.success, false) // the key is free, so this is a first request
 					return
 				}
 				st.wantDone(t, s)
-				st.wantAnswer(t, s, st.success, true)
+				st.wantResponse(t, s, st.success, true)
 			})
 		}
 	}
@@ -102,7 +102,7 @@ func TestRecoveryCommitsFirst(t *testing.T) {
 				t.Errorf("got %d, %v: %s", a.Status, err, a.Body)
 			}
 			st.wantDone(t, s)
-			st.wantAnswer(t, s, st.success, true)
+			st.wantResponse(t, s, st.success, true)
 		})
 	}
 }

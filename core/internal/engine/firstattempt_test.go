@@ -108,8 +108,8 @@ func (f *inFlight) effect(t *testing.T) (sum int64) {
 	return sum
 }
 
-// booked returns the amount that the step moved by core's records.
-func (f *inFlight) booked(t *testing.T) int64 {
+// inBooks returns the amount that the step moved by core's records.
+func (f *inFlight) inBooks(t *testing.T) int64 {
 	t.Helper()
 	return f.first.Number(t, map[coretest.Verb]string{
 		coretest.Authorize: "SELECT COALESCE(SUM(amount_authorized), 0) FROM transactions",
@@ -213,8 +213,8 @@ func (f *inFlight) wantAgreement(t *testing.T, then string) {
 	t.Helper()
 	wantSettledBooks(t, f.first)
 	effect := f.effect(t)
-	if booked := f.booked(t); effect != booked {
-		t.Errorf("the acquirer has %d, core %d", effect, booked)
+	if inBooks := f.inBooks(t); effect != inBooks {
+		t.Errorf("the acquirer has %d, core %d", effect, inBooks)
 	}
 	if want := then == "approved" && f.verb != coretest.Authorize; want && effect == 0 {
 		t.Error("the approval was not recorded")

@@ -51,11 +51,11 @@ func TestTheTransactionIsLockedBeforeItsCapturePostgreSQL(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	asked, answer := make(chan struct{}), make(chan struct{})
+	asked, proceed := make(chan struct{}), make(chan struct{})
 	s.Acquirer.Before = func(_ context.Context, c coretest.Call) error {
 		if c.Verb == coretest.Refund {
 			close(asked)
-			<-answer
+			<-proceed
 		}
 		return nil
 	}
@@ -64,7 +64,7 @@ func TestTheTransactionIsLockedBeforeItsCapturePostgreSQL(t *testing.T) {
 	ended.Go(func() { a, err = refunding(s, txn, 60)(t.Context()) })
 	<-asked
 	held, release := hold(t, s, txn)
-	close(answer)
+	close(proceed)
 	waiter(t, s)
 	if _, err := held.ExecContext(t.Context(), "SELECT id FROM captures WHERE transaction_id = ? FOR UPDATE NOWAIT", txn); err != nil {
 		t.Errorf("the capture is locked: %v", err)

@@ -81,7 +81,7 @@ type machine struct {
 	order []int64
 	last  int64 // the transaction of the latest command, 0 for none
 
-	waiting  map[int64]wish    // of the transactions that were made to be confirmed
+	waiting  map[int64]confirmable    // of the transactions that were made to be confirmed
 	captures map[int64][]*part // of the transactions that were captured, oldest first
 }
 
@@ -91,7 +91,7 @@ func TestRandomHistories(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t) // one for all histories: each has separate transactions
 	rapid.Check(t, func(rt *rapid.T) {
-		m := &machine{t: t, s: s, since: s.IDs.Next(), txns: map[int64]*model{}, waiting: map[int64]wish{}, captures: map[int64][]*part{}}
+		m := &machine{t: t, s: s, since: s.IDs.Next(), txns: map[int64]*model{}, waiting: map[int64]confirmable{}, captures: map[int64][]*part{}}
 		rt.Repeat(map[string]func(*rapid.T){
 			"create": m.create, "prepare": m.prepare, "confirm": m.confirm, "capture": m.capture, "void": m.void, "refund": m.refund,
 			"refund a capture": m.refundCapture, "settle": m.settle, "end the day": m.endDay, "expire": m.expire, "lapse": m.lapse, "": m.checkLast,

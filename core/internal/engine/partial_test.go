@@ -91,7 +91,7 @@ func TestFullApprovalIsNoPartialApproval(t *testing.T) {
 			t.Errorf("%+v: got %+v", c, got)
 		}
 		if len(w.partial) != 1 || w.partial[0] != c.partial {
-			t.Errorf("%+v: the acquirer was told %v", c, w.partial)
+			t.Errorf("%+v: the acquirer got %v", c, w.partial)
 		}
 		if voids := s.Acquirer.Calls(coretest.Void); len(voids) != 0 {
 			t.Errorf("%+v: reversed %+v", c, voids)
@@ -209,7 +209,7 @@ func TestPartialApprovalAfterTheReversal(t *testing.T) {
 	wantSettledBooks(t, s)
 }
 
-// TestPartialApprovalByTwo: the request and the reconciler get the outcome at the same time.
+// TestPartialApprovalByTwo: the request and recovery get the outcome at the same time.
 func TestPartialApprovalByTwo(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

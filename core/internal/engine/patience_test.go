@@ -205,7 +205,7 @@ func TestBroadcastOverASlowNetworkPostgreSQL(t *testing.T) {
 		t.Fatalf("broadcast: %d, %v", a.Status, err)
 	}
 	if n, err := far.BroadcastDue(t.Context()); err != nil || n != 40 {
-		t.Errorf("told: got %d, %v, want 40", n, err)
+		t.Errorf("broadcast: got %d, %v, want 40", n, err)
 	}
 	wantNumber(t, s, "events", "SELECT COUNT(*) FROM events", 2*40)
 	wantNoSkip(t, s)

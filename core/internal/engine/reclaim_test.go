@@ -72,7 +72,7 @@ func TestFirstAttemptOfAReclaimedStep(t *testing.T) {
 				t.Errorf("%d stay open", got)
 			}
 			st.wantDone(t, s)
-			st.wantAnswer(t, s, st.success, true)
+			st.wantResponse(t, s, st.success, true)
 			st.wantDone(t, s)
 		})
 	}
@@ -96,7 +96,7 @@ func TestReclaimBetweenTwoCores(t *testing.T) {
 				t.Errorf("the first core: got %d %s, %v, want 504", a.Status, a.Body, err)
 			}
 			st.wantDone(t, first)
-			st.wantAnswer(t, first, st.success, true)
+			st.wantResponse(t, first, st.success, true)
 			st.wantDone(t, first)
 		})
 	}

@@ -41,7 +41,7 @@ func TestKilledAfterAReclaim(t *testing.T) {
 					t.Errorf("%d stay open", got)
 				}
 				st.wantDone(t, s)
-				st.wantAnswer(t, s, st.success, true)
+				st.wantResponse(t, s, st.success, true)
 			})
 		}
 	}

@@ -44,7 +44,7 @@ func TestDeclineOfAReclaimedFirstAttempt(t *testing.T) {
 					lookUntilTheEnd(t, s)
 				}
 				st.wantDone(t, s)
-				st.wantAnswer(t, s, 402, true) // the first response stands
+				st.wantResponse(t, s, 402, true) // the first response stands
 				st.wantDone(t, s)
 			})
 		}
@@ -70,7 +70,7 @@ func TestDeclineOfAReclaimBetweenTwoCores(t *testing.T) {
 			}
 			lookUntilTheEnd(t, second)
 			st.wantDone(t, first)
-			st.wantAnswer(t, first, 402, true)
+			st.wantResponse(t, first, 402, true)
 		})
 	}
 }

@@ -58,7 +58,7 @@ func TestUnknownPaymentIsClaimedImmediately(t *testing.T) {
 			s.Clock.Advance(200 * time.Millisecond)
 			pass(t, r, 1)
 			st.wantDone(t, s)
-			st.wantAnswer(t, s, st.success, true)
+			st.wantResponse(t, s, st.success, true)
 			pass(t, r, 0)
 		})
 	}
@@ -130,7 +130,7 @@ func TestStartDoesNotWaitForTheAcquirer(t *testing.T) {
 			s.Clock.Advance(time.Minute)
 			pass(t, r, 1)
 			st.wantDone(t, s)
-			st.wantAnswer(t, s, st.success, true)
+			st.wantResponse(t, s, st.success, true)
 		})
 	}
 }

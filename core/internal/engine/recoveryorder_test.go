@@ -299,7 +299,7 @@ func TestUnfinishedByAClockAhead(t *testing.T) {
 			s.Clock.Advance(engine.Patience)
 			pass(t, r, 1)
 			st.wantDone(t, s)
-			st.wantAnswer(t, s, st.success, true)
+			st.wantResponse(t, s, st.success, true)
 		})
 	}
 }

@@ -56,7 +56,7 @@ func TestNoEffectKeepsTheKey(t *testing.T) {
 					}
 					lookUntilTheEnd(t, s)
 				}
-				st.wantAnswer(t, s, st.success, effect)
+				st.wantResponse(t, s, st.success, effect)
 				if st.verb == coretest.Void && !effect {
 					return // the dropped request counts as a void at the acquirer
 				}
@@ -92,7 +92,7 @@ func TestApprovalAfterNoEffect(t *testing.T) {
 				t.Errorf("reversals: got %d, want none", got)
 			}
 			st.wantDone(t, first)
-			st.wantAnswer(t, first, st.success, true)
+			st.wantResponse(t, first, st.success, true)
 			st.wantDone(t, first)
 		})
 	}

@@ -133,17 +133,17 @@ func TestNothingArrives(t *testing.T) {
 	t.Parallel()
 	s := closings()["failed"](t)
 	s.Recover(t)
-	told := s.Clock.Now()
+	requested := s.Clock.Now()
 	before := len(s.Acquirer.Calls(coretest.Inquire))
 	wantAllReleased(t, s)
-	if got := s.Clock.Now().Sub(told); got != payment.LateWindow {
+	if got := s.Clock.Now().Sub(requested); got != payment.LateWindow {
 		t.Errorf("looked for until %s, want %s", got, payment.LateWindow)
 	}
 	if got := len(s.Acquirer.Calls(coretest.Inquire)) - before; got != 33 {
 		t.Errorf("inquired %d times, want 33", got)
 	}
 	if got := len(s.Acquirer.Calls(coretest.Void)); got != 1 {
-		t.Errorf("told %d times, want once", got)
+		t.Errorf("requested the release %d times, want once", got)
 	}
 }
 

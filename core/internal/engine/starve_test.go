@@ -238,7 +238,7 @@ func TestRefusedMerchantStopsNoBroadcast(t *testing.T) {
 	due := func(want int) {
 		t.Helper()
 		if n, err := s.Engine.BroadcastDue(t.Context()); err != nil || n != want {
-			t.Errorf("told: got %d, %v, want %d", n, err, want)
+			t.Errorf("broadcast: got %d, %v, want %d", n, err, want)
 		}
 	}
 	due(2 * 60)

@@ -139,12 +139,12 @@ func TestConfirmAgainstLapse(t *testing.T) {
 		txn := s.Number(t, "SELECT MAX(id) FROM transactions")
 		s.Clock.Advance(24 * time.Hour)
 		var (
-			answer              engine.Result
+			result              engine.Result
 			lapsed              int
 			confirmErr, passErr error
 			both                sync.WaitGroup
 		)
-		both.Go(func() { answer, confirmErr = s.Confirm(t.Context(), s.Request(""), txn) })
+		both.Go(func() { result, confirmErr = s.Confirm(t.Context(), s.Request(""), txn) })
 		both.Go(func() { lapsed, passErr = s.Engine.ExpireDue(t.Context()) })
 		both.Wait()
 		if err := errors.Join(confirmErr, passErr); err != nil {
@@ -155,8 +155,8 @@ func TestConfirmAgainstLapse(t *testing.T) {
 		if lapsed == 1 {
 			status, want = 409, payment.Canceled
 		}
-		if answer.Status != status || got.Status != want || got.Version != 1 {
-			t.Fatalf("got %d and %d lapsed, %s version %d", answer.Status, lapsed, got.Status, got.Version)
+		if result.Status != status || got.Status != want || got.Version != 1 {
+			t.Fatalf("got %d and %d lapsed, %s version %d", result.Status, lapsed, got.Status, got.Version)
 		}
 		confirmed += 1 - lapsed
 	}

@@ -197,7 +197,7 @@ func (a *measured) Inquire(ctx context.Context, reference string) (acquirer.Answ
 
 func (a *measured) time(operation string, call func() (acquirer.Answer, error)) (acquirer.Answer, error) {
 	start := a.clock.Now()
-	answer, err := call()
-	a.calls.WithLabelValues(operation, acquirer.Outcome(answer, err)).Observe(a.clock.Now().Sub(start).Seconds())
-	return answer, err
+	response, err := call()
+	a.calls.WithLabelValues(operation, acquirer.Outcome(response, err)).Observe(a.clock.Now().Sub(start).Seconds())
+	return response, err
 }

@@ -47,8 +47,8 @@ func (o *ended) results() []string {
 	return slices.Sorted(slices.Values(o.got))
 }
 
-// TestAnObserverCountsEachResultOnce: of four results in a commit the store refuses one, and
-// another core has taken over the delivery of one. The observer gets the three written results.
+// TestAnObserverCountsEachResultOnce: of four results in a commit, the store refuses one, and
+// another core has taken over the delivery of one. The observer gets the written results.
 func TestAnObserverCountsEachResultOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -70,7 +70,8 @@ func TestAnObserverCountsEachResultOnce(t *testing.T) {
 }
 
 // mustEndBackwards makes two endpoints with one delivery each, and ends both attempts with a
-// status, the newer delivery first. It returns the endpoints, that of the older delivery first.
+// status, the newer delivery first. It returns the endpoints, the endpoint of the older delivery
+// first.
 func (b *bundle) mustEndBackwards(t *testing.T, h *heldResults, status int) (older, newer *payment.Endpoint) {
 	t.Helper()
 	first, second := newSlowReceiver(t), newSlowReceiver(t)
@@ -135,8 +136,8 @@ func TestAPanicInACommitEndsNoProcess(t *testing.T) {
 }
 
 // TestResultsThatTheStoreDoesNotAccept: the store fails as a whole while results wait. The log has
-// each result as not written, and no observer gets it. Its delivery stays under its lease, so it is
-// repeated once the lease ends.
+// each result as not written, and no observer gets it. Each delivery stays under its lease, so it
+// is repeated once the lease ends.
 func TestResultsThatTheStoreDoesNotAccept(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -158,8 +158,8 @@ func TestDaysOfFailureDisable(t *testing.T) {
 	}
 }
 
-// TestAClockThatIsSetAheadDisablesNoEndpoint: days of failure are counted by the confirmed time,
-// and so are the three days of a delivery.
+// TestAClockThatIsSetAheadDisablesNoEndpoint: the days of failure of an endpoint, and the three
+// days of a delivery, are measured by the confirmed time.
 func TestAClockThatIsSetAheadDisablesNoEndpoint(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -196,7 +196,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	}
 }
 
-// patient has attempts take longer than a test may.
+// patient allows attempts to take longer than the test.
 func patient(c *webhook.Config) { c.Timeout = 10 * programtest.Patience }
 
 func TestADeadEndpointDelaysNothing(t *testing.T) {

@@ -23,7 +23,7 @@ func (s Secrets) Sign(e *payment.Endpoint, message string, at int64, body []byte
 // Proxied reports whether requests may go through a proxy.
 func (d *Deliverer) Proxied() bool { return d.client.Transport.(*http.Transport).Proxy != nil }
 
-// Remembered counts the endpoints whose health is remembered.
+// Remembered counts the endpoints whose health is in memory.
 func (d *Deliverer) Remembered() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -5,10 +5,10 @@ import "github.com/causeway-pay/causeway/core/internal/payment"
 // Observer counts the work of the deliverer. Its methods are called after the commit of that work,
 // by many goroutines, and must not block.
 type Observer interface {
-	// DeliveryAttempted: an attempt ended. failure is "" or one of the classes of failure, and
-	// status is that of the delivery from then on.
+	// DeliveryAttempted reports the end of an attempt. failure is "" or one of the classes of failure.
+	// status is the new status of the delivery.
 	DeliveryAttempted(failure string, status payment.DeliveryStatus)
-	// EndpointDisabled: an endpoint gets nothing any more.
+	// EndpointDisabled reports that an endpoint was disabled and gets no more deliveries.
 	EndpointDisabled(reason payment.EndpointReason)
 	// DeliveriesDiscarded reports how many pending deliveries ended as failed because too many were
 	// pending.

@@ -27,7 +27,7 @@ func queuedDeliveries(t *testing.T) int64 {
 
 // TestAQueueUnderWayDelaysNoOther: a merchant has a long queue, and its endpoint responds
 // immediately. An endpoint of another merchant gets each of its deliveries before the queue has
-// ended. The queue gets as short as it may be, and no delivery is lost.
+// ended. The queue is shortened to its bound, and no other delivery is lost.
 func TestAQueueUnderWayDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -43,7 +43,7 @@ func (b *bundle) deliverer(options ...func(*webhook.Config)) *webhook.Deliverer 
 	return webhook.New(c)
 }
 
-// run has deliverers run until the test ends or stop is called.
+// run runs deliverers until the test ends or stop is called.
 func run(t *testing.T, deliverers ...*webhook.Deliverer) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())

@@ -12,9 +12,9 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// TestLateRequestsLeaveTheFastLane: new endpoints of as many merchants as may be attempted at the
-// same time hold each request, and that of another merchant waits. It is attempted after a second,
-// though none of the requests has ended.
+// TestLateRequestsLeaveTheFastLane: new endpoints of merchants use all allowed attempts and hold
+// each request, and another merchant's endpoint waits. It is attempted after a second, although
+// none of the requests has ended.
 func TestLateRequestsLeaveTheFastLane(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -107,7 +107,7 @@ func TestSlowEndpointsOfTwoMerchants(t *testing.T) {
 	for range endpoints * each {
 		r.respond <- http.StatusOK
 	}
-	const least, most = 171, 206 // if the four tenants come in turns, or one after the other
+	const least, most = 171, 206 // if the four tenants take turns, or follow one after the other
 	programtest.WaitFor(t, "the slow endpoints have their attempts", func() bool {
 		fast, slow := d.UnderWay()
 		return fast == 0 && slow >= least
@@ -149,8 +149,8 @@ func TestASlowSuccessIsSlow(t *testing.T) {
 	awaitUnderWay(t, d, 2, window-1) // its window has grown by one
 }
 
-// TestALateRequestMakesItsEndpointSlow: a new endpoint holds two requests for longer than a
-// second. Its next attempts are in the slow lane, though neither has ended.
+// TestALateRequestMakesItsEndpointSlow: a new endpoint holds two requests for longer than a second.
+// Its next attempts are in the slow lane, although neither request has ended.
 func TestALateRequestMakesItsEndpointSlow(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -167,8 +167,8 @@ func TestALateRequestMakesItsEndpointSlow(t *testing.T) {
 	awaitUnderWay(t, d, 0, 2) // its window is four
 }
 
-// TestWindows: an endpoint gets one attempt more at the same time with each quick success, and
-// fewer after a slow success or a failure.
+// TestWindows: each quick success allows an endpoint one more concurrent attempt. A slow success or
+// a failure reduces the number.
 func TestWindows(t *testing.T) {
 	t.Parallel()
 	d := setup(t).deliverer()
@@ -223,7 +223,7 @@ func TestAFastEndpointGetsManyAttempts(t *testing.T) {
 }
 
 // TestAFailureEndsTheFastLane: an endpoint that gets many attempts at the same time responds with
-// an error to one of them. It gets no other one while more than one is under way.
+// an error to one of them. It gets no further attempt while more than one is in progress.
 func TestAFailureEndsTheFastLane(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -308,8 +308,8 @@ func TestEndpointsShareAttempts(t *testing.T) {
 	}
 }
 
-// TestALateRequestReturnsItsShare: a merchant may have one attempt at the same time, and its first
-// request is late. Once that has ended, the merchant gets its further attempts.
+// TestALateRequestReturnsItsShare: a merchant may have one attempt at a time, and its first request
+// is late. After its end the merchant gets further attempts.
 func TestALateRequestReturnsItsShare(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -40,12 +40,12 @@ func TestBehaviour(t *testing.T) {
 				defer cancel()
 				r := request(t, s, "txn_1", c.paymentMethod)
 				start := time.Now() //nolint:forbidigo // the test measures the time of the bubble
-				answer, err := s.Authorize(ctx, r)
+				response, err := s.Authorize(ctx, r)
 				if got := time.Since(start); !errors.Is(err, c.wantErr) || got != c.wantAfter {
 					t.Errorf("got %v after %v, want %v after %v", err, got, c.wantErr, c.wantAfter)
 				}
-				if err != nil && answer != (acquirer.Answer{}) {
-					t.Errorf("got %+v beside an error, want nothing", answer)
+				if err != nil && response != (acquirer.Answer{}) {
+					t.Errorf("got %+v beside an error, want nothing", response)
 				}
 				found, err := s.Inquire(t.Context(), "txn_1")
 				if got := err == nil && found.Approved; got != c.wantEffect {

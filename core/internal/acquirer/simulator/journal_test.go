@@ -38,9 +38,9 @@ func TestJournal_survives(t *testing.T) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	s := mustOpen(t, simulator.Config{Journal: path})
-	for reference, answer := range want {
-		if got, err := s.Inquire(t.Context(), reference); err != nil || got != answer {
-			t.Errorf("%s: got %+v, %v, want %+v", reference, got, err, answer)
+	for reference, response := range want {
+		if got, err := s.Inquire(t.Context(), reference); err != nil || got != response {
+			t.Errorf("%s: got %+v, %v, want %+v", reference, got, err, response)
 		}
 	}
 	if got := mustFollow(t, s.Capture, "cap_2", "txn_1", 1); got.Approved {
@@ -305,9 +305,9 @@ func TestJournal_finalCapture(t *testing.T) {
 		}
 	}
 	s = mustOpen(t, simulator.Config{Journal: path})
-	for reference, answer := range want {
-		if got, err := s.Inquire(t.Context(), reference); err != nil || got != answer {
-			t.Errorf("%s: got %+v, %v, want %+v", reference, got, err, answer)
+	for reference, response := range want {
+		if got, err := s.Inquire(t.Context(), reference); err != nil || got != response {
+			t.Errorf("%s: got %+v, %v, want %+v", reference, got, err, response)
 		}
 	}
 }
