@@ -31,7 +31,7 @@ type Config struct {
 	Bytes int64
 	// Grace is the time that each body gets before the minimum rate applies. 0 means 5 s.
 	Grace time.Duration
-	// Refused counts a refusal by its reason. Nil counts nothing.
+	// Refused counts a refusal by its reason. It may be nil.
 	Refused func(reason string)
 }
 
@@ -63,7 +63,7 @@ func New(c Config) *Limiter {
 
 // Handler serves a request by next in a slot, or by full if no slot is free or the address holds
 // its share of them. full should respond immediately. While Read reads, the request gives its slot
-// back. All handlers of one Limiter share its bounds. It stands inside httpx.ClientAddress.
+// back. All handlers of one Limiter share its bounds. Use it inside httpx.ClientAddress.
 //
 // The connection of HTTP/1.1 closes after a response to a request whose body was not read. The
 // response would otherwise wait for the rest of the body.

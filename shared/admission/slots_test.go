@@ -10,8 +10,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/admission"
 )
 
-// fill has whole requests hold slots until most do or one is refused. It returns how many do, and
-// the status of the refusal. They end with the test, or by stop.
+// fill makes complete requests hold slots, until most hold one or a request is refused. It returns
+// their number and the status of the refusal. They end with the test, or by stop.
 func (u *unfinished) fill(most int, address string, fields ...string) (held, status int, stop func()) {
 	u.t.Helper()
 	fields = append(fields, "Hang", "1")
@@ -65,7 +65,8 @@ func TestShareOfSlots(t *testing.T) {
 	u.wantFill(24, "127.0.0.2", secretKey("mer_1")...) // 70 are free
 }
 
-// TestSlotsOfManyMerchants: a dozen merchants that hold all they can leave slots to another.
+// TestSlotsOfManyMerchants: a dozen merchants hold as many slots as they can, and slots remain for
+// another merchant.
 func TestSlotsOfManyMerchants(t *testing.T) {
 	t.Parallel()
 	u := admit(t, admission.Config{Slots: 1024})
@@ -103,7 +104,8 @@ func TestBytesOfLiveMode(t *testing.T) {
 }
 
 // TestShareOfSlotsOfAPublicKey: requests with the public keys of a merchant hold at most half of
-// its share. They count towards their address too, and take nothing from its secret keys.
+// its share. They also count towards their address. They do not reduce the share of the merchant's
+// secret keys.
 func TestShareOfSlotsOfAPublicKey(t *testing.T) {
 	t.Parallel()
 	u := admit(t, admission.Config{Slots: 90})
@@ -119,7 +121,7 @@ func TestShareOfSlotsOfAPublicKey(t *testing.T) {
 
 // TestPayersLeaveSlotsToSecretKeys: payers of a merchant hold their share. Then other merchants
 // take slots until the share is smaller than what the payers hold. The merchant's server still gets
-// some.
+// slots.
 func TestPayersLeaveSlotsToSecretKeys(t *testing.T) {
 	t.Parallel()
 	for name, other := range map[string]func(n string) []string{

@@ -15,7 +15,7 @@ type Fake struct {
 
 var _ Clock = (*Fake)(nil)
 
-// NewFake returns a fake clock that stands at t.
+// NewFake returns a fake clock that shows t.
 func NewFake(t time.Time) *Fake { return &Fake{now: t.UTC()} }
 
 // Now returns the time the clock was last set or advanced to, in UTC.

@@ -70,8 +70,8 @@ func TestGuardResumesAStep(t *testing.T) {
 }
 
 // TestGuardAddsAStepToADowntime: a step that is seen after Resume found the clock ahead begins the
-// hour again. A step that reverses a part of it does so too. The late confirmed time follows only
-// the steps late.
+// hour again. So does a step that reverses a part of it. The late confirmed time follows only steps
+// with delay, not the downtime.
 func TestGuardAddsAStepToADowntime(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ by, then, seen time.Duration }{

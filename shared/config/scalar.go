@@ -12,8 +12,8 @@ import (
 var durationType = reflect.TypeFor[time.Duration]()
 
 // refuseScalars rejects an invalid duration, because the decoder's error names neither its line nor
-// the form of a duration. It also rejects a fraction for a whole number. The decoder truncates it,
-// so half a request a second would become 0, which means no limit.
+// the form of a duration. It also rejects a fraction for a whole number. The decoder would truncate
+// it: half a request a second would become 0, which means no limit.
 func refuseScalars(name string, file *ast.File, into any) error {
 	for _, doc := range file.Docs {
 		if err := checkScalars(name, "", doc.Body, reflect.TypeOf(into)); err != nil {

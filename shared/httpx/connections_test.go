@@ -82,7 +82,7 @@ func TestConnectionsOfASite(t *testing.T) {
 	if !first.served() {
 		t.Error("an open connection is not served any more")
 	}
-	_ = first.Close() // nothing is under way
+	_ = first.Close() // no request is in progress
 	programtest.WaitFor(t, "a connection of the site", func() bool { return mustConnect(t, "127.0.1.3", at).served() })
 }
 

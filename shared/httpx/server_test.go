@@ -46,7 +46,7 @@ var hello = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _
 func TestServerStartsAndStopsRepeatedly(t *testing.T) {
 	t.Parallel()
 	s := httpx.NewServer(httpx.Options{Handler: hello})
-	const own = "127.0.0.77:0" // nobody else takes the port when it is free again
+	const own = "127.0.0.77:0" // no other program takes the port when it is free again
 	started, err := s.Start(own)
 	if err != nil {
 		t.Fatal(err)

@@ -26,10 +26,10 @@ func ResendFrom(ctx context.Context) int {
 	return n
 }
 
-// Traced returns a transport that makes a span for every request it sends with next, until the
-// response's header has come. The receiver continues the trace. template turns a path into one of
-// few, without ids. With a nil tracer it passes on the trace context of the request under way, if
-// there is one. Baggage is never sent.
+// Traced returns a transport that sends each request with next, in a span that ends with the
+// response's header. The receiver continues the trace. template turns a path into a route without
+// ids. With a nil tracer it forwards the trace context of the current request, if there is one.
+// Baggage is never sent.
 func Traced(t *telemetry.Tracer, template func(path string) string, next http.RoundTripper) http.RoundTripper {
 	return &traced{t, template, next}
 }

@@ -16,9 +16,9 @@ import (
 //go:embed clock/steered.c
 var steeredClock []byte
 
-// Steered starts a server as Own does, whose wall clock SetClock moves. Its processes load a
-// library that replaces the C library's clock functions. The monotonic clock stays, as at a step of
-// a machine's clock. It takes a C compiler, cc.
+// Steered starts a server like Own. SetClock moves its wall clock. Its processes load a library
+// that replaces the C library's clock functions. The monotonic clock stays, as at a step of a
+// machine's clock. It needs a C compiler, cc.
 func Steered(tb testing.TB) *Server {
 	tb.Helper()
 	s := Own(tb)

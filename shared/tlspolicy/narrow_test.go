@@ -95,8 +95,8 @@ func TestNarrowRefuses(t *testing.T) {
 	}
 }
 
-// Every suite that Go has something against is refused as weaker, and every one that it has nothing
-// against as something.
+// Every suite that Go lists as insecure is refused as weaker. Every other suite of Go that the
+// policy lacks is refused too.
 func TestNarrowTakesNothingElseOfGo(t *testing.T) {
 	t.Parallel()
 	held := slices.Concat((tlspolicy.Policy{}).Groups()...)

@@ -24,7 +24,7 @@ func TestVersionsBeginWith12(t *testing.T) {
 	}
 }
 
-// The rules, not a list: a suite that breaks one of them fails the test.
+// These are rules, not a list: the test fails for a suite that violates one of them.
 var (
 	// TLS 1.2
 	forwardSecretAEAD = regexp.MustCompile(

@@ -145,7 +145,7 @@ func TestKeysForNobody(t *testing.T) {
 		{2, "current --merchant " + shop, "keys current does not take --merchant"},
 		{2, "register --keys x", "keys register does not take --keys"},
 		{2, "new --keys x", "keys new does not take --keys"},
-		{2, "revoke " + kid + " " + kid, "one word too many"},
+		{2, "revoke " + kid + " " + kid, "unexpected argument"},
 	} {
 		words := strings.Fields(c.args)
 		args := append([]string{"keys", words[0]}, o.common...)

@@ -62,7 +62,7 @@ func read(getenv func(string) string, service string) (*environment, error) {
 	return e, nil
 }
 
-// value is a variable's; the specification counts an empty one as unset.
+// value returns the value of a variable. By the specification, an empty value counts as unset.
 func (e *environment) value(name string) string { return strings.TrimSpace(e.getenv(name)) }
 
 // specific returns the value of OTEL_EXPORTER_OTLP_TRACES_suffix, or else
