@@ -142,7 +142,7 @@ func TestServerStopCutsWhatIsLeft(t *testing.T) {
 		req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
 		if resp, err := (&http.Client{Transport: &http.Transport{}}).Do(req); err == nil {
 			_ = resp.Body.Close()
-			t.Error("got an answer, want a cut connection")
+			t.Error("got a response, want a closed connection")
 		}
 	})
 	<-entered
@@ -254,6 +254,6 @@ func TestServerGivesOptionsStarToTheHandler(t *testing.T) {
 	}
 	_ = resp.Body.Close()
 	if resp.Header.Get("Request-Id") == "" {
-		t.Error("an answer without Request-Id")
+		t.Error("got a response without Request-Id")
 	}
 }

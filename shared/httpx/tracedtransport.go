@@ -64,17 +64,17 @@ func (t *traced) RoundTrip(r *http.Request) (*http.Response, error) {
 	if n := ResendFrom(ctx); n > 0 {
 		span.Int(telemetry.Resend, n)
 	}
-	answer, err := t.next.RoundTrip(r)
+	response, err := t.next.RoundTrip(r)
 	switch {
 	case err != nil:
 		span.Fail(sendClass(err))
 	default:
-		span.Int(telemetry.Status, answer.StatusCode)
-		if answer.StatusCode >= http.StatusBadRequest {
-			span.Fail(strconv.Itoa(answer.StatusCode))
+		span.Int(telemetry.Status, response.StatusCode)
+		if response.StatusCode >= http.StatusBadRequest {
+			span.Fail(strconv.Itoa(response.StatusCode))
 		}
 	}
-	return answer, err
+	return response, err
 }
 
 // sendClass names the reason for which a request got no response, without its text, which holds the

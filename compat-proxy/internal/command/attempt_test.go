@@ -20,7 +20,7 @@ func TestLostOnAKeptConnection_thenRefused(t *testing.T) {
 	t.Parallel()
 	var requests atomic.Int32
 	server := goldentest.Serve(t, goldentest.Identified(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // the fake takes anything
+		_, _ = io.Copy(io.Discard, r.Body) // the fake accepts any body
 		switch requests.Add(1) {
 		case 1:
 			w.WriteHeader(http.StatusCreated)

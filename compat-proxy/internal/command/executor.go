@@ -38,7 +38,7 @@ type Config struct {
 	// Zero means 50 seconds: the proxy's HTTP servers end a response after 60, and legacy clients give
 	// up at 120.
 	TotalTimeout time.Duration
-	// Attempts bounds how often one v1 call is sent, the first attempt included. Zero means 4.
+	// Attempts is the largest number of attempts at one v1 call, including the first. Zero means 4.
 	Attempts int
 	// Backoff is the wait before the second attempt; each further wait is four times as long. Zero
 	// means 50 ms.
@@ -73,7 +73,7 @@ type Executor struct {
 	v1Clock   *v1Clock
 
 	lastWarning atomic.Int64 // when the last line was logged
-	suppressed  atomic.Int64 // how many lines were left out since
+	suppressed  atomic.Int64 // number of suppressed lines after the last one
 }
 
 // New returns an executor. It opens and calls nothing. It returns an error for an invalid V1

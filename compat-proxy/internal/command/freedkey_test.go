@@ -126,7 +126,7 @@ func (f *scheduledV1) free(key string) {
 // request that is Done has one payment, and a later duplicate makes none.
 func TestDeduplication_freedKeys(t *testing.T) {
 	t.Parallel()
-	for i := range 5 { // the default of 100 orders finds too little
+	for i := range 5 { // each run checks 100 orders, too few to find the rare faults
 		t.Run(strconv.Itoa(i), func(t *testing.T) {
 			t.Parallel()
 			rapid.Check(t, freedKeys(t))

@@ -23,8 +23,8 @@ func further(amount int64, window int, card string) command.Authorize {
 	})
 }
 
-// TestJoin_atOnce: several concurrent further payments, each of which read the order before any
-// other was made, end as they would in sequence.
+// TestJoin_atOnce: several further payments run concurrently, and each reads the order before any
+// other is made. The results are the same as in sequence.
 func TestJoin_atOnce(t *testing.T) {
 	t.Parallel()
 	type counts = map[command.Outcome]int

@@ -7,8 +7,8 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 )
 
-// TestCreateCustomerWithOtherCardsAfterADeath: an incomplete customer blocks a request with other
-// cards once its first card is attached. It does so until it is abandoned.
+// TestCreateCustomerWithOtherCardsAfterADeath: an incomplete customer with a card blocks requests
+// with other cards, until it counts as abandoned.
 func TestCreateCustomerWithOtherCardsAfterADeath(t *testing.T) {
 	t.Parallel()
 	const attached = 4 // list, two tokens, create, then this

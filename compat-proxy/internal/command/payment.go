@@ -347,7 +347,8 @@ func authorized(t *v1.Transaction) Result {
 		r.Outcome = Done
 	case v1.TransactionStatusDeclined:
 		r.Outcome = Declined
-	// voided: the outcome was lost, so v1 reversed it; expired: it lapsed before it was known
+	// V1 voids a payment whose outcome was lost, and expires one that lapsed before its outcome was
+	// known.
 	case v1.TransactionStatusFailed, v1.TransactionStatusVoided, v1.TransactionStatusExpired:
 		r.Outcome, r.Code = Refused, CodeFailed
 	case v1.TransactionStatusProcessing, v1.TransactionStatusUnknown:

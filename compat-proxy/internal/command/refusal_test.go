@@ -84,8 +84,8 @@ func TestRefusalAfterTheEffect(t *testing.T) {
 	}
 }
 
-// TestRefusalAfterAnother: v1 refused other bytes under the same name, and then these are refused.
-// A retry of these bytes is refused too. The name's next key decides.
+// TestRefusalAfterAnother: v1 refused other bytes under the same name, and then the caller refuses
+// these. A retry of these bytes is refused too, by the name's next key.
 func TestRefusalAfterAnother(t *testing.T) {
 	t.Parallel()
 	b := setupWindow(t, noon)
@@ -120,7 +120,8 @@ func TestReservationsOfARefusal(t *testing.T) {
 	}
 }
 
-// A refusal that v1 did not store is not returned as one: the client may send the same bytes again.
+// A refusal that v1 did not store is returned as another result, because the client may send the
+// same bytes again.
 func TestRefusalThatIsNotStored(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]command.Named{"by evidence": final(), "by the client": sending(100, "e")} {

@@ -102,7 +102,7 @@ func (s session) cancelCapture(ctx context.Context, c CancelCapture) Result {
 	only := true
 	switch t.Status {
 	case v1.TransactionStatusAuthorized:
-		only = c.Target == "" && Sale(t) // by its name, an interrupted sale is undone like a complete one
+		only = c.Target == "" && Sale(t) // under its name, an interrupted sale is undone like a complete one
 	case v1.TransactionStatusPartiallyCaptured:
 		only = false
 	case v1.TransactionStatusCaptured:
@@ -172,7 +172,7 @@ func (s session) captures(ctx context.Context, t *v1.Transaction) ([]v1.Capture,
 }
 
 // authorizedAs reads the payment with that number, or else the one that the Named Authorize of that
-// name made. The name of a payment that is NotFound is used: see findNamed.
+// name made. If it is NotFound, the name is used anyway: see findNamed.
 func (s session) authorizedAs(ctx context.Context, n Number, name string) (*v1.Transaction, Result) {
 	if n != "" {
 		return s.target(ctx, n)

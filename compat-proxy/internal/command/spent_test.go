@@ -14,7 +14,7 @@ func sending(amount int64, evidence string) command.Named {
 	return c
 }
 
-// A result that makes the client retry spends nothing: the same bytes are executed.
+// After a result that makes the client retry, the same bytes are executed.
 func TestOutageSpendsNoEvidence(t *testing.T) {
 	t.Parallel()
 	b := setupWindow(t, noon)

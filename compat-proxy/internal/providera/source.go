@@ -52,7 +52,7 @@ func (d *decoder) charge(body *v1.TransactionCreate) problem {
 	return blank("Credit card number") // decoder.payment has refused the other methods
 }
 
-// payment refuses payment sources that can be neither charged nor refunded to.
+// payment refuses payment sources that v1 can neither charge nor refund to.
 func (d *decoder) payment() problem {
 	if p := d.profile(); !p.none() {
 		return p

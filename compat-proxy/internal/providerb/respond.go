@@ -79,7 +79,8 @@ func Busy(c clock.Clock) http.Handler {
 	})
 }
 
-// tooBusy returns the response, with httpx.OutcomeBusy, to a request of which nothing was executed.
+// tooBusy returns the response to a request that was not executed for lack of capacity. It has
+// httpx.OutcomeBusy.
 func tooBusy(now time.Time) response {
 	out := serverError(now, reasonSystem, "Error - Too busy. Nothing was executed.")
 	out.status, out.outcome = http.StatusServiceUnavailable, httpx.OutcomeBusy

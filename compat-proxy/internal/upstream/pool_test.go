@@ -13,8 +13,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// TestIdle: as many connections are kept as configured, for as long as configured, and closed on
-// demand.
+// TestIdle: the configured number of connections is kept for the configured time, and they are
+// closed on demand.
 func TestIdle(t *testing.T) {
 	t.Parallel()
 	t.Run("Limit", func(t *testing.T) {

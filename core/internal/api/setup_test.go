@@ -146,7 +146,7 @@ func (b *bundle) restart(t *testing.T) {
 	b.start(t)
 }
 
-// tables returns all that hold anything of a merchant's.
+// tables returns all tables with data of a merchant.
 func tables() []string {
 	return []string{
 		"merchants", "api_keys", "transactions", "captures", "refunds", "events", "idempotency_keys",

@@ -152,7 +152,7 @@ func TestStartIsBounded(t *testing.T) {
 	steps()[1].wantDone(t, s)
 }
 
-// TestPauses: each pause of a step that cannot be finished is twice the one before it, up to a
+// TestPauses: each pause of a step that cannot be finished is twice the previous one, up to a
 // quarter of an hour. There is no last attempt, and the count outlives the process.
 func TestPauses(t *testing.T) {
 	t.Parallel()

@@ -28,7 +28,7 @@ type MerchantChange struct {
 	TimeZone        string
 	Cutoff          int
 	UnlinkedRefunds *bool
-	Personal        *int // days; 0 for the period of the service
+	Personal        *int // days; 0 for the service's default period
 	Customers       *int
 }
 

@@ -201,7 +201,7 @@ func (s *Set) Bytes() ([]byte, error) {
 // Versions lists the versions, oldest first. Read only.
 func (s *Set) Versions() []Version { return s.versions }
 
-// Made is when the set was made, and with it its lasting keys.
+// Made returns the time at which the set was made, together with its lasting keys.
 func (s *Set) Made() time.Time { return s.made }
 
 // Newest returns the version that was made last.

@@ -89,9 +89,8 @@ func (b *bundle) mustEndBackwards(t *testing.T, h *heldResults, status int) (old
 	return older, newer
 }
 
-// TestALostResultCountsForNoEndpoint: attempts at two endpoints fail, in another order than that of
-// their deliveries. Another core took over the delivery to one endpoint. Only the other endpoint
-// fails.
+// TestALostResultCountsForNoEndpoint: attempts at two endpoints fail, not in the order of their
+// deliveries. Another core took over the delivery to one endpoint. Only the other endpoint fails.
 func TestALostResultCountsForNoEndpoint(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -182,8 +181,8 @@ func TestAnObserverGetsNoResultThatWasRolledBack(t *testing.T) {
 	}
 }
 
-// TestResultsLockInOrderPostgreSQL: attempts have ended in another order than that of their
-// deliveries. Their results are written by id, as other commands lock deliveries: while the first
+// TestResultsLockInOrderPostgreSQL: attempts have not ended in the order of their deliveries. Their
+// results are written by id, in the order in which other commands lock deliveries. While the first
 // one is locked, the commit has not locked the second one.
 func TestResultsLockInOrderPostgreSQL(t *testing.T) {
 	t.Parallel()

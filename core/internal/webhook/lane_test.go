@@ -250,9 +250,9 @@ func TestTheLongestWaitHasTheNextTurn(t *testing.T) {
 	}
 }
 
-// TestOneMerchantLeavesAttemptsToOthers: in one mode a merchant has endpoints that take one
-// delivery and hold all further requests. It deletes them and makes new ones. It gets a third of
-// all attempts. Endpoints of its other mode and of another merchant are attempted immediately.
+// TestOneMerchantLeavesAttemptsToOthers: in one mode a merchant has endpoints that respond to one
+// delivery and never to later ones. The merchant deletes them and makes new ones. It gets a third
+// of all attempts. Endpoints of its other mode and of another merchant are attempted immediately.
 func TestOneMerchantLeavesAttemptsToOthers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

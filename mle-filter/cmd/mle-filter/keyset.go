@@ -31,7 +31,7 @@ merchants' keys.
 
 Exit codes:
   0  success
-  1  failure, or some private keys do not open
+  1  failure, or some private keys cannot be decrypted
   2  wrong flags
 
 Flags:

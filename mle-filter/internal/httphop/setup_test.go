@@ -39,7 +39,7 @@ const (
 	proof  = "proof-proof-proof"
 )
 
-// core is the server behind the hop. It keeps the requests that it got.
+// core plays core, to which the hop forwards. It keeps the requests that it got.
 type core struct {
 	before   http.Handler // instead of all else
 	response func(w http.ResponseWriter, r *http.Request)

@@ -21,7 +21,7 @@
 //     and no more often than the schema allows. The three emv elements are the exception: they may
 //     hold anything.
 //
-// # Choices the contract leaves open
+// # Choices that the contract leaves open
 //
 //   - Malformed XML is E00003 with the constant text "An error occurred while parsing the XML
 //     request.". That includes a DOCTYPE, an entity, two roots, depth above 32, more than 10,000
