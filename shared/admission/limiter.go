@@ -24,7 +24,7 @@ func Reasons() []string {
 
 // Config holds the bounds. The zero value of a field means its default.
 type Config struct {
-	// Slots is the number of requests that are carried out at a time. 0 sets no limit.
+	// Slots is the largest number of requests that are executed at the same time. 0 sets no limit.
 	Slots int
 	// Bytes is the number of bytes that all unfinished bodies may hold together. 0 means 64 MiB. An
 	// unfinished body holds 1 KiB, and at most twice its bytes that have arrived.

@@ -24,7 +24,7 @@ func (e *UnfitError) Error() string {
 // Row is one row of a query result. Rows of pgx and of database/sql are.
 type Row interface{ Scan(dest ...any) error }
 
-// effective reads the settings as they are for this session, wherever they were set.
+// effective reads the settings that apply to this session.
 const effective = `SELECT current_setting('server_encoding'), current_setting('synchronous_commit'),
 	current_setting('fsync'), current_setting('full_page_writes')`
 

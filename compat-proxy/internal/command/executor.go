@@ -163,7 +163,8 @@ func (x *Executor) execute(ctx context.Context, key secret.String, c Command) Re
 	return r
 }
 
-// maxDecisions bounds how often a command without a name decides again because its payment changed.
+// maxDecisions is the largest number of decisions of a command without a name, whose payment
+// changes meanwhile.
 const maxDecisions = 8
 
 // decide runs a command. It runs it again, under another key, if the payment has changed between

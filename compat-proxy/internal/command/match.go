@@ -66,7 +66,7 @@ func matchesPayment(t *v1.Transaction, c *v1.TransactionCreate) bool {
 // matches.
 func sameReference(got, sent *string) bool { return text(sent) == "" || text(got) == *sent }
 
-// endsIn reports whether number ends so. V1 shows fewer digits of a short number.
+// endsIn reports whether number ends in end. V1 shows fewer digits of a short number.
 func endsIn(number secret.String, end string) bool { return strings.HasSuffix(number.Reveal(), end) }
 
 // matchesCapture reports whether made matches the request c on the payment with the id txn. t is

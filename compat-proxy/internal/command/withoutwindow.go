@@ -138,7 +138,7 @@ func (s session) marked(m *v1.Metadata) *v1.Metadata {
 	return &out
 }
 
-// maxChains bounds how many chains are remembered.
+// maxChains is the largest number of remembered chains.
 const maxChains = 1024
 
 // chainEnds remembers for each chain the next key that no request of this process took. Concurrent

@@ -175,8 +175,7 @@ func (p *parser) text(t xml.CharData, start int64) Reason {
 	return p.count(1)
 }
 
-// replacement is U+FFFD, which the decoder puts in silence where a reference
-// names a surrogate.
+// replacement is U+FFFD, by which the decoder silently replaces a reference to a surrogate.
 var replacement = []byte("\uFFFD")
 
 // replaced reports whether a token has more replacement characters, n, than

@@ -170,8 +170,9 @@ func TestStuckKindDelaysNoOther(t *testing.T) {
 	}
 }
 
-// TestSeveralInFlight: eight steps of one kind of a merchant are tried at a time. While all of them
-// hang, other kinds of steps, other merchants and releases of held money continue.
+// TestSeveralInFlight: eight steps of one kind of a merchant are tried at the same time. While all
+// of them get no response, other kinds of steps, other merchants and releases of held money
+// continue.
 func TestSeveralInFlight(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

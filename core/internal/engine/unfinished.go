@@ -162,9 +162,9 @@ func (u *unfinished) ofTransaction(o store.OpenTransaction) (int64, task) {
 	return t.ID, out
 }
 
-// claimable reports whether no request works on a step that a core began at a time, and this core
-// may claim it. For a step of this process, the requests in flight decide, never the clock. If the
-// age decided, recovery could claim a step during its request after a step of the clock.
+// claimable reports whether no request works on a step, and this core may claim it. core has begun
+// the step, at begun. For a step of this process, the requests in flight decide, never the clock.
+// If the age decided, recovery could claim a step during its request after the clock jumped.
 func (u *unfinished) claimable(step payment.StepID, core int64, begun time.Time) bool {
 	p := u.e.Cluster
 	if p == nil {

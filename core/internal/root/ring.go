@@ -13,7 +13,7 @@ import (
 // ReadEvery is how often a running core reads the set again.
 const ReadEvery = 10 * time.Second
 
-// missEvery bounds how often Missed reads the set.
+// missEvery is the shortest interval between two reads of the set by Missed.
 const missEvery = time.Second
 
 // Location is where a set is stored.

@@ -233,8 +233,8 @@ func (s *Set) Dropped(now time.Time) (*Set, error) {
 // Lasting returns a lasting key. Read only.
 func (s *Set) Lasting(l Lasting) []byte { return s.lasting[l] }
 
-// active returns the index in keys of the version in use at a time: the newest from before it, else
-// the oldest.
+// active returns the index in keys of the version that is in use at t. That is the newest one from
+// before t, or else the oldest.
 func (s *Set) active(t time.Time) int {
 	n := len(s.versions)
 	for i, v := range slices.Backward(s.versions) {

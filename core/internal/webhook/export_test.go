@@ -62,14 +62,15 @@ func (d *Deliverer) ObserveResults(fn func(deliveries []int64)) {
 	}
 }
 
-// OneCommitOfResults allows one commit of results at a time, however long it takes. Call it before
-// Run.
+// OneCommitOfResults allows only one commit of results at a time, even if it takes long. Call it
+// before Run.
 func (d *Deliverer) OneCommitOfResults() { d.results.Slots = 1 }
 
 // WaitingResults returns how many results wait for a commit.
 func (d *Deliverer) WaitingResults() int { return d.results.Waiting() }
 
-// Hasten looks for deliveries of a clock that was ahead, at a time that was read before.
+// Hasten looks for deliveries of a clock that was ahead. now is the current time, read before the
+// call.
 func (d *Deliverer) Hasten(ctx context.Context, now time.Time) bool { return d.hasten(ctx, now) }
 
 // NextAttempt returns the time of the next attempt after the n-th one failed at now.
