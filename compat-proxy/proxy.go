@@ -47,8 +47,8 @@ type Config struct {
 	// the forwarded address. Zero uses the peer's address and forwards none.
 	Hop secret.String
 	// DeduplicationSecret, at least 32 bytes, is the key from which names of requests are derived. It
-	// must be the same for all proxies in front of one v1. It outlives API keys, so a payment is still
-	// recognised after its key was rolled.
+	// must be the same for all proxies in front of one v1. It does not depend on API keys, so a
+	// payment is still recognised after its API key was rolled.
 	DeduplicationSecret secret.String
 	// DeduplicationSecretOther is the previous or next secret during a rotation. Zero means none.
 	DeduplicationSecretOther secret.String
@@ -64,8 +64,9 @@ type Config struct {
 	// LenientOrder accepts the elements of a provider-a request in any order.
 	LenientOrder bool
 	// SignatureAge bounds the difference between the date of a provider-b client's signature and now,
-	// either way. It is at most 11 and a half hours, because v1 must store the name of the signature
-	// for longer. Zero means 15 minutes, and a negative value no bound. A login may have another age.
+	// in either direction. It is at most 11 and a half hours, because v1 must store the name of the
+	// signature for longer. Zero means 15 minutes, and a negative value no bound. A login may have
+	// another age.
 	SignatureAge time.Duration
 	// SignatureHosts are host names that provider-b clients sign, besides the Host header and the
 	// provider's names.
@@ -73,8 +74,8 @@ type Config struct {
 	// CallTimeout bounds one attempt at a v1 call, and TotalTimeout a whole request. Zero means 30 and
 	// 50 seconds.
 	CallTimeout, TotalTimeout time.Duration
-	// Concurrency bounds how many requests are handled at a time. Further ones get "busy". Zero means
-	// 512.
+	// Concurrency is the largest number of requests handled at the same time. Further ones get "busy".
+	// Zero means 512.
 	Concurrency int
 	// BodyGrace is the time that the body of a request gets before a minimum rate applies. Zero means
 	// 5 s.
@@ -167,8 +168,8 @@ func New(cfg Config) (*Proxy, error) {
 // Handler serves the compatibility endpoints, with request ids, logs, traces and security headers.
 func (p *Proxy) Handler() http.Handler {
 	mux := http.NewServeMux()
-	// This is the health of this program alone. All proxies have one v1, so a balancer gains nothing
-	// by leaving one.
+	// This is the health of this program alone. If v1 is unavailable, all its proxies are affected, so
+	// a load balancer should not remove one.
 	p.route(mux, "GET /health", health.Handler(p.cfg.Log, nil))
 	p.route(mux, "GET /compat/methods", http.HandlerFunc(methods))
 	mux.Handle("/compat/methods", methodNotAllowed("GET, HEAD"))
@@ -207,7 +208,7 @@ func (p *Proxy) withDeadline(next http.Handler) http.Handler {
 // rpcPath is the path at which every method of the catalogue can be called by its RPC name.
 const rpcPath = "/compat/rpc"
 
-// rpc is the RPC endpoint of the dialects.
+// rpc returns the RPC endpoint of the dialects.
 func (p *Proxy) rpc() http.Handler {
 	dialects := map[string]rpc.Dialect{catalogue.ProviderA: p.providerA, catalogue.ProviderB: p.providerB}
 	endpoint := &rpc.Handler{Methods: map[string]rpc.Method{}, MaxBytes: maxBody, MayBegin: p.executor.MayBegin}

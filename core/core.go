@@ -48,7 +48,8 @@ const (
 	startPatience = 10 * time.Second
 )
 
-// Core is the open service. Only one can be open on a folder, but any number on a database.
+// Core is the open service. Only one core can be open on a folder. Any number of cores can be open
+// on a database.
 type Core struct {
 	dir     *datadir.Dir
 	ids     *id.Generator

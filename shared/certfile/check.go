@@ -23,8 +23,8 @@ type Rules struct {
 	// OpenRoot accepts, with a warning, a chain of more than the leaf that ends below an unknown
 	// root. The chains of a private authority look so.
 	OpenRoot bool
-	// KeyOnly checks only that the key is that of the first certificate and that the policy allows
-	// it. It is for listeners whose operator also configures the clients.
+	// KeyOnly checks only that the key belongs to the first certificate and that the policy allows it.
+	// It is for listeners whose operator also configures the clients.
 	KeyOnly bool
 }
 
@@ -182,7 +182,7 @@ var mustStaple = asn1.ObjectIdentifier{1, 3, 6, 1, 5, 5, 7, 1, 24}
 func (c *checking) purpose() {
 	leaf := c.leaf
 	if leaf.BasicConstraintsValid && leaf.IsCA {
-		c.fault(Authority, "the certificate is an authority's own, which clients reject as a server's: use one that the "+
+		c.fault(Authority, "the certificate belongs to an authority, and clients reject it for a server: use one that the "+
 			"authority issued")
 	}
 	restricted := len(leaf.ExtKeyUsage)+len(leaf.UnknownExtKeyUsage) > 0

@@ -237,7 +237,7 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// good is a change that changes nothing: the hosts stay localhost's.
+// good changes nothing, so the hosts are localhost's.
 func good(*x509.Certificate) {}
 
 func codes(of ...certfile.Code) []certfile.Code { return of }

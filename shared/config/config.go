@@ -18,8 +18,8 @@ import (
 const maxSize = 1 << 20
 
 // Load reads the YAML file at path into a pointer to a struct. Fields the file does not name keep
-// their value, so defaults are set before. A missing file is an error for which errors.Is(err,
-// fs.ErrNotExist) holds; else see Decode.
+// their value, so defaults are set before. For a missing file, errors.Is(err, fs.ErrNotExist)
+// holds. For other errors see Decode.
 func Load(path string, into any) error {
 	data, err := readAtMost(path, maxSize)
 	if err != nil {
@@ -62,7 +62,7 @@ func Decode(name string, data []byte, into any) error {
 	return fmt.Errorf("%s: more than one document", name)
 }
 
-// isEmpty reports whether there is nothing to decode.
+// isEmpty reports whether the text has nothing to decode.
 func isEmpty(file *ast.File) bool {
 	for _, doc := range file.Docs {
 		switch doc.Body.(type) {
@@ -91,8 +91,8 @@ func readAtMost(path string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// explain puts the library's error into one line. It drops the original, whose text quotes the
-// lines of the file around the fault, secrets included.
+// explain puts the library's error into one line. It drops the original error, whose text quotes
+// the lines around the fault, which may contain secrets.
 func explain(name string, err error) error {
 	var ours *secretError
 	if errors.As(err, &ours) {

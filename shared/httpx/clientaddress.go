@@ -72,7 +72,7 @@ func addressOf(hop secret.String, r *http.Request) (none netip.Addr) {
 				return plain(address)
 			}
 		}
-		return none // the peer is a hop of ours, and its address is not the client's
+		return none // the peer is a trusted hop, so its address is not the client's
 	}
 	return peerOf(r)
 }
@@ -121,7 +121,7 @@ func showsHop(hop secret.String, header http.Header) bool {
 }
 
 // ClientAddress puts the client address (see AddressOf) into the request's context and log event.
-// It removes every forwarding header field, so that no handler behind it can read one. It stands
+// It removes every forwarding header field, so that no handler behind it can read one. Use it
 // inside RequestID.
 func ClientAddress(hop secret.String, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -28,7 +28,7 @@ type Generator struct {
 // NewGenerator returns a generator that orders its numbers by the time of c.
 func NewGenerator(c clock.Clock) *Generator { return &Generator{clock: c} }
 
-// Pass has all further numbers be greater than n.
+// Pass makes all further numbers greater than n.
 func (g *Generator) Pass(n int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

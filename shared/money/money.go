@@ -10,7 +10,7 @@ import (
 // Max is the greatest amount, in minor units of any currency.
 const Max int64 = 999_999_999_999
 
-// Errors of Parse. They come wrapped, and never with the text that was parsed.
+// The errors of Parse. Parse wraps them, and never includes the parsed text.
 var (
 	ErrSyntax    = errors.New("not a decimal amount")
 	ErrPrecision = errors.New("more decimals than the currency has")

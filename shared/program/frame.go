@@ -25,7 +25,7 @@ type Config struct {
 	Stderr io.Writer     // receives the log
 	Drain  time.Duration // how long listeners wait for requests in progress at the end; 0: 10 s
 	Notice *httpx.Notice // given before that; nil: none
-	Level  slog.Leveler  // the least that the log keeps; nil: info
+	Level  slog.Leveler  // the lowest level in the log; nil: info
 }
 
 // Frame holds the log, the traces and the listeners of a program. It belongs to one goroutine.
@@ -76,7 +76,7 @@ func (f *Frame) OnClose(stop func(context.Context) error) { f.closers = append(f
 func (f *Frame) Close(ctx context.Context) error {
 	asked := ctx.Err() != nil
 	ctx = context.WithoutCancel(ctx)
-	if asked && len(f.drains) > 0 { // else it has not served
+	if asked && len(f.drains) > 0 { // otherwise it has not served
 		f.giveNotice(ctx)
 	}
 	errs := make([]error, len(f.drains))

@@ -65,11 +65,10 @@ func (s String) MarshalJSON() ([]byte, error) { return []byte(maskJSON), nil }
 // MarshalText returns "[redacted]".
 func (s String) MarshalText() ([]byte, error) { return []byte(mask), nil }
 
-// errNotString carries nothing of the input, which may be the secret in another JSON type.
+// errNotString contains no part of the input, which may be the secret in another JSON type.
 var errNotString = errors.New("secret: want a json string")
 
-// UnmarshalJSON takes a JSON string and nothing else, null included. Its error holds nothing of the
-// input.
+// UnmarshalJSON accepts only a JSON string, not even null. Its error contains no part of the input.
 func (s *String) UnmarshalJSON(b []byte) error {
 	if jsontext.Value(b).Kind() != '"' {
 		return errNotString

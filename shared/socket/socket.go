@@ -56,7 +56,7 @@ func free(ctx context.Context, path string) error {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
 		return nil
 	}
-	return fmt.Errorf("whether %s is being served cannot be told: %w", path, err)
+	return fmt.Errorf("cannot determine whether a process serves %s: %w", path, err)
 }
 
 // onlySocket rejects a path that holds another file than a socket, such as a file of keys.
@@ -67,7 +67,7 @@ func onlySocket(path string) error {
 	case err != nil:
 		return err
 	case info.Mode().Type() != fs.ModeSocket:
-		return fmt.Errorf("%s is there and is no socket; it stays as it is", path)
+		return fmt.Errorf("%s is there and is not a socket; it stays as it is", path)
 	}
 	return nil
 }
@@ -80,8 +80,9 @@ type listener struct {
 	closed error
 }
 
-// Close removes the socket and takes no more connections. The socket goes first, while it certainly
-// belongs to this listener: a successor may make another once this one stops listening.
+// Close removes the socket and then stops listening. It removes the socket first, while it
+// certainly belongs to this listener: a successor may create another one as soon as this listener
+// stops.
 func (l *listener) Close() error {
 	l.once.Do(func() { l.closed = errors.Join(l.remove(), l.Listener.Close()) })
 	return l.closed

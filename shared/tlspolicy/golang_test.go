@@ -32,7 +32,7 @@ func TestServerTakesWhatThePolicySays(t *testing.T) {
 	}
 }
 
-// What Obeys looks for is there in a server that is merely Go's own.
+// A plain Go server has the faults that Obeys looks for.
 func TestEnumerateFindsWhatGoWouldTake(t *testing.T) {
 	t.Parallel()
 	addr := mustServe(t, &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: serving(t, mustRSA(t))})

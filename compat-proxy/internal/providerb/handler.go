@@ -45,7 +45,7 @@ type Config struct {
 	MaxBytes int64
 	// Prefix is the mount path of the handler, without a slash at its end; "" at the root.
 	Prefix string
-	// Attempts bounds how often logins can be tried. Nil bounds nothing.
+	// Attempts bounds the attempts to log in. Nil bounds nothing.
 	Attempts *attempts.Limiter
 	// Observe gets every request after its response: the operation's name, or OperationNone for an
 	// unknown operation, and the class of the outcome. May be nil.
@@ -80,7 +80,7 @@ func (h *Handler) At(prefix string) *Handler {
 // call is an authenticated request.
 type call struct {
 	ctx    context.Context //nolint:containedctx // a call lives as long as its request
-	id     string          // the id in the path, as it came
+	id     string          // the id in the path, as sent
 	req    *wire.Request
 	caller auth.Caller
 	scopes []string

@@ -62,7 +62,7 @@ type Origin struct {
 	Position int
 }
 
-// Method is the method of one RPC name.
+// Method serves the calls of one RPC name.
 type Method struct {
 	Dialect Dialect // nil if the method is known and not served
 	Name    string  // in the dialect
@@ -155,7 +155,7 @@ func originOf(r *http.Request, body []byte) Origin {
 	return Origin{Method: r.Method, Host: r.Host, Target: r.URL.RequestURI(), Header: r.Header, Body: body}
 }
 
-// batch runs the calls one after the other, as later ones often need what earlier ones did.
+// batch runs the calls in sequence, because later ones often depend on earlier ones.
 func (h *Handler) batch(w http.ResponseWriter, r *http.Request, value jsontext.Value, in Origin) {
 	var calls []jsontext.Value
 	if err := json.Unmarshal(value, &calls); err != nil || len(calls) == 0 || len(calls) > maxBatch {
@@ -295,7 +295,7 @@ func Busy(w http.ResponseWriter, r *http.Request) {
 	write(w, encode(response{Error: busy()}))
 }
 
-// busy is the error of a call that was not begun.
+// busy returns the error of a call that was not begun.
 func busy() *fault {
 	return &fault{Code: codeBusy, Message: "The server is busy. Nothing was executed: send the call again later."}
 }

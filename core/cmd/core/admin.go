@@ -12,8 +12,8 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/datadir"
 )
 
-// verbLast moves the first verb behind the flags, because package flag stops at the first argument.
-// So both `vault rotate --drop-old` and `vault --drop-old rotate` work.
+// verbLast moves the first verb to the place after the flags, because package flag stops at the
+// first argument. So both `vault rotate --drop-old` and `vault --drop-old rotate` work.
 func verbLast(args []string, verbs ...string) []string {
 	for i, a := range args {
 		if slices.Contains(verbs, a) {

@@ -32,7 +32,7 @@ func (m *Main) audit(ctx context.Context, args []string) error {
 	case "export":
 		return m.exportAudit(ctx, at)
 	}
-	return m.misused("audit takes list, verify or export")
+	return m.misused("audit: want list, verify or export")
 }
 
 func (m *Main) listAudit(ctx context.Context, at *storeFlags, limit int) error {

@@ -49,7 +49,7 @@ func TestHelp(t *testing.T) {
 func TestHelpTellsTheRateLimit(t *testing.T) {
 	t.Parallel()
 	_, help, _ := run(t, "help")
-	want := "N requests a second for each API key (" + strconv.Itoa(core.DefaultRateLimit) + "), and twice as many at once"
+	want := "N requests a second for each API key (" + strconv.Itoa(core.DefaultRateLimit) + "), and twice as many after a pause"
 	if !strings.Contains(help, want) {
 		t.Errorf("help lacks %q:\n%s", want, help)
 	}

@@ -42,7 +42,7 @@ func (m *Main) merchants(ctx context.Context, args []string) error {
 			return words[1], a.DisableMerchant(ctx, words[1], verb == "disable")
 		})
 	}
-	return m.misused("merchants takes create NAME, list, update mer_…, disable mer_… or enable mer_…")
+	return m.misused("merchants: want create NAME, list, update mer_…, disable mer_… or enable mer_…")
 }
 
 // settingsFlags adds the flags of a merchant's settings. A flag that is not given leaves its field

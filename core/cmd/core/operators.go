@@ -42,7 +42,7 @@ func (m *Main) operators(ctx context.Context, args []string) error {
 			return "revoked " + words[1], a.RevokeOperator(ctx, words[1])
 		})
 	}
-	return m.misused("operators takes create NAME, list or revoke opr_…")
+	return m.misused("operators: want create NAME, list or revoke opr_…")
 }
 
 func (m *Main) listOperators(ctx context.Context, at *storeFlags) error {

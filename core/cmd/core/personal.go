@@ -10,7 +10,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/admin"
 )
 
-// personalData shows personal data that is past its period.
+// personalData shows personal data whose period has ended.
 func (m *Main) personalData(ctx context.Context, args []string) error {
 	f, at := m.flags("personal-data")
 	payments := f.Int("keep-personal-data", 0, "")

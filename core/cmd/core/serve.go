@@ -132,7 +132,7 @@ func (m *Main) serveUntil(ctx context.Context, s serveFlags, cfg core.Config) (e
 	if err := frame.Listen(ctx, listener); err != nil {
 		return fmt.Errorf("--listen %s: %w", s.listen, err)
 	}
-	// This is last: a core whose operators' port responds accepts requests.
+	// The operators' port opens last: once it responds, core accepts requests.
 	if err := frame.Operators(ctx, s.admin, c.Operations(), nil); err != nil {
 		return fmt.Errorf("--admin %s: %w", s.admin, err)
 	}

@@ -49,7 +49,7 @@ func (m *Main) steps(ctx context.Context, args []string) error {
 			return words[1] + " " + *outcome, a.ResolveStep(ctx, words[1], *outcome, *reason)
 		})
 	}
-	return m.misused("steps takes list, show STEP or resolve STEP")
+	return m.misused("steps: want list, show STEP or resolve STEP")
 }
 
 func (m *Main) listSteps(ctx context.Context, at *storeFlags, merchant, kind string, limit int) error {

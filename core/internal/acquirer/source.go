@@ -2,8 +2,8 @@ package acquirer
 
 import "github.com/causeway-pay/causeway/shared/secret"
 
-// Source is the card or account that the money comes from: exactly one of its fields has a number.
-// It must not outlive the call.
+// Source is the payment source: exactly one of its fields has a number. It must not outlive the
+// call.
 type Source struct {
 	Card         Card
 	NetworkToken NetworkToken

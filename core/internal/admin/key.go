@@ -94,8 +94,8 @@ func (a *Admin) RollKey(ctx context.Context, key string, overlap time.Duration) 
 	return made, err
 }
 
-// RevokeKey revokes key, key_…, at once. A running core rejects it within a second. The last key of
-// a merchant that can manage keys is revoked only by force.
+// RevokeKey revokes key, key_…, immediately. A running core rejects it within a second. The last
+// key of a merchant that can manage keys is revoked only by force.
 func (a *Admin) RevokeKey(ctx context.Context, key string, force bool) error {
 	return a.onKey(ctx, "api_keys.revoke", key, func(r engine.Request, k *payment.APIKey) error {
 		_, err := a.engine().RevokeKey(ctx, r, k.Tenant, nil, k.ID, force)
@@ -111,7 +111,7 @@ func (a *Admin) RevokeKey(ctx context.Context, key string, force bool) error {
 func (a *Admin) onKey(ctx context.Context, action, key string, fn func(engine.Request, *payment.APIKey) error) error {
 	n, err := id.Parse(id.APIKey, key)
 	if err != nil {
-		return fmt.Errorf("this is not the id of a key: %w", err) // it may be a key itself: it is not repeated
+		return fmt.Errorf("this is not the id of a key: %w", err) // the text may be a key, so the error does not repeat it
 	}
 	return a.act(ctx, action, key, func(r engine.Request) error {
 		k, err := a.key(ctx, key, n)

@@ -100,8 +100,8 @@ func (a *Admin) ListMerchants(ctx context.Context) ([]operator.Merchant, error) 
 	return out, nil
 }
 
-// SetUnlinkedRefunds allows or forbids refunds of a merchant, mer_…, to cards and bank accounts
-// that paid nothing before. At first they are forbidden.
+// SetUnlinkedRefunds allows or forbids unlinked refunds of a merchant, mer_…. For a new merchant
+// they are forbidden.
 func (a *Admin) SetUnlinkedRefunds(ctx context.Context, merchant string, allowed bool) error {
 	return a.UpdateMerchant(ctx, merchant, operator.MerchantUpdate{UnlinkedRefunds: &allowed})
 }

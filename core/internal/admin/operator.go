@@ -37,7 +37,7 @@ func (a *Admin) CreateOperator(ctx context.Context, name, role string, expires t
 	return token, err
 }
 
-// RevokeOperator ends an operator token, opr_…, at once.
+// RevokeOperator ends an operator token, opr_…, immediately.
 func (a *Admin) RevokeOperator(ctx context.Context, token string) error {
 	n, err := id.Parse(id.Operator, token)
 	if err != nil {

@@ -30,8 +30,8 @@ func (a *Admin) Steps(ctx context.Context, merchant, kind string, limit int) ([]
 	return a.steps(ctx, f, limit)
 }
 
-// Step returns one unfinished step by its name: txn_…, txn_…_2, void_…_…, cap_…, re_… or rev_….
-// ErrNoStep if there is none.
+// Step returns one unfinished step by its name: txn_…, txn_…_2, void_…_…, cap_…, re_… or rev_…. It
+// returns ErrNoStep if there is none.
 func (a *Admin) Step(ctx context.Context, name string) (operator.UnfinishedStep, error) {
 	f, err := engine.ParseStep(name)
 	if err != nil {

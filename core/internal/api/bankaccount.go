@@ -8,10 +8,10 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// bankCurrency is what accounts that have a routing number are held in.
+// bankCurrency is the currency of accounts with a routing number.
 const bankCurrency = "usd"
 
-// givenBankAccount checks a bank account. Only the parts of it that may be shown are ever stored.
+// givenBankAccount checks a bank account. Only the parts that may be shown are stored.
 func (a *API) givenBankAccount(t payment.Tenant, in *v1.BankAccountInput) (payer, error) {
 	if in == nil {
 		return payer{}, &fault{code: codeMissingField, param: kindBankAccount}
@@ -29,7 +29,7 @@ func (a *API) givenBankAccount(t payment.Tenant, in *v1.BankAccountInput) (payer
 	return payer{Source: acquirer.Source{BankAccount: account}, shown: shownSource{BankAccount: shown}}, nil
 }
 
-// bankAccountFault names the first field of an account that cannot be right.
+// bankAccountFault names the first field of an account with an impossible value.
 func bankAccountFault(in *v1.BankAccountInput) *fault {
 	switch {
 	case in.AccountNumber.IsZero():
@@ -54,7 +54,7 @@ func bankAccountFault(in *v1.BankAccountInput) *fault {
 	return lengthFault(field{"bank_account.holder", &in.Holder, 255})
 }
 
-// debitFault refuses payments that a bank account cannot make: it is debited at once, in its
+// debitFault refuses payments that a bank account cannot make: it is debited immediately, in its
 // currency, and no card network authenticates it.
 func (p *payer) debitFault(autoCapture bool, currency string, threeDS *v1.ThreeDSecureInput) *fault {
 	switch {

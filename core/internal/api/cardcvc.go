@@ -8,7 +8,7 @@ import (
 // cardCVC is the field of a stored card's security code.
 const cardCVC = "card_cvc"
 
-// cvcFault refuses a security code for a source that has, or had, another one.
+// cvcFault refuses a security code for a source that already has, or had, a security code.
 func (g givenSource) cvcFault() *fault {
 	if g.cvc == nil {
 		return nil
@@ -22,10 +22,11 @@ func (g givenSource) cvcFault() *fault {
 	return nil
 }
 
-// typeCVC adds the security code that the payer typed again to a stored card, which never has one.
+// typeCVC adds a security code that the payer typed to a stored card. A stored card has no security
+// code.
 func (p *payer) typeCVC(cvc *secret.String) *fault {
 	switch {
-	case cvc == nil, p.drawn.Refused(): // there is nothing to charge: the intent refuses it
+	case cvc == nil, p.drawn.Refused(): // the source cannot be charged: the intent refuses it
 		return nil
 	case p.shown.Card == nil:
 		return &fault{

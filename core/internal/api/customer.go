@@ -39,8 +39,8 @@ func customerFault(in *v1.CustomerInput) *fault {
 	return nil
 }
 
-// merged is a customer's details after an update, in the contract's words. Empty fields are not
-// kept.
+// merged returns a customer's details after an update, as the contract shows them. Empty fields are
+// omitted.
 func merged(details []byte, in *v1.CustomerInput) []byte {
 	var was v1.CustomerInput
 	decodeDetails(details, &was)
@@ -129,7 +129,7 @@ func (a *API) updateCustomer(c *call) (engine.Result, error) {
 // none.
 const defaultMethod = "default_payment_method"
 
-// defaultOf is the new default payment method: nil leaves it as it is, 0 removes it.
+// defaultOf returns the new default payment method: nil leaves it as it is, 0 removes it.
 func defaultOf(in *v1.CustomerInput) (*int64, *fault) {
 	if in.DefaultPaymentMethod == nil {
 		return nil, nil

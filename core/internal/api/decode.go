@@ -73,8 +73,9 @@ func parse(r *http.Request, body []byte, v any, optional bool) error {
 }
 
 // unfitFault returns the fault of the first null of a decoded body, or of the first text with a
-// character of code 0. Nil: there is none. The contract has no field that takes a null, and json
-// reads it as absent. Only the fault gets a path, because a path is as long as all names around it.
+// character of code 0. Nil: there is none. No field of the contract accepts null, and package json
+// reads null as absent. The path is built only for a fault, because it contains all enclosing
+// names.
 func unfitFault(body []byte) *fault {
 	if !bytes.Contains(body, []byte("null")) && !bytes.Contains(body, []byte(`\u0000`)) {
 		return nil
@@ -86,7 +87,7 @@ func unfitFault(body []byte) *fault {
 			return typeFault(jsonscan.Dotted(d.StackPointer()))
 		case token.Kind() == '"' && !isText(token.String()):
 			at := d.StackPointer()
-			for !isText(string(at)) { // it is the name: the path is that of the object
+			for !isText(string(at)) { // the name is at fault, so the path names the object
 				at = at.Parent()
 			}
 			return textFault(jsonscan.Dotted(at))
@@ -102,8 +103,8 @@ func readFault(err error) error {
 	return &fault{code: codeInvalidJSON, message: v1.MessageBodyNotReceived, cause: err}
 }
 
-// decodeFault names the field that json stumbled over. Its own texts may quote the body, so they go
-// nowhere.
+// decodeFault names the field that package json rejected. It drops the error texts, because they
+// may quote the body.
 func decodeFault(err error) *fault {
 	var syntactic *jsontext.SyntacticError
 	var semantic *json.SemanticError
@@ -119,8 +120,8 @@ func decodeFault(err error) *fault {
 	}
 }
 
-// typeFault is the fault of a value of the wrong type. Amounts have the one that explains an
-// amount.
+// typeFault returns the fault of a value of the wrong type. The fault of an amount explains the
+// form of amounts.
 func typeFault(param string) *fault {
 	if param == "amount" || strings.HasSuffix(param, "_amount") {
 		return &fault{code: codeInvalidAmount, param: param}
@@ -166,7 +167,7 @@ func (a *API) request(r *http.Request, k *payment.APIKey, body []byte) (engine.R
 	if key != "" {
 		out.Key = idempotency.Name(a.IdempotencyKey, key, k.Kind == string(apikey.Publishable))
 		out.Fingerprint = idempotency.Fingerprint(a.IdempotencyKey, r.Method, r.URL.Path, body)
-		out.Sealed = a.sealsAnswer(r)
+		out.Sealed = a.sealsResponse(r)
 	}
 	return out, nil
 }

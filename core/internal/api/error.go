@@ -16,7 +16,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// fault is a refusal on its way to the client. Its code decides type and status.
+// fault is a refusal before it is sent. Its code determines type and status.
 type fault struct {
 	code    string
 	param   string
@@ -34,7 +34,7 @@ type entry struct {
 	message string
 }
 
-// The codes that have no other home. The codes of refused steps are in package payment.
+// The codes that no other package defines. The codes of refused steps are in package payment.
 const (
 	codeInvalidAPIKey         = "invalid_api_key"
 	codeMerchantDisabled      = "merchant_disabled"
@@ -111,7 +111,7 @@ const listTimeout = "The list did not end within 5 seconds: it had too many rows
 const tooManyChanges = "Too many changes of this merchant are in progress or waiting. This request changed nothing, but an " +
 	"earlier one with its Idempotency-Key may have. Retry with the same key, and send fewer at the same time."
 
-// codes is THE table from code to type and status.
+// codes is the only table from code to type and status.
 var codes = map[string]entry{
 	codeInvalidAPIKey:      {v1.ErrorTypeAuthenticationError, 401, v1.MessageInvalidAPIKey},
 	codeMerchantDisabled:   {v1.ErrorTypePermissionError, 403, "This merchant is disabled. Contact the operator of this service."},
@@ -227,8 +227,8 @@ const (
 	maxParamDigits = 8
 )
 
-// safeParam is param unless it could hold a secret. A client that builds its JSON wrongly may send
-// a card number or a key as the name of a field.
+// safeParam returns param unless it could contain a secret. A client that builds its JSON wrongly
+// may send a card number or a key as the name of a field.
 func safeParam(param string) string {
 	digits := 0
 	for i := range len(param) {
@@ -308,7 +308,7 @@ func faultOf(err error) *fault {
 	return &fault{code: codeInternal, cause: err}
 }
 
-// retryAfter is how many seconds a client should wait, by code.
+// retryAfter has the seconds that a client should wait, by code.
 var retryAfter = map[string]int{
 	codeKeyInUse: 1, codeOverloaded: 1, codeRateLimited: 1, codeUnfinishedBodies: 1, codeTooManyLists: 5, codeTooManyChanges: 1,
 	codeStoreUnavailable: 5, payment.AcquirerUnavailable: 5, codeOutcomeUnknown: 5,

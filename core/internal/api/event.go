@@ -89,7 +89,7 @@ func (a *API) getEvent(w http.ResponseWriter, r *http.Request, k *payment.APIKey
 	return nil
 }
 
-// Event is the event as the contract shows it: the same bytes every time.
+// Event returns the event as the contract shows it: the same bytes every time.
 func Event(e *payment.Event) []byte {
 	shown := showEvent(e)
 	return encode(&shown)

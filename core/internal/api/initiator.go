@@ -5,8 +5,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// initiatorFault checks the party that initiates a payment, and its reason. A merchant needs a
-// reason of the networks, and some reasons are only for merchants.
+// initiatorFault checks the party that initiates a payment, and its reason. A merchant must give
+// one of the networks' reasons. Some reasons are only for merchants.
 func initiatorFault(in *v1.Initiator) *fault {
 	switch {
 	case in == nil:
@@ -30,7 +30,8 @@ func initiatorFault(in *v1.Initiator) *fault {
 	return nil
 }
 
-// merchantsAlone reports whether a reason is an event without the customer.
+// merchantsAlone reports whether only a merchant can have the reason, because the customer takes no
+// part.
 func merchantsAlone(r v1.InitiatorReason) bool {
 	switch r {
 	case v1.InitiatorReasonResubmission, v1.InitiatorReasonDelayedCharge, v1.InitiatorReasonReauthorization, v1.InitiatorReasonNoShow:
@@ -40,7 +41,7 @@ func merchantsAlone(r v1.InitiatorReason) bool {
 	return false
 }
 
-// initiator is the initiator as the acquirer gets it.
+// initiator returns the initiator as the acquirer gets it.
 func initiator(in *v1.Initiator) acquirer.Initiator {
 	if in == nil {
 		return acquirer.Initiator{}

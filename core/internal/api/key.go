@@ -28,7 +28,8 @@ func (a *API) keyRoutes() []route {
 	}
 }
 
-// currentKey shows the key as the store has it now, because the caller decides by it.
+// currentKey reads the key from the store, not from the cache, because the caller makes decisions
+// with it.
 func (a *API) currentKey(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
 	k, err := a.Auth.Again(r.Context(), k)
 	if err != nil {
@@ -94,7 +95,7 @@ func (a *API) newKey(in *v1.APIKeyCreate) (engine.NewKey, *fault) {
 	return n, f
 }
 
-// givenScopes are the scopes of a request in the contract's order, each once.
+// givenScopes returns the scopes of a request in the contract's order, each once.
 func givenScopes(in []v1.Scope, kind apikey.Kind) ([]string, *fault) {
 	if all := len(apikey.AllScopes()); len(in) == 0 || len(in) > all {
 		return nil, &fault{code: codeInvalidValue, param: "scopes", message: "The key must have 1 to " + strconv.Itoa(all) + " scopes."}
@@ -131,7 +132,7 @@ func (a *API) rollKey(c *call) (engine.Result, error) {
 	return out, scopeFault(err)
 }
 
-// overlap is how long a rolled key is to stay valid.
+// overlap returns how long a rolled key stays valid.
 func overlap(in *v1.APIKeyRoll) (time.Duration, *fault) {
 	if in.ExpiresIn == nil {
 		return engine.MaxOverlap, nil
@@ -181,7 +182,7 @@ func forced(r *http.Request) (bool, error) {
 	return false, &fault{code: codeInvalidValue, param: name, message: "The value must be \"true\" or \"false\"."}
 }
 
-// scopeFault is the refusal of a key that manages a key with a scope which it lacks.
+// scopeFault returns the refusal for a key that manages another key with a scope that it lacks.
 func scopeFault(err error) error {
 	var missing *engine.MissingScopeError
 	if errors.As(err, &missing) {
@@ -193,7 +194,7 @@ func scopeFault(err error) error {
 	return err
 }
 
-// showUsedKey shows a key with its last use in this process.
+// showUsedKey shows a key, including its last use in this process.
 func (a *API) showUsedKey(k *payment.APIKey) v1.APIKey {
 	used := *k
 	used.LastUsedAt = a.Auth.LastUsed(k)

@@ -66,8 +66,7 @@ func (o *Operator) createMerchantKey(c *call, left *trail) (engine.Result, error
 	return o.Engine.CreateKeyOf(c.Context(), c.request, payment.Tenant{Merchant: n, Live: in.Mode == v1.ModeLive}, apikey.AllScopes(), made)
 }
 
-// rollMerchantKey puts a new key in the place of another. An operator has all scopes, so it may
-// roll any.
+// rollMerchantKey replaces a key by a new one. An operator has all scopes, so it may roll any.
 func (o *Operator) rollMerchantKey(c *call, left *trail) (engine.Result, error) {
 	c.request.Scopes = apikey.AllScopes()
 	var in v1.APIKeyRoll
@@ -87,7 +86,7 @@ func (o *Operator) rollMerchantKey(c *call, left *trail) (engine.Result, error) 
 	return out, err
 }
 
-// merchantKey reads the key of the path, and has the audit line name it.
+// merchantKey reads the key in the path, and puts its id into the audit line.
 func (o *Operator) merchantKey(r *http.Request, left *trail) (*payment.APIKey, error) {
 	n, err := merchantID(r, left)
 	if err != nil {

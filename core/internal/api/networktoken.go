@@ -7,7 +7,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// givenNetworkToken checks a network token. Only the parts of it that may be shown are ever stored.
+// givenNetworkToken checks a network token. Only the parts that may be shown are stored.
 func (a *API) givenNetworkToken(t payment.Tenant, in *v1.NetworkTokenInput) (payer, error) {
 	if in == nil {
 		return payer{}, &fault{code: codeMissingField, param: kindNetworkToken}

@@ -61,7 +61,7 @@ func (o *Operator) revokeOperator(w http.ResponseWriter, r *http.Request, left *
 	return nil
 }
 
-// ShowOperator shows an operator token as it stands at a time.
+// ShowOperator shows the state of an operator token at a time.
 func ShowOperator(o *payment.OperatorToken, now time.Time) operator.Token {
 	status := operator.TokenActive
 	switch {
@@ -76,7 +76,7 @@ func ShowOperator(o *payment.OperatorToken, now time.Time) operator.Token {
 	}
 }
 
-// listAudit lists audit records, newest first; before is the sequence from which on older ones are
+// listAudit lists audit records, newest first; only records with a sequence below before are
 // listed.
 func (o *Operator) listAudit(w http.ResponseWriter, r *http.Request, _ *trail) error {
 	q, err := query(r, "limit", "before")

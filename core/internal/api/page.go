@@ -18,8 +18,7 @@ const (
 	maxLimit     = 100
 
 	// maxPage is the most bytes of a response with a page. mle-filter encrypts responses up to this
-	// size by default: max_response. The largest item, with all its texts as long as they can be, has
-	// less than half of it.
+	// size by default: max_response. Even the largest possible item has less than half of it.
 	maxPage = 1 << 20
 )
 
@@ -58,7 +57,7 @@ func limit(q url.Values) (int, error) {
 	return n, nil
 }
 
-// query reads the query string, which may name each of the known parameters once and nothing else.
+// query reads the query string, which may have each known parameter once, and no other.
 func query(r *http.Request, known ...string) (url.Values, error) {
 	q, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
@@ -67,7 +66,7 @@ func query(r *http.Request, known ...string) (url.Values, error) {
 	for _, name := range slices.Sorted(maps.Keys(q)) {
 		values := q[name]
 		if !isText(name) {
-			return nil, &fault{code: codeUnknownParameter} // a param is text
+			return nil, &fault{code: codeUnknownParameter} // the name could be any text of the client, so the fault omits it
 		}
 		if !slices.Contains(known, name) {
 			return nil, &fault{code: codeUnknownParameter, param: name}

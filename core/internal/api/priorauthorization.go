@@ -3,7 +3,7 @@ package api
 import v1 "github.com/causeway-pay/causeway/shared/v1"
 
 // priorFault refuses fields that contradict an approval that the issuer gave before. The issuer
-// gets no request then, so nothing can be left open, taken in part or proven.
+// gets no request, so the payment cannot wait, be partial or be authenticated.
 func priorFault(in *v1.TransactionCreate) *fault {
 	const param = "prior_authorization"
 	switch {
@@ -36,7 +36,7 @@ func (p *payer) priorFault(in *v1.TransactionCreate) *fault {
 	}
 }
 
-// priorCode is the code of the approval that the issuer gave before, "" for none.
+// priorCode returns the code of the approval that the issuer gave before, "" for none.
 func priorCode(in *v1.TransactionCreate) string {
 	if in.PriorAuthorization == nil {
 		return ""

@@ -87,7 +87,7 @@ func (a *API) getRefund(w http.ResponseWriter, r *http.Request, k *payment.APIKe
 	return nil
 }
 
-// notFoundAt names the body's field when the object it names is not there.
+// notFoundAt names the field of the body whose object does not exist.
 func notFoundAt(err error, param string) error {
 	if f := faultOf(err); err != nil && f.code == codeNotFound && f.param == "id" {
 		return &fault{code: codeNotFound, param: param, cause: err}

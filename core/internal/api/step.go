@@ -61,7 +61,7 @@ func (o *Operator) stepFilter(r *http.Request, q url.Values) (f payment.Unfinish
 	return f, nil
 }
 
-// step reads an unfinished step by its name. engine.ErrNotFound if there is none.
+// step reads an unfinished step by its name. It returns engine.ErrNotFound if there is none.
 func (o *Operator) step(r *http.Request, name string) (*payment.Unfinished, error) {
 	f, err := engine.ParseStep(name)
 	if err != nil {

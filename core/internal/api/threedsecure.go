@@ -26,7 +26,7 @@ func threeDSecureFault(in *v1.ThreeDSecureInput) *fault {
 	return eciFault("three_d_secure.eci", &in.Eci)
 }
 
-// threeDSecure is an authentication as the acquirer gets it.
+// threeDSecure returns an authentication as the acquirer gets it.
 func threeDSecure(in *v1.ThreeDSecureInput) acquirer.ThreeDSecure {
 	if in == nil {
 		return acquirer.ThreeDSecure{}
@@ -38,7 +38,7 @@ func threeDSecure(in *v1.ThreeDSecureInput) acquirer.ThreeDSecure {
 	return out
 }
 
-// shownThreeDSecure is the part of an authentication that may be shown: all but its value.
+// shownThreeDSecure returns an authentication without its value, which must not be shown.
 func shownThreeDSecure(in *v1.ThreeDSecureInput) *v1.ThreeDSecure {
 	if in == nil {
 		return nil
@@ -85,7 +85,7 @@ func printable(s string) bool {
 	return s != "" && len(s) <= 64
 }
 
-// textOf is a field's text, "" when it was not given.
+// textOf returns a field's text, "" when it was not given.
 func textOf(s *string) string {
 	if s == nil {
 		return ""

@@ -48,7 +48,7 @@ func unlinkedFault(in *v1.RefundCreate) *fault {
 	return lengthFault(field{"payment_method", in.PaymentMethod, 64})
 }
 
-// createCredit gives money to where none was taken from.
+// createCredit makes an unlinked refund.
 func (a *API) createCredit(c *call, in *v1.RefundCreate) (engine.Result, error) {
 	payee, err := a.payer(c.Context(), c.key.Tenant, givenSource{method: *in.PaymentMethod, card: in.Card, bankAccount: in.BankAccount})
 	if err != nil {

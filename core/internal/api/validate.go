@@ -20,7 +20,7 @@ const (
 	maxLineItems     = 100
 )
 
-// amountFault checks an amount that must be there and positive.
+// amountFault checks an amount that is required and must be positive.
 func amountFault(amount int64, given bool) *fault {
 	switch {
 	case amount == 0 && !given:
@@ -48,7 +48,7 @@ func lengthFault(fields ...field) *fault {
 	return nil
 }
 
-// controlFault refuses control characters in a text that goes to the card networks as it is.
+// controlFault refuses control characters in a text that is sent unchanged to the card networks.
 func controlFault(param string, value *string) *fault {
 	if value == nil || !strings.ContainsFunc(*value, unicode.IsControl) {
 		return nil
@@ -56,11 +56,11 @@ func controlFault(param string, value *string) *fault {
 	return &fault{code: codeInvalidValue, param: param, message: "The value has a control character. Remove it."}
 }
 
-// isText reports whether a value can be kept as a text: PostgreSQL keeps none that is not UTF-8,
-// and no character of code 0.
+// isText reports whether a value can be stored as a text. PostgreSQL stores only UTF-8 without
+// U+0000.
 func isText(value string) bool { return utf8.ValidString(value) && !strings.Contains(value, "\x00") }
 
-// textFault is the fault of a value that is no text.
+// textFault returns the fault of a value that is not a text.
 func textFault(param string) *fault {
 	return &fault{code: codeInvalidValue, param: param, message: "The text must be UTF-8 without the character U+0000."}
 }

@@ -8,7 +8,7 @@ import (
 // expectedVersion is the field and the query parameter with the version that the client has read.
 const expectedVersion = "expected_version"
 
-// maxVersion is the greatest integer that every JSON reader keeps whole.
+// maxVersion is the largest integer that every JSON reader represents exactly.
 const maxVersion = 1<<53 - 1
 
 // queriedVersion reads the version that the query string expects, nil if it has none.

@@ -28,8 +28,8 @@ func (a *API) webhookRoutes() []route {
 // maxOverlap is the longest period for which an old signing secret stays valid, and the default.
 const maxOverlap = 24 * time.Hour
 
-// endpointDetails is the part of a webhook endpoint that only the merchant decides, stored as the
-// contract shows it.
+// endpointDetails is the part of a webhook endpoint that the merchant sets, stored as the contract
+// shows it.
 type endpointDetails struct {
 	Description *string      `json:"description,omitempty"`
 	Metadata    *v1.Metadata `json:"metadata,omitempty"`

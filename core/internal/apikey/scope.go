@@ -31,7 +31,7 @@ func AllScopes() []string {
 
 // DefaultScopes returns the scopes of a key of this kind unless it is made with fewer. A secret key
 // has all. A publishable key has tokens and confirmation, and may never have more. An unknown kind
-// has none. The slice is the caller's.
+// has none. The caller may change the slice.
 func DefaultScopes(kind Kind) []string {
 	switch kind {
 	case Secret:

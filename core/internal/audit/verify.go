@@ -7,7 +7,7 @@ import (
 	"fmt"
 )
 
-// ErrBroken reports that the records are not as they were written.
+// ErrBroken reports that records were changed after they were written.
 var ErrBroken = errors.New("the audit record was tampered with")
 
 // Verifier checks a chain of records, from the oldest to the newest.
@@ -47,7 +47,7 @@ func (v *Verifier) Add(r *Record) error {
 	}
 	if v.known != nil && v.known.Sequence == r.Sequence {
 		if !bytes.Equal(v.known.MAC, r.MAC) {
-			return fmt.Errorf("%w: record %d is not the one that was logged", ErrBroken, r.Sequence)
+			return fmt.Errorf("%w: record %d differs from the logged head", ErrBroken, r.Sequence)
 		}
 		v.met = true
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// touchBatch is how many keys one commit writes the last use of.
+// touchBatch is the number of keys whose last use one commit writes.
 const touchBatch = 128
 
 // usage remembers when keys were last used, to the minute, until it is written. Noting costs no
@@ -46,11 +46,11 @@ func (u *usage) note(key int64, now time.Time) {
 	}
 }
 
-// mostRehashes bounds the keys that wait to be hashed anew. One that finds no room is hashed anew
+// mostRehashes bounds the keys that wait to be hashed again. One that finds no room is hashed again
 // after a later use.
 const mostRehashes = 4096
 
-// rehashLater has a key written under another hash.
+// rehashLater schedules a key to be stored under another hash.
 func (u *usage) rehashLater(key int64, next store.Rehash) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -70,7 +70,7 @@ func (a *Authenticator) flushRehashes(ctx context.Context) error {
 			next[key] = waiting[key]
 		}
 		if err := a.store.Update(ctx, func(tx *store.Tx) error { return tx.RehashKeys(next) }); err != nil {
-			return fmt.Errorf("hash keys anew: %w", err)
+			return fmt.Errorf("hash keys again: %w", err)
 		}
 		a.usage.mu.Lock()
 		for _, key := range batch {

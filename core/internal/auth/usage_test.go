@@ -12,8 +12,8 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// TestUsageIsWrittenInBatches: more keys than one commit takes, none of them twice, and never an
-// older time over a newer one.
+// TestUsageIsWrittenInBatches: the use of more keys than one commit holds is written, each once. An
+// older time never replaces a newer one.
 func TestUsageIsWrittenInBatches(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

@@ -84,7 +84,7 @@ type work struct {
 	pass  func(context.Context) error
 }
 
-// repeat runs the pass at once, and again after each pause, until ctx ends.
+// repeat runs the pass immediately, and again after each pause, until ctx ends.
 func (w work) repeat(ctx context.Context, log *slog.Logger) {
 	tick := time.NewTicker(w.pause)
 	defer tick.Stop()

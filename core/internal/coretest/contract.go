@@ -43,8 +43,8 @@ type contractDocument struct {
 }
 
 // Contract is a transport that checks the header and the body of every response. The response to a
-// described operation must be one of its responses, and every other response an error. An accepted
-// request must also be one that the contract allows.
+// described operation must be one of its described responses. Every other response must be an
+// error. An accepted request must also be valid by the contract.
 type Contract struct {
 	tb   testing.TB
 	next http.RoundTripper
@@ -62,8 +62,8 @@ func NewContract(tb testing.TB, next http.RoundTripper) *Contract {
 	return &Contract{tb, next, doc}
 }
 
-// NewContractOf is NewContract for another contract than v1's: an OpenAPI document in YAML, which
-// must be valid.
+// NewContractOf is NewContract for the given contract instead of v1's: a valid OpenAPI document in
+// YAML.
 func NewContractOf(tb testing.TB, next http.RoundTripper, contract []byte) *Contract {
 	tb.Helper()
 	doc, err := read(contract)
@@ -142,7 +142,7 @@ func (c *Contract) check(r *http.Request, sent []byte, resp *http.Response, got 
 	if resp.StatusCode < 400 || resp.StatusCode == http.StatusPaymentRequired {
 		r.Body = io.NopCloser(bytes.NewReader(sent))
 		if err := openapi3filter.ValidateRequest(r.Context(), in); err != nil {
-			return fmt.Errorf("what was accepted is outside the contract: %w", err)
+			return fmt.Errorf("an accepted request is invalid by the contract: %w", err)
 		}
 	}
 	if err := checkHeaders(r, resp, headersOf(route.Operation, resp.StatusCode)); err != nil {

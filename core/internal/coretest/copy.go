@@ -35,7 +35,7 @@ func (d *Database) copyTo(tb testing.TB, dir string) {
 		tb.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()                                                       // the statement below has reported
-	tx, err := db.BeginTx(tb.Context(), &sql.TxOptions{Isolation: sql.LevelRepeatableRead}) // which sees one moment
+	tx, err := db.BeginTx(tb.Context(), &sql.TxOptions{Isolation: sql.LevelRepeatableRead}) // reads one snapshot
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func (d *Database) copyTo(tb testing.TB, dir string) {
 	}
 }
 
-// copied is the database of a folder that a copy was made for.
+// copied returns the database of a folder that a copy was made for.
 func copied(tb testing.TB, dir string) *Database {
 	tb.Helper()
 	url, err := os.ReadFile(filepath.Join(dir, urlFile))

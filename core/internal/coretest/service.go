@@ -93,7 +93,7 @@ func OpenOnce(tb testing.TB) *Service {
 	return openOn(tb, tb.TempDir(), on, &engine.Cluster{})
 }
 
-// Beside makes another service on the database of one that shares it, with the same acquirer.
+// Beside makes another service on the shared database of a service, with the same acquirer.
 func (s *Service) Beside(tb testing.TB) *Service {
 	tb.Helper()
 	next := *s
@@ -129,7 +129,7 @@ func openOn(tb testing.TB, dir string, on *Database, cluster *engine.Cluster) *S
 	return s
 }
 
-// Roots are the root secrets of the tests, the same for all.
+// Roots returns the root secrets of the tests, the same for all.
 func Roots() *root.Ring { return roots() }
 
 var roots = sync.OnceValue(func() *root.Ring {
@@ -168,7 +168,7 @@ func (s *Service) open(tb testing.TB) {
 	s.Inspect = s.Database.MustInspect(tb)
 }
 
-// MustVault opens the service's vault once more, as another process would.
+// MustVault opens the service's vault again, like another process.
 func (s *Service) MustVault(tb testing.TB) *vault.Vault {
 	tb.Helper()
 	v, err := vault.Load(tb.Context(), secretfile.Path(filepath.Join(s.Dir, keysetFile)), lasting()[:vault.KEKSize])
@@ -221,7 +221,7 @@ func (s *Service) Revive(tb testing.TB, dir string) *Service {
 	next.Database = copied(tb, dir)
 	s.Acquirer.mu.Lock()
 	next.Acquirer = &Acquirer{
-		answers: maps.Clone(s.Acquirer.answers), moved: maps.Clone(s.Acquirer.moved),
+		responses: maps.Clone(s.Acquirer.responses), moved: maps.Clone(s.Acquirer.moved),
 		holds: maps.Clone(s.Acquirer.holds), rests: maps.Clone(s.Acquirer.rests), released: maps.Clone(s.Acquirer.released),
 	}
 	s.Acquirer.mu.Unlock()
@@ -239,14 +239,14 @@ func (s *Service) Recover(tb testing.TB) int {
 	return s.Open(tb)
 }
 
-// Open is how many payments, captures, voids and refunds wait for the acquirer's word.
+// Open returns how many payments, captures, voids and refunds have no outcome yet.
 func (s *Service) Open(tb testing.TB) int {
 	tb.Helper()
 	return int(s.Number(tb, `SELECT (SELECT COUNT(*) FROM transactions WHERE status IN ('processing', 'unknown') OR operation = 'void')
 		+ (SELECT COUNT(*) FROM captures WHERE state = 'pending') + (SELECT COUNT(*) FROM refunds WHERE state = 'pending')`))
 }
 
-// Number is the result of a query for one integer on the database file.
+// Number returns the result of a query for one integer on the database file.
 func (s *Service) Number(tb testing.TB, query string, args ...any) int64 {
 	tb.Helper()
 	var n int64
@@ -290,7 +290,7 @@ func (s *Service) Pay(ctx context.Context, r engine.Request, amount int64, captu
 	return s.pay(ctx, r, engine.Payment{Amount: amount, AutoCapture: capture})
 }
 
-// PayPart is Pay of a payment that can be partially approved.
+// PayPart is Pay for a payment that can be partially approved.
 func (s *Service) PayPart(ctx context.Context, r engine.Request, amount int64, capture bool) (engine.Result, error) {
 	return s.pay(ctx, r, engine.Payment{Amount: amount, AutoCapture: capture, Partial: true})
 }
@@ -305,7 +305,7 @@ func (s *Service) Prepare(ctx context.Context, r engine.Request, amount int64, c
 	return s.Engine.Prepare(ctx, r, engine.Payment{Amount: amount, Currency: "usd", AutoCapture: capture, Details: []byte("{}")})
 }
 
-// Confirm takes a waiting payment, as it stands in the store, from a card.
+// Confirm confirms a waiting payment by a card.
 func (s *Service) Confirm(ctx context.Context, r engine.Request, transaction int64) (engine.Result, error) {
 	t, err := s.DB.Transaction(ctx, s.Tenant, transaction)
 	if err != nil {
@@ -316,7 +316,7 @@ func (s *Service) Confirm(ctx context.Context, r engine.Request, transaction int
 	})
 }
 
-// Request is a request of the service's tenant, under an idempotency key unless that is "".
+// Request returns a request of the service's tenant, under an idempotency key unless that is "".
 func (s *Service) Request(key string) engine.Request {
 	r := engine.Request{Tenant: s.Tenant, ID: id.Format(id.Request, s.IDs.Next()), Key: key}
 	if key != "" {

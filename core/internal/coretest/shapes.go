@@ -35,7 +35,7 @@ func ReadShapes(tb testing.TB, file string) map[string][2]int {
 }
 
 // WantShapes compares the statements of an engine with the file that all engines share. An engine
-// need not have all of them. -1 is for a number that is not known.
+// may lack some of them. -1 means an unknown number.
 func WantShapes(tb testing.TB, got map[string][2]int) {
 	tb.Helper()
 	want := ReadShapes(tb, shapesFile)

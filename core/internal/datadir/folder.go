@@ -17,7 +17,7 @@ var (
 	ErrNoStore = errors.New("there is no store")
 	// ErrLost reports that a file is gone which others of the data folder need. A new file would hide
 	// the loss and make it permanent.
-	ErrLost = errors.New("a file of the data folder is gone")
+	ErrLost = errors.New("a file of the data folder is missing")
 )
 
 // A first start creates the database with its schema, then the root secret, then the keyset of the
@@ -59,7 +59,7 @@ func wantStore(data string) error {
 	}
 	hint := ""
 	if below := standaloneStore(data); hasStore(below) {
-		hint = fmt.Sprintf("; the store of the standalone whose folder this is, is --data %s", below)
+		hint = fmt.Sprintf("; this is the folder of a standalone, whose store is --data %s", below)
 	}
 	return fmt.Errorf("%w in %s, no %s%s", ErrNoStore, data, DatabaseFile, hint)
 }
@@ -83,7 +83,7 @@ func wantNothingLost(data string) error {
 	for _, name := range []string{RootFile, KeysetFile} {
 		if has(data, name) && !hasStore(data) {
 			return fmt.Errorf("%w: %s has %s, but no %s with it. Is its volume mounted? If the database is lost, "+
-				"restore a backup into an empty folder (core restore); to begin anew, take an empty folder",
+				"restore a backup into an empty folder (core restore); to start without the old data, take an empty folder",
 				ErrLost, data, name, DatabaseFile)
 		}
 	}
@@ -118,7 +118,7 @@ func (cfg Config) wantKept(
 // noCards is the effect of a lost keyset.
 const noCards = "its stored cards and bank accounts cannot be read"
 
-// LostKeyset is the ErrLost of a folder that has sealed rows and no keyset.
+// LostKeyset returns the ErrLost of a folder that has sealed rows and no keyset.
 func LostKeyset(data string) error {
 	return lost(data, KeysetFile, noCards)
 }

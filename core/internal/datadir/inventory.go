@@ -23,13 +23,13 @@ type Secret struct {
 	Algorithm string `json:"algorithm"`
 	Use       string `json:"use"`
 	Count     int64  `json:"count"`
-	// Version is that of a key that has several, or of the vault's key that encrypts it. 0 for none.
+	// Version is the version of the secret, or of the vault's key that encrypts it; 0 for none.
 	Version int64 `json:"version,omitempty"`
 	// Since is when it, or the oldest of its kind, was made or last replaced. Nil if that is unknown.
 	Since   *time.Time `json:"since,omitempty"`
 	AgeDays *int       `json:"age_days,omitempty"`
-	// NextRotation is when it should be replaced at the latest. Nil for secrets whose owner
-	// decides, and for secrets that must not change.
+	// NextRotation is the latest time for a replacement. It is nil for secrets whose owner decides,
+	// and for secrets that must not change.
 	NextRotation *time.Time `json:"next_rotation,omitempty"`
 	Overdue      bool       `json:"overdue"`
 	Rotate       string     `json:"rotate"` // how to replace it
@@ -175,7 +175,7 @@ func (d *Dir) keysetChanged(ctx context.Context) (time.Time, error) {
 	return info.ModTime(), nil
 }
 
-// addMerchants adds what merchants hold, by number: they replace their own.
+// addMerchants adds the numbers of secrets that merchants hold. Merchants replace these themselves.
 func (d *Dir) addMerchants(ctx context.Context, i *inventory) error {
 	keys, oldestKey, err := d.Store.KeyCount(ctx, i.now)
 	if err != nil {
@@ -196,7 +196,7 @@ func (d *Dir) addMerchants(ctx context.Context, i *inventory) error {
 	return nil
 }
 
-// given are the secrets that an operator gives by the environment.
+// given returns the secrets that an operator gives by the environment.
 func given() []Secret {
 	return []Secret{
 		{
@@ -222,8 +222,8 @@ func given() []Secret {
 	}
 }
 
-// addEnvironment adds the secrets that are set. The age of one in a file is that of the file; of
-// another one it is unknown.
+// addEnvironment adds the secrets that are set. The age of a secret in a file is the file's.
+// Otherwise it is unknown.
 func addEnvironment(i *inventory, getenv func(string) string) {
 	for _, s := range given() {
 		path := getenv(s.Name + "_FILE")

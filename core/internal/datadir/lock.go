@@ -21,7 +21,7 @@ func (cfg Config) Lock() (unlock func() error, err error) {
 	return lock(filepath.Join(cfg.Data, LockFile), "another service runs on this data folder")
 }
 
-// LockSecrets keeps rotations and backups of the folder away.
+// LockSecrets excludes other rotations and backups of the folder.
 func (cfg Config) LockSecrets() (release func() error, err error) {
 	return lock(filepath.Join(cfg.Data, secretsLock), "a rotation or a backup runs on this data folder")
 }

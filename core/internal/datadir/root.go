@@ -151,7 +151,7 @@ func (d *Dir) wantUnused(ctx context.Context, newest root.Version) error {
 }
 
 // replaceRoots replaces the root secrets in one step, so that a process that dies leaves the old
-// ones or the new ones. It holds the lock that keeps other rotations and backups away.
+// ones or the new ones. It holds the lock that excludes other rotations and backups.
 func (d *Dir) replaceRoots(ctx context.Context, change func(*root.Set) (*root.Set, error)) (set *root.Set, err error) {
 	release, err := d.lockSecrets(ctx)
 	if err != nil {

@@ -62,7 +62,7 @@ func (r row) Make(ctx context.Context, first []byte) error {
 	return err
 }
 
-// Replace implements vault.Location. A rotation after another one changes nothing.
+// Replace implements vault.Location. It changes nothing if another rotation was first.
 func (r row) Replace(ctx context.Context, was, next []byte) error {
 	return r.db.Update(ctx, func(tx *store.Tx) error { return tx.ReplaceSecret(r.name, was, next) })
 }
@@ -82,7 +82,7 @@ func (r sealedRow) Read(ctx context.Context) ([]byte, error) {
 	return vault.OpenSmall(r.kek, sealed, r.name)
 }
 
-// Make creates the row with the content first, unless there is one.
+// Make creates the row with the content first, unless the row exists.
 func (r sealedRow) Make(ctx context.Context, first []byte) error {
 	sealed, err := vault.SealSmall(r.kek, first, r.name)
 	if err != nil {
@@ -91,7 +91,7 @@ func (r sealedRow) Make(ctx context.Context, first []byte) error {
 	return r.row.Make(ctx, sealed)
 }
 
-// Replace replaces the content was. It returns store.ErrConflict if the row has another one.
+// Replace replaces the content if it equals was. Otherwise it returns store.ErrConflict.
 func (r sealedRow) Replace(ctx context.Context, was, next []byte) error {
 	stored, err := r.row.Read(ctx)
 	if err != nil {
@@ -112,7 +112,7 @@ func (r sealedRow) Replace(ctx context.Context, was, next []byte) error {
 }
 
 // rewrapShared encrypts the secrets of a database by kek instead of old, in one commit. It does
-// nothing if they are already.
+// nothing if kek encrypts them already.
 func (d *Dir) rewrapShared(ctx context.Context, kek, old secret.String) (err error) {
 	newKEK, err := sharedKEK(kek)
 	if err != nil {

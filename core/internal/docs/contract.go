@@ -37,7 +37,7 @@ type endpoint struct {
 	Responses   []response
 }
 
-// Status is the status of the endpoint's response to a valid request.
+// Status returns the status of the endpoint's response to a valid request.
 func (e *endpoint) Status() string { return e.Responses[0].Status }
 
 // response is one of an endpoint's responses.
@@ -162,7 +162,7 @@ func (c *contract) readEndpoint(method, path string, shared, op, parameters node
 	return e
 }
 
-// readField reads a parameter or header, whose type is one level further down than a property's.
+// readField reads a parameter or header, whose type is one level deeper than a property's.
 func readField(title string, n node) field {
 	s := n.child("schema")
 	return field{
@@ -189,7 +189,7 @@ func readSchema(title string, s node) schema {
 	return out
 }
 
-// link is the name of the schema that a value is, or a list is of.
+// link returns the name of the schema that a value is, or a list is of.
 func link(s node) string {
 	for _, one := range s.list("allOf") {
 		return reference(one)
@@ -248,7 +248,7 @@ func span(least, most string) string {
 	return ""
 }
 
-// reference is the last part of a $ref, "" for none.
+// reference returns the last part of a $ref, "" for none.
 func reference(s node) string {
 	ref := s.text("$ref")
 	return ref[strings.LastIndex(ref, "/")+1:]

@@ -33,7 +33,7 @@ type Card struct {
 	Behaviour     string // none, or the simulator's behaviour before its response
 }
 
-// Trigger is a value with which the simulator behaves in its own way.
+// Trigger is a value with a special effect in the simulator.
 type Trigger struct {
 	Field   string // where it stands
 	Value   string // the value, or its form
@@ -101,7 +101,7 @@ func marked(s string) []part {
 	return out
 }
 
-// piece is a run of an example, and which part of it the reader's own takes the place of.
+// piece is a part of an example. kind names the reader's value that replaces it, if any.
 type piece struct{ Class, Text string }
 
 // pieces splits an example at the address and the key.
@@ -163,7 +163,7 @@ func render(s Source) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// words is a tag as a heading.
+// words returns a tag as a heading.
 func words(tag string) string {
 	text := strings.ReplaceAll(tag, "_", " ")
 	if rest, ok := strings.CutPrefix(text, "api "); ok {

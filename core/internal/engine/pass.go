@@ -9,8 +9,8 @@ import (
 )
 
 // tracedPass is the span of a background pass. It begins with the first object, so a pass that
-// finds nothing leaves no span. The commits of a pass get no spans below it: a day's end makes
-// thousands, which would crowd out the spans of payments.
+// finds nothing leaves no span. The commits of a pass have no spans: the end of a day makes
+// thousands, which would displace the spans of payments.
 type tracedPass struct {
 	tracer        *telemetry.Tracer
 	name          string

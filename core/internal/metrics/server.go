@@ -24,7 +24,7 @@ type Server struct {
 
 var (
 	connections = prometheus.NewDesc("causeway_store_connections",
-		"Connections to the server, by what they are for and what they do.", []string{"pool", "state"}, nil)
+		"Connections to the server, by purpose and state.", []string{"pool", "state"}, nil)
 	most = prometheus.NewDesc("causeway_store_connections_max", "The most connections to the server.",
 		[]string{"pool"}, nil)
 	waited = prometheus.NewDesc("causeway_store_connection_waits_total",
@@ -34,7 +34,7 @@ var (
 	rolledBack = prometheus.NewDesc("causeway_store_rolled_back_total",
 		"Commands that the server rolled back and core ran again, by cause.", []string{"reason"}, nil)
 	unavailable = prometheus.NewDesc("causeway_store_unavailable_total",
-		"Commands that ended because the server could not be reached or took nothing.", nil, nil)
+		"Commands that ended because the server could not be reached or accepted no commands.", nil, nil)
 	members = prometheus.NewDesc("causeway_core_members",
 		"Cores on this store whose heartbeat is recent, this one included.", nil, nil)
 	offset = prometheus.NewDesc("causeway_core_clock_offset_seconds",
@@ -43,7 +43,7 @@ var (
 		"How long one command of a core has held new rows back from lists, 0 for none. It takes two scrapes.", nil, nil)
 )
 
-// onServer collects series at a scrape. While the server is away, the series are missing.
+// onServer collects series at a scrape. While the server is unavailable, the series are missing.
 type onServer struct {
 	Server
 	clock clock.Clock

@@ -30,7 +30,7 @@ func newWebhooks() webhooks {
 		}, []string{"outcome"}),
 		deliveries: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "causeway_webhook_deliveries_total",
-			Help: "Webhook deliveries that ended: accepted by the receiver, or given up.",
+			Help: "Webhook deliveries that ended: accepted by the receiver, or failed.",
 		}, []string{"status"}),
 		disabled: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "causeway_webhook_endpoints_disabled_total",
@@ -38,7 +38,7 @@ func newWebhooks() webhooks {
 		}, []string{"reason"}),
 		discarded: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "causeway_webhook_discarded_total",
-			Help: "Webhook deliveries that were given up because too many were pending.",
+			Help: "Webhook deliveries that ended as failed because too many were pending.",
 		}),
 	}
 	for _, outcome := range []string{

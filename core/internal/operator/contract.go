@@ -24,7 +24,7 @@ type Status string
 // The statuses of merchants.
 const (
 	Enabled  Status = "enabled"
-	Disabled Status = "disabled" // its API keys open nothing
+	Disabled Status = "disabled" // its API keys are refused
 )
 
 // ObjectMerchant is the object of a Merchant.
@@ -104,13 +104,13 @@ const (
 	Told    BroadcastStatus = "told"
 )
 
-// Broadcast is an announcement to all merchants, and how far it has come.
+// Broadcast is an announcement to all merchants, with its progress.
 type Broadcast struct {
 	Object     string          `json:"object"`
 	Type       v1.EventType    `json:"type"`
 	Name       string          `json:"name"`
 	Status     BroadcastStatus `json:"status"`
-	Merchants  int64           `json:"merchants"` // told so far
+	Merchants  int64           `json:"merchants"` // merchants that got their events so far
 	CreatedAt  v1.Time         `json:"created_at"`
 	FinishedAt *v1.Time        `json:"finished_at,omitempty"`
 }

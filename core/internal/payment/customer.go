@@ -26,7 +26,7 @@ type Method struct {
 	Kind        string
 	Fingerprint string
 	Details     []byte // the data that may be shown, as the contract shows it; opaque here
-	Sealed      Sealed // nothing once it is detached
+	Sealed      Sealed // empty after the method is detached
 	Client      Client // that attached it; not read back
 	CreatedAt   time.Time
 	DetachedAt  time.Time // zero while it is attached

@@ -2,7 +2,7 @@ package payment
 
 import "fmt"
 
-// Refusal is why a step was refused. Its code is the contract's.
+// Refusal is the reason why a step was refused. Its code is a code of the contract.
 type Refusal struct {
 	Code    string
 	Message string
@@ -29,7 +29,7 @@ func isNot(status Status, wanted, done string) string {
 	return "The transaction is " + string(status) + ". Only one that is " + wanted + " can be " + done + "."
 }
 
-// Busy is the refusal while the acquirer's response to an earlier step is missing.
+// Busy returns the refusal while the acquirer's response to an earlier step is missing.
 func Busy() *Refusal {
 	return &Refusal{
 		Code:    OperationInProgress,
@@ -145,8 +145,8 @@ func (t *Transaction) WhyNoSettle() *Refusal {
 	return nil
 }
 
-// WhyNoExpire returns why there is neither an authorization to expire nor a wait for a confirmation
-// to end, or nil if there is.
+// WhyNoExpire returns why a transaction cannot expire: it has no open authorization, and does not
+// wait to be confirmed. It returns nil if it can.
 func (t *Transaction) WhyNoExpire() *Refusal {
 	switch {
 	case t.Operation != NoOperation || t.Status.Open():

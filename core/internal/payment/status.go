@@ -92,7 +92,7 @@ func (s Status) Next(step Step) (Status, error) {
 	return next, nil
 }
 
-// Open reports whether the acquirer's word on the authorization is still out.
+// Open reports whether the authorization has no outcome yet.
 func (s Status) Open() bool {
 	return slices.Contains([]Status{Processing, Unknown}, s)
 }

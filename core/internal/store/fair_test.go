@@ -234,7 +234,7 @@ func TestSlowReads(t *testing.T) {
 	wantExpired(t, lists, payment.ErrListTimeout, payment.ErrTooManyLists)
 }
 
-// wantExpired checks that each error is a wanted one.
+// wantExpired checks that each error is one of the wanted errors.
 func wantExpired(t *testing.T, errs <-chan error, want ...error) {
 	t.Helper()
 	for range cap(errs) {

@@ -63,9 +63,9 @@ func (r *OutcomeRecord) EncodeResult() (err error) {
 // deliveries of r shares it. A command that changes the endpoints takes it alone.
 func (r *OutcomeRecord) EndpointsLock() string { return endpointsLock(r.Transaction.Tenant) }
 
-// GuessEndpoints fills in the endpoints and deliveries of r from the tenant's endpoints as a
-// command last read them. It returns false if no command has. Other processes change endpoints,
-// too, so the commit must compare them with the stored ones.
+// GuessEndpoints fills in the endpoints and deliveries of r from the tenant's endpoints that a
+// command has read last. It returns false if no command has read them. Other processes change
+// endpoints, too, so the commit must compare them with the stored ones.
 func (db *DB) GuessEndpoints(ctx context.Context, r *OutcomeRecord) bool {
 	targets, ok := db.endpoints.guess(r.Transaction.Tenant)
 	if ok {

@@ -16,23 +16,23 @@ import (
 // KEKSize is the length of the key-encryption key in bytes.
 const KEKSize = 32
 
-// binding is the associated data of the encrypted keyset: nothing else that this key-encryption key
-// encrypts passes for one.
+// binding is the associated data of the encrypted keyset. So no other ciphertext of this
+// key-encryption key can replace it.
 var binding = []byte("causeway/vault.keyset")
 
 // Location is where the encrypted keyset is stored.
 type Location interface {
 	// Read returns it, fs.ErrNotExist when there is none.
 	Read(ctx context.Context) ([]byte, error)
-	// Make writes the first one, durably, and leaves one that is there already as it is.
+	// Make writes the first value durably. It does nothing if there is a value already.
 	Make(ctx context.Context, first []byte) error
-	// Replace replaces the value that was read by next, durably.
+	// Replace durably replaces the value that was read by next.
 	Replace(ctx context.Context, was, next []byte) error
 	// String returns the location, for errors.
 	String() string
 }
 
-// Load opens the keyset of a location, or makes it with one fresh key when there is none. kek is
+// Load opens the keyset of a location. If there is none, it makes one with one fresh key. kek is
 // the key-encryption key, KEKSize bytes.
 func Load(ctx context.Context, location Location, kek []byte) (*Vault, error) {
 	wrap, err := wrapping(kek)
@@ -43,7 +43,7 @@ func Load(ctx context.Context, location Location, kek []byte) (*Vault, error) {
 	err = v.Refresh()
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = v.make(); err == nil {
-			err = v.Refresh() // what another process has made first is what counts
+			err = v.Refresh() // the keyset of the process that was first counts
 		}
 	}
 	return v, err
@@ -61,8 +61,8 @@ func wrapping(kek []byte) (tink.AEAD, error) {
 }
 
 // Rewrap encrypts the keyset by another key-encryption key, KEKSize bytes. A process that has
-// opened the vault by the old one works on, but cannot see later rotations. v is not to be used
-// after it.
+// opened the vault by the old key continues, but cannot read later rotations. Do not use v after
+// Rewrap.
 func (v *Vault) Rewrap(kek []byte) error {
 	wrap, err := wrapping(kek)
 	if err != nil {
@@ -76,7 +76,7 @@ func (v *Vault) Rewrap(kek []byte) error {
 	return v.location.Replace(v.ctx, was.read, next)
 }
 
-// Reencrypt encrypts a keyset, as it is kept, by another key-encryption key.
+// Reencrypt encrypts a stored keyset by another key-encryption key.
 func Reencrypt(kept, old, kek []byte) ([]byte, error) {
 	from, err := wrapping(old)
 	if err != nil {
@@ -106,7 +106,7 @@ func (v *Vault) read() (*keys, error) {
 	return newKeys(h, b)
 }
 
-// make writes the first keyset, and yields to a process that did so first.
+// make writes the first keyset, unless another process has written one.
 func (v *Vault) make() error {
 	h, err := keyset.NewHandle(aead.AES256GCMKeyTemplate())
 	if err != nil {
@@ -139,7 +139,8 @@ func (v *Vault) AddPrimary() error {
 	})
 }
 
-// DropOlder removes every key but the primary. Texts that are still sealed by one of them are lost.
+// DropOlder removes every key except the primary. Texts that are still sealed by one of them are
+// lost.
 func (v *Vault) DropOlder() error {
 	older := v.Older()
 	return v.change(func(m *keyset.Manager) error {

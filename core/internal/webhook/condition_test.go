@@ -43,7 +43,7 @@ func (b *bundle) mustHave(t *testing.T, rows ...deliveryRow) (*payment.Endpoint,
 
 // TestHasteChangesNoOtherDelivery: a look has found deliveries that a clock wrote while it was
 // ahead. Before they are made due, one has ended, one is due in time, and the right clock has
-// written one. These three stay as they are.
+// written one. These three do not change.
 func TestHasteChangesNoOtherDelivery(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -114,7 +114,7 @@ func TestOnlyDueDeliveriesAreLeased(t *testing.T) {
 }
 
 // TestOnlyALeaseEndsAnAttempt: a lease has ended, because another attempt began, the lease was
-// dropped, or the delivery has ended. Its attempt can neither end nor be given back.
+// dropped, or the delivery has ended. Its attempt can write no result, and cannot return the lease.
 func TestOnlyALeaseEndsAnAttempt(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -174,8 +174,8 @@ func TestOnlyLeasesOfADeadCoreAreDropped(t *testing.T) {
 	}
 }
 
-// TestTakeOverLeavesRetriesSQLite: a new process ends the leases of the one before it, but no wait
-// for a retry.
+// TestTakeOverLeavesRetriesSQLite: a new process ends the leases of the previous process, but not
+// the pauses of retries.
 func TestTakeOverLeavesRetriesSQLite(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -194,7 +194,7 @@ func TestTakeOverLeavesRetriesSQLite(t *testing.T) {
 }
 
 // TestAFullQueueEndsNoOtherDelivery: among the oldest deliveries of a queue that is too long, one
-// has succeeded, and one is to another endpoint. Both stay as they are.
+// has succeeded, and one is to another endpoint. Both do not change.
 func TestAFullQueueEndsNoOtherDelivery(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -220,8 +220,8 @@ func TestAFullQueueEndsNoOtherDelivery(t *testing.T) {
 	}
 }
 
-// TestLeasesBeginAfterADelivery: three deliveries are due at the same time, and one earlier. Of the
-// three, only the last one comes after the second one, in a lease and in a list.
+// TestLeasesBeginAfterADelivery: three deliveries are due at the same time, and one earlier. After
+// the second of the three, a lease and a list have only the third.
 func TestLeasesBeginAfterADelivery(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -22,18 +22,18 @@ import (
 const (
 	// leaseTime is how long a lease lasts: longer than any attempt.
 	leaseTime = time.Minute
-	// freshFor is how long after its lease was written an attempt may begin. If a process stood still
-	// for longer, another process may have reclaimed the lease.
+	// freshFor is how long after the write of its lease an attempt may begin. If the process was
+	// paused for longer, another process may have reclaimed the lease.
 	freshFor = 3 * time.Second
 	// poll is how often the queue is read without a signal of the store.
 	poll = time.Second
-	// grace is how long attempts under way may take at the end.
+	// grace is how long attempts in progress may take when the deliverer stops.
 	grace = 3 * time.Second
-	// purgeEvery is how often old deliveries are looked for.
+	// purgeEvery is the interval of the search for old deliveries.
 	purgeEvery = 10 * time.Minute
 	// purgeDeletedEvery is how often the deliveries that a deletion left are removed, in polls.
 	purgeDeletedEvery = 10
-	// boundEvery is how often the pending deliveries are counted, in polls.
+	// boundEvery is the number of polls between two counts of the pending deliveries.
 	boundEvery = 30
 	// mostQueued and mostPending bound the pending deliveries, some 60 and 500 MB of the store.
 	mostQueued, mostPending = 250_000, 2_000_000
@@ -76,7 +76,7 @@ type Deliverer struct {
 
 	mu       sync.Mutex            // guards the attempts of the lanes and the next fields
 	health   map[int64]*health     // by endpoint
-	requests map[*attempt]struct{} // under way in the fast lane, none of them late
+	requests map[*attempt]struct{} // in progress in the fast lane, without late ones
 }
 
 // New returns a Deliverer that does nothing yet.
@@ -236,12 +236,12 @@ func (d *Deliverer) keepPurging(ctx context.Context) {
 	}
 }
 
-// BoundOutbox gives up the oldest pending deliveries if too many are pending, so that receivers
-// that take too little do not fill the store.
+// BoundOutbox ends the oldest deliveries as failed if too many are pending, so that slow receivers
+// do not fill the store.
 func (d *Deliverer) BoundOutbox(ctx context.Context) error {
 	n, err := d.Store.BoundOutbox(ctx, d.MostQueued, d.MostPending, ErrorQueueFull)
 	if n > 0 {
-		d.Log.WarnContext(ctx, "webhooks: too many deliveries are pending, the oldest were given up", slog.Int64("deliveries", n))
+		d.Log.WarnContext(ctx, "webhooks: too many deliveries are pending, the oldest have ended as failed", slog.Int64("deliveries", n))
 		d.Observer.DeliveriesDiscarded(n)
 	}
 	return err

@@ -25,9 +25,9 @@ type Policy struct {
 }
 
 // notPublic are the IPv4 networks that are not plainly public. They are this host, private, shared
-// (carrier NAT), loopback and link-local addresses, the last with the clouds' metadata. Others are
-// for protocol assignments, documentation, 6to4 relays, benchmarks, multicast and broadcast, or
-// reserved. The last one is a cloud's metadata host in public space.
+// (carrier NAT), loopback and link-local addresses, which include the clouds' metadata servers.
+// Others are for protocol assignments, documentation, 6to4 relays, benchmarks, multicast and
+// broadcast, or reserved. The last one is a cloud's metadata host in public space.
 var notPublic = prefixes(
 	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24",
 	"192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4", "168.63.129.16/32",
@@ -108,7 +108,7 @@ func (p Policy) checkHost(u *url.URL) error {
 	return nil
 }
 
-// portOf returns the port of a URL, that of its scheme if it names none.
+// portOf returns the port of a URL, or the default port of its scheme.
 func portOf(u *url.URL) (int, error) {
 	text := u.Port()
 	switch {
@@ -126,14 +126,14 @@ func portOf(u *url.URL) (int, error) {
 	return int(n), err //nolint:wrapcheck // the caller only looks at whether there is one
 }
 
-// checkPort refuses the ports of other protocols. A plain request to one can be taken for that
-// protocol, so plain HTTP has two ports only.
+// checkPort refuses the ports of other protocols. A server of another protocol could accept a plain
+// HTTP request, so plain HTTP may use only two ports.
 func checkPort(scheme string, port int) error {
 	switch {
 	case scheme == "http" && port != 80 && port != 8080:
-		return errors.New("plain http goes to port 80 or 8080 only")
+		return errors.New("plain http may use only port 80 or 8080")
 	case scheme == "https" && port != 443 && port < 1024:
-		return errors.New("https goes to port 443, or to one from 1024 on")
+		return errors.New("https may use port 443, or a port from 1024 on")
 	}
 	return nil
 }
@@ -183,8 +183,8 @@ func allowed(ip netip.Addr) bool {
 	return true
 }
 
-// own reports whether ip is an address of this machine, even a public one: our own listeners are no
-// endpoints. It returns true if the addresses of the machine cannot be read.
+// own reports whether ip is an address of this machine, even a public one: our own listeners must
+// not get deliveries. It returns true if the addresses of the machine cannot be read.
 func own(ip netip.Addr) bool {
 	addresses, err := net.InterfaceAddrs()
 	if err != nil {

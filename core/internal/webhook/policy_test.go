@@ -275,7 +275,7 @@ func TestWhereAConnectionLeadsDecides(t *testing.T) {
 		"by name":    {"http://shop.example:" + port, []string{"127.0.0.1"}},
 		"link local": {"http://shop.example:" + port, []string{"169.254.169.254"}},
 		"private":    {"http://shop.example:" + port, []string{"192.168.0.1"}},
-		// The first query gets a public address, and the connection another one.
+		// The first query returns a public address, and the query of the connection another one.
 		"rebound": {"http://shop.example:" + port, []string{"192.0.2.77", "127.0.0.1"}},
 	} {
 		t.Run(name, func(t *testing.T) {

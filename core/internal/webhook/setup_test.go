@@ -43,7 +43,7 @@ func (b *bundle) deliverer(options ...func(*webhook.Config)) *webhook.Deliverer 
 	return webhook.New(c)
 }
 
-// run has deliverers run until the test ends or stop is called.
+// run runs deliverers until the test ends or stop is called.
 func run(t *testing.T, deliverers ...*webhook.Deliverer) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -117,12 +117,12 @@ type receiver struct {
 	*httptest.Server
 	mu     sync.Mutex
 	got    []message
-	answer func(w http.ResponseWriter, r *http.Request) // nil for 200
+	handler func(w http.ResponseWriter, r *http.Request) // nil for 200
 }
 
-func newReceiver(t *testing.T, answer func(http.ResponseWriter, *http.Request)) *receiver {
+func newReceiver(t *testing.T, handler func(http.ResponseWriter, *http.Request)) *receiver {
 	t.Helper()
-	r := &receiver{answer: answer}
+	r := &receiver{handler: handler}
 	r.Server = httptest.NewServer(r)
 	t.Cleanup(r.Close)
 	return r
@@ -139,18 +139,18 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	r.got = append(r.got, message{
 		q.Header.Get("webhook-id"), q.Header.Get("webhook-timestamp"), q.Header.Get("webhook-signature"), q.Header.Get("Content-Type"), string(body),
 	})
-	answer := r.answer
+	handler := r.handler
 	r.mu.Unlock()
-	if answer != nil {
-		answer(w, q)
+	if handler != nil {
+		handler(w, q)
 	}
 }
 
 // respond changes the response.
-func (r *receiver) respond(answer func(http.ResponseWriter, *http.Request)) {
+func (r *receiver) respond(handler func(http.ResponseWriter, *http.Request)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.answer = answer
+	r.handler = handler
 }
 
 func (r *receiver) messages() []message {

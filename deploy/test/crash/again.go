@@ -14,8 +14,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// Recover retries each request whose response the crash took, under the same key, as a client does
-// that needs the outcome.
+// Recover retries each request whose response was lost in the crash. It uses the same key, like a
+// client that needs the outcome.
 func (h *Harness) Recover(ctx context.Context) error {
 	lost := make([]*Call, 0, clients)
 	for _, c := range h.calls {

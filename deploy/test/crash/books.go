@@ -7,8 +7,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// Unfinished returns the steps and pending reversals that the store at place still works on, one
-// line a kind.
+// Unfinished returns the unfinished steps and pending reversals in the store at place, one line for
+// each type.
 func (h *Harness) Unfinished(ctx context.Context, place Place) (left []string, err error) {
 	err = withStore(ctx, place, func(s *storeReader) {
 		left = s.found(append([]check{{"pending reversals", `SELECT COUNT(*) FROM reversals`}}, open...))
@@ -57,8 +57,8 @@ func (j *judge) creditsAsShown() {
 	}
 }
 
-// creditsOnce requires each unlinked refund of a client to be there as often as its response
-// allows.
+// creditsOnce requires that each unlinked refund of a client exists once, or at most once if the
+// response leaves its outcome open.
 func (j *judge) creditsOnce() {
 	byReference := map[string][]string{}
 	for _, r := range j.refunds {

@@ -73,8 +73,8 @@ type Call struct {
 
 	route *client // nil for the first
 
-	Response *Response // nil until it came
-	Lost     bool      // the process died before it did
+	Response *Response // nil until it arrived
+	Lost     bool      // the process died before the response arrived
 }
 
 // Response is a response of v1.

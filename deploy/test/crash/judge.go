@@ -180,8 +180,9 @@ func (j *judge) replay(c *Call) {
 	}
 }
 
-// lookUp looks up the effect of each request whose response was lost, as a client does that must
-// not retry. A publishable key may not read, and its keys are not the merchant's.
+// lookUp looks up the effect of each request whose response was lost, like a client that must not
+// retry. It skips requests with a publishable key, which may not read. Such a key also has separate
+// idempotency keys.
 func (j *judge) lookUp() {
 	for _, c := range j.calls {
 		if j.later || !c.Lost || c.Key == "" || c.Auth == j.h.keys.Publishable || c.Response == nil || !c.Response.kept() {

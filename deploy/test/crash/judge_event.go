@@ -20,7 +20,7 @@ func (j *judge) eventsAreRight() {
 	sequences := map[string][]int64{}
 	for _, e := range j.events {
 		if strings.HasPrefix(e.object, "we_") {
-			continue // its version counts changes that are no events
+			continue // its version counts changes that are not events
 		}
 		sequences[e.object] = append(sequences[e.object], e.Sequence)
 	}
@@ -160,7 +160,7 @@ func (j *judge) deliveredInPart() {
 	j.promised()
 }
 
-// promised waits for what new endpoints were promised.
+// promised waits for the events that new endpoints must receive.
 func (j *judge) promised() {
 	created := map[string]string{} // event by the marker of its customer
 	for _, e := range j.events {

@@ -28,7 +28,7 @@ func (t *teller) token(withCVC bool) *Call {
 	return c
 }
 
-// tokenStory uses a token once, or tries to twice at once.
+// tokenStory uses a token once, or tries to twice at the same time.
 func (t *teller) tokenStory() {
 	c := t.token(t.chance(40))
 	t.must(c)

@@ -11,8 +11,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// Ready is the line that a standalone prints with --json. Its shape is written out here again on
-// purpose: other programs read it.
+// Ready is the line that a standalone prints with --json. The type repeats its fields on purpose:
+// other programs read them.
 type Ready struct {
 	HTTP  string `json:"http"`
 	HTTPS string `json:"https"`

@@ -105,8 +105,8 @@ func (r *Resolver) Resolve(ctx context.Context, h http.Header) (Identity, *engin
 	if ok && now.Before(e.until) {
 		return e.Identity, nil
 	}
-	// Only callers of one client address share a call. Core counts it towards the address, and one
-	// client over its limit would otherwise get others refused.
+	// Only callers of one client address share a call. Core counts the call for that address. If
+	// callers of other addresses shared it, a client over its rate limit would get them refused.
 	v, err, _ := r.ask.Do(string(name[:])+httpx.ClientAddressFrom(ctx), func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)
 		defer cancel()
@@ -115,8 +115,9 @@ func (r *Resolver) Resolve(ctx context.Context, h http.Header) (Identity, *engin
 	return identityOf(v, err, func(e entry) { r.keep(name, e) })
 }
 
-// Fresh is Resolve without the cache, for requests that do not reach core afterwards: an ended key
-// must have no effect. Core receives their Origin too, so it rejects a secret key from a web page.
+// Fresh is Resolve without the cache. It is for requests that do not reach core afterwards, because
+// an ended key must have no effect. Core receives their Origin too, so it rejects a secret key from
+// a web page.
 func (r *Resolver) Fresh(ctx context.Context, h http.Header) (Identity, *engine.Problem) {
 	credential, problem := credentialOf(h)
 	if problem != nil {

@@ -63,7 +63,7 @@ func openSealer(ctx context.Context, db *keystore.DB, existing bool, keks ...[]b
 			return nil, keystore.ErrNoStore
 		}
 		if err = makeKeyset(ctx, db, s.wraps[0]); err == nil || errors.Is(err, keystore.ErrConflict) {
-			stored, err = db.Keyset(ctx) // if two filters make one, the first wins
+			stored, err = db.Keyset(ctx) // if two filters make one, the first one is used
 		}
 	}
 	if err != nil {

@@ -62,11 +62,11 @@ func read(getenv func(string) string, service string) (*environment, error) {
 	return e, nil
 }
 
-// value is a variable's; the specification counts an empty one as unset.
+// value returns the value of a variable. By the specification, an empty value counts as unset.
 func (e *environment) value(name string) string { return strings.TrimSpace(e.getenv(name)) }
 
-// specific is the value of OTEL_EXPORTER_OTLP_TRACES_suffix, or else OTEL_EXPORTER_OTLP_suffix, and
-// the name of the variable it has.
+// specific returns the value of OTEL_EXPORTER_OTLP_TRACES_suffix, or else
+// OTEL_EXPORTER_OTLP_suffix, and the name of the variable it has.
 func (e *environment) specific(suffix string) (name, value string) {
 	name = "OTEL_EXPORTER_OTLP_TRACES_" + suffix
 	if value = e.value(name); value == "" {

@@ -20,8 +20,8 @@
 //   - slow: at the end of the delay. A caller that leaves before gets ErrUnknown, and there is no
 //     effect.
 //   - timeout_before: never. The caller gets ErrUnknown once its context or the delay ends.
-//   - timeout_after: at once, but the caller gets ErrUnknown as above. Inquire, or the same request
-//     again, returns the outcome.
+//   - timeout_after: immediately, but the caller gets ErrUnknown as above. Inquire, or a repeated
+//     request, returns the outcome.
 //   - late: the caller gets ErrUnknown as above. After effect_ms on the clock the request has its
 //     effect, even if it was voided meanwhile. Before that, Inquire does not find it. A void after
 //     that releases it, and Inquire shows it.

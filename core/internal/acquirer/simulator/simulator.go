@@ -189,8 +189,8 @@ func (s *Simulator) follow(ctx context.Context, k kind, r acquirer.Follow, late 
 	return s.commit(effect{id: id, reference: r.Reference, authorization: r.Authorization, late: late, record: rec})
 }
 
-// recall returns the earlier response to a request of a kind. If the card responds at once, commit
-// finds it.
+// recall returns the earlier response to a request of a kind. If the card responds immediately,
+// commit finds it.
 func (s *Simulator) recall(id identity, k kind, c card) (acquirer.Answer, bool, error) {
 	if c.behaviour == answersAtOnce {
 		return acquirer.Answer{}, false, nil
@@ -270,8 +270,8 @@ func (s *Simulator) commit(e effect) (acquirer.Answer, error) {
 	return e.record.answer(e.id), nil
 }
 
-// decide judges e by the record of its reference, own, and by the record of the reference that it
-// names if that is known. ended reports that e had a response before.
+// decide judges e by own, the record of e's reference, and by the record of the reference that e
+// names, if any. ended reports that e already had a response.
 func (s *Simulator) decide(e *effect, own, named record, known bool) (answer acquirer.Answer, ended bool, err error) {
 	switch own.kind {
 	case none:

@@ -140,8 +140,8 @@ func TestPanicWhileRowsAreReadPostgreSQL(t *testing.T) {
 }
 
 // TestCallerGivesUp: the context of a call ends while it waits, or while it leads the batch that is
-// written. Its number is written nevertheless: the response will be stored under the idempotency
-// key. Only a call whose context has ended before writes nothing.
+// written. Its number is still written, because the response will be stored under the idempotency
+// key. Only a call whose context has ended before its begin writes nothing.
 func TestCallerGivesUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -58,7 +58,7 @@ func (e *Engine) BoundLog(most int64, longest time.Duration) {
 	e.log.most, e.log.next, e.log.reads.longest = most, most, longest
 }
 
-// WaitAtMost sets how long a read waits that is held back. Call it while none begins.
+// WaitAtMost sets how long a held-back read waits. Call it while no read begins.
 func (e *Engine) WaitAtMost(d time.Duration) { e.log.reads.wait = d }
 
 // HoldsReads reports whether long reads are held back.
@@ -170,7 +170,7 @@ func columnsOf(w *writer, p statement, parameters int) (int, error) {
 	return len(columns), errors.Join(err, rows.Err())
 }
 
-// parameters returns how many values a statement takes, whose parameters are ?, ?N or both.
+// parameters returns the number of values of a statement with the parameters ?, ?N or both.
 func parameters(text string) int {
 	most := 0
 	for i := 0; i < len(text); i++ {
@@ -189,5 +189,5 @@ func parameters(text string) int {
 	return most
 }
 
-// Parameters returns how many values a statement takes.
+// Parameters returns the number of values of a statement.
 func Parameters(text string) int { return parameters(text) }

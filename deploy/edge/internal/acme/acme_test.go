@@ -135,7 +135,7 @@ func (r *run) next(t *testing.T) certfile.Update {
 	case u := <-r.updates:
 		return u
 	case <-time.After(programtest.Patience):
-		t.Fatalf("nothing came of it; log:\n%s", r.log)
+		t.Fatalf("got no update; log:\n%s", r.log)
 		return certfile.Update{}
 	}
 }

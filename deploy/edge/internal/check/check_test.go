@@ -105,7 +105,7 @@ func TestResources(t *testing.T) {
 		"NoLastRoute": {func(_ *testing.T, r *build.Resources) {
 			h := r.Routes[0].GetVirtualHosts()[0]
 			h.Routes = h.GetRoutes()[:len(h.GetRoutes())-1]
-		}, "no last route"},
+		}, "needs a last route"},
 		"SameRoute": {func(_ *testing.T, r *build.Resources) {
 			h := r.Routes[0].GetVirtualHosts()[0]
 			h.Routes[1].Name = h.GetRoutes()[2].GetName()
@@ -153,7 +153,7 @@ func TestResources(t *testing.T) {
 		}, "steer"},
 		"SentAgain": {func(_ *testing.T, r *build.Resources) {
 			forwarding(r).RetryPolicy = &routev3.RetryPolicy{RetryOn: "5xx"}
-		}, "sent again"},
+		}, "repeats requests"},
 		"NoRouter": {func(t *testing.T, r *build.Resources) {
 			t.Helper()
 			manager(t, *r, func(m *hcmv3.HttpConnectionManager) { m.HttpFilters = m.GetHttpFilters()[:1] })

@@ -157,8 +157,8 @@ func (x *references) extProc(where string, m *extprocv3.ExternalProcessor) {
 	buffered := mode.GetRequestBodyMode() == extprocv3.ProcessingMode_BUFFERED &&
 		mode.GetResponseBodyMode() == extprocv3.ProcessingMode_BUFFERED
 	if !buffered || m.GetFailureModeAllow() || !m.GetAllowModeOverride() || m.GetObservabilityMode() {
-		x.fail("%s has an external processor that could let a body by, or makes Envoy hold all: both are BUFFERED "+
-			"unless it overrides that, and nothing is allowed to fail", where)
+		x.fail("%s has an external processor that could let a body by, or makes Envoy hold all: "+
+			"set both body modes to BUFFERED, allow_mode_override to true, and failure_mode_allow and observability_mode to false", where)
 	}
 }
 
@@ -182,7 +182,7 @@ func (x *references) routeConfiguration(c *routev3.RouteConfiguration) {
 			if to := r.GetRoute(); to != nil {
 				x.use(x.clusters, "cluster", to.GetCluster(), where)
 				if p := to.GetRetryPolicy(); p != nil && len(p.GetRetriableRequestHeaders()) == 0 {
-					x.fail("%s is sent again whatever its method", where)
+					x.fail("%s repeats requests of every method", where)
 				}
 			}
 			for _, per := range r.GetTypedPerFilterConfig() {
@@ -190,7 +190,7 @@ func (x *references) routeConfiguration(c *routev3.RouteConfiguration) {
 			}
 		}
 		if n := len(host.GetRoutes()); n == 0 || host.GetRoutes()[n-1].GetMatch().GetPrefix() != "/" {
-			x.fail("%s/%s has no last route for everything", c.GetName(), host.GetName())
+			x.fail("%s/%s needs a last route with the prefix /", c.GetName(), host.GetName())
 		}
 	}
 }
@@ -212,6 +212,6 @@ func (x *references) perRoute(where string, a *anypb.Any) {
 		x.service(where, o.GetGrpcService())
 	}
 	if o.GetFailureModeAllow().GetValue() || o.GetProcessingMode() != nil {
-		x.fail("%s loosens the external processor", where)
+		x.fail("%s loosens the rules of the external processor", where)
 	}
 }

@@ -54,9 +54,9 @@ func (c *Config) checkHosts(f *faults) {
 	for i, h := range c.Hosts {
 		key := fmt.Sprintf("hosts[%d]", i)
 		if strings.HasPrefix(h, "*.") {
-			f.add(key, "%q: name each host; a certificate may have a wildcard all the same", h)
+			f.add(key, "%q: name each host; the certificate may still have a wildcard", h)
 		} else if !isHost(h) {
-			f.add(key, "%q is no name of a host, in lower case and without a port", h)
+			f.add(key, "%q is not a host name: want lower case and no port", h)
 		}
 		if slices.Contains(c.Hosts[:i], h) {
 			f.add(key, "%q stands twice", h)
@@ -71,7 +71,7 @@ func (c *Config) checkHosts(f *faults) {
 	}
 	if path := strings.TrimSuffix(c.trust().Path, "/"); path != "" {
 		if p, err := ParsePattern(path); err != nil || p.Rest || slices.Contains(p.Segments, "{}") {
-			f.add("trust.url", "its path %q is not a normal one", path)
+			f.add("trust.url", "the path %q must be in its shortest form", path)
 		}
 	}
 	if port := c.trust().Port(); port != "" {
@@ -80,17 +80,17 @@ func (c *Config) checkHosts(f *faults) {
 		}
 	}
 	if !isHost(c.TrustHost()) {
-		f.add("trust.url", "%q is no name of a host in lower case", c.TrustHost())
+		f.add("trust.url", "%q is not a host name in lower case", c.TrustHost())
 	}
 }
 
 func checkURL(text string, schemes ...string) error {
 	if strings.Contains(text, "@") {
-		return errors.New("a URL has no login; its value is not shown, because it may hold a password")
+		return errors.New("the URL must not contain a login; its value is not shown, because it may hold a password")
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" || !slices.Contains(schemes, u.Scheme) || u.RawQuery != "" || u.Fragment != "" {
-		return fmt.Errorf("%q is no URL that begins with %s:// and has a host, without a query or a fragment", text,
+		return fmt.Errorf("%q is not a URL that begins with %s:// and has a host: a query and a fragment are not allowed", text,
 			strings.Join(schemes, ":// or "))
 	}
 	return nil

@@ -135,8 +135,8 @@ func Decode(name string, data []byte) (Config, error) {
 	return c, nil
 }
 
-// defaultRate is the default number of requests a second of one address. It is that of core for one
-// API key.
+// defaultRate is the default number of requests a second of one address. core has the same default
+// for one API key.
 const defaultRate = 1000
 
 // defaults returns the values of keys that the file omits.

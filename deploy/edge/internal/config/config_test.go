@@ -52,7 +52,7 @@ func TestRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, tt := range map[string]struct{ more, key, why string }{
-		"NoUpstream": {"routes: [{path: /v1/**, upstream: cor}]", "routes[0].upstream", `"cor" is none of upstreams`},
+		"NoUpstream": {"routes: [{path: /v1/**, upstream: cor}]", "routes[0].upstream", `"cor" is not in upstreams`},
 		"Shadowed": {
 			"routes: [{path: /v1/**, upstream: core}, {path: '/v1/{x}/y', upstream: core}]",
 			"routes[1].path", "routes[0] (/v1/**)",
@@ -67,8 +67,8 @@ func TestRefuses(t *testing.T) {
 		"Slashes":       {"routes: [{path: /a//b, upstream: core}]", "routes[0].path", "empty segment"},
 		"TrailingSlash": {"routes: [{path: /a/, upstream: core}]", "routes[0].path", "empty segment"},
 		"Relative":      {"routes: [{path: a, upstream: core}]", "routes[0].path", "begins with /"},
-		"StarInside":    {"routes: [{path: /a/*/b, upstream: core}]", "routes[0].path", "stands at the end alone"},
-		"Level":         {"routes: [{path: /a, upstream: core, mle: on}]", "routes[0].mle", "none of off"},
+		"StarInside":    {"routes: [{path: /a/*/b, upstream: core}]", "routes[0].path", "only at the end"},
+		"Level":         {"routes: [{path: /a, upstream: core, mle: on}]", "routes[0].mle", "not one of off"},
 		"Address": {
 			"upstreams: {core: {address: 127.0.0.1}, compat: {address: 'a:1'}, mle: {address: 'a:2'}}",
 			"upstreams.core.address", "unix:PATH or host:port",
@@ -92,11 +92,11 @@ func TestRefuses(t *testing.T) {
 		"Weaker":        {"tls: {minimum_version: '1.1'}", "tls", "weaker"},
 		"WeakerSuite":   {"tls: {cipher_suites: [TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA]}", "tls", "weaker"},
 		"TwoHosts":      {"hosts: [a.example, a.example]", "hosts[1]", "twice"},
-		"UpperHost":     {"hosts: [A.example]", "hosts[0]", "no name of a host"},
+		"UpperHost":     {"hosts: [A.example]", "hosts[0]", "not a host name"},
 		"Wildcard":      {"hosts: ['*.example']", "hosts[0]", "name each host"},
 		"NoHost":        {"hosts: []", "hosts", "at least one"},
 		"Trust":         {"trust: {url: 'http://t.example'}", "trust.url", "https://"},
-		"TrustPath":     {"trust: {url: 'https://t.example/a/../b'}", "trust.url", "normal"},
+		"TrustPath":     {"trust: {url: 'https://t.example/a/../b'}", "trust.url", "shortest form"},
 		"TrustPort":     {"trust: {url: 'https://t.example:99999'}", "trust.url", "65535"},
 		"TrustPortZero": {"trust: {url: 'https://t.example:0'}", "trust.url", "65535"},
 		"BothSources": {
@@ -132,7 +132,7 @@ func TestRefuses(t *testing.T) {
 		"LongSocket":       {"http: 'unix:" + strings.Repeat("a", 108) + "'", "http", "107"},
 		"Operator":         {"operator: 'ftp://a'", "operator", "http:// or https://"},
 		"HealthNotNormal": {"upstreams: {core: {address: 'a:1', health: /a/**}, compat: {address: 'a:1'}, mle: {address: " +
-			"'a:2'}}", "upstreams.core.health", "normal"},
+			"'a:2'}}", "upstreams.core.health", "shortest form"},
 		"SeveralUnasked": {
 			"upstreams: {core: {address: 'a:1, a:2'}, compat: {address: 'a:1'}, mle: {address: 'a:2'}}",
 			"upstreams.core.health", "needed with several",
@@ -140,7 +140,7 @@ func TestRefuses(t *testing.T) {
 		"SeveralTwice": {"upstreams: {core: {address: 'a:1,a:1', health: /a}, compat: {address: 'a:1'}, mle: " +
 			"{address: 'a:2'}}", "upstreams.core.address", "twice"},
 		"SeveralMixed": {"upstreams: {core: {address: 'a:1,unix:/a', health: /a}, compat: {address: 'a:1'}, mle: " +
-			"{address: 'a:2'}}", "upstreams.core.address", "do not go together"},
+			"{address: 'a:2'}}", "upstreams.core.address", "cannot be mixed"},
 		"SeveralUnnamed": {"upstreams: {core: {address: 'a:1,b:1', health: /a, ca: " + pem +
 			"}, compat: {address: 'a:1'}, mle: {address: 'a:2'}}", "upstreams.core.server_name", "several"},
 		"SeveralProcessors": {"extproc: {address: 'unix:a,unix:a'}", "extproc.address", "twice"},

@@ -67,11 +67,11 @@ func ParsePattern(path string) (Pattern, error) {
 		switch {
 		case part == "":
 			return Pattern{}, errors.New(
-				"a path has no empty segment, and no / at its end: Envoy merges slashes before it looks")
+				"a path must have no empty segment and no / at its end: Envoy merges slashes before it matches")
 		case part == "." || part == "..":
-			return Pattern{}, fmt.Errorf("a path has no segment %q: Envoy resolves these before it looks", part)
+			return Pattern{}, fmt.Errorf("a path must not have the segment %q: Envoy resolves it before it matches", part)
 		case strings.Contains(part, "*"):
-			return Pattern{}, errors.New("a * stands at the end alone, as /**; one segment is a {name}")
+			return Pattern{}, errors.New("a * is allowed only at the end, as /**; use {name} for one segment")
 		case !segment.MatchString(part):
 			return Pattern{}, fmt.Errorf("segment %q is neither letters, digits, . _ ~ and -, nor a {name}", part)
 		case part[0] == '{':
@@ -123,7 +123,7 @@ func (c *Config) checkRoutes(f *faults) {
 
 func (c *Config) checkRoute(f *faults, key string, r Route) {
 	if _, ok := c.Upstreams[r.Upstream]; !ok {
-		f.add(key+".upstream", "%q is none of upstreams: %s leads nowhere", r.Upstream, r.Path)
+		f.add(key+".upstream", "%q is not in upstreams, so %s has no target", r.Upstream, r.Path)
 	}
 	switch r.MLE {
 	case Off:
@@ -133,6 +133,6 @@ func (c *Config) checkRoute(f *faults, key string, r Route) {
 				"%s has encryption, but extproc.address is not set: no program would decrypt it. Set that, or mle: off", r.Path)
 		}
 	default:
-		f.add(key+".mle", "%q is none of off, optional and required", string(r.MLE))
+		f.add(key+".mle", "%q is not one of off, optional and required", string(r.MLE))
 	}
 }

@@ -29,13 +29,13 @@ func (n *nodes) identify(s *stream, node *corev3.Node) error {
 	id := node.GetId()
 	switch {
 	case id == "":
-		return status.Error(codes.PermissionDenied, "edge: a node has an id")
+		return status.Error(codes.PermissionDenied, "edge: the node has no id")
 	case len(id) > maxID || printable(id) != id:
-		return status.Error(codes.PermissionDenied, "edge: a node's id is at most 128 printable characters")
+		return status.Error(codes.PermissionDenied, "edge: the node's id must have at most 128 characters, all printable")
 	case node.GetCluster() != n.cfg.Cluster:
-		return status.Error(codes.PermissionDenied, "edge: a node of this cluster gets no configuration")
+		return status.Error(codes.PermissionDenied, "edge: nodes of this cluster get no configuration")
 	case s.id != "" && s.id != id:
-		return status.Error(codes.PermissionDenied, "edge: a stream belongs to one node")
+		return status.Error(codes.PermissionDenied, "edge: another node already uses this stream")
 	case s.allowed != nil && !slices.Contains(s.allowed, id):
 		return status.Error(codes.PermissionDenied, "edge: the certificate does not name this node")
 	}

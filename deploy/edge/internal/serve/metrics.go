@@ -14,7 +14,7 @@ func NewMetrics() *Metrics {
 	return &Metrics{
 		nodes: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "causeway_edge_xds_nodes",
-			Help: "Envoys that are connected, and those of them that have acknowledged all they are to have.",
+			Help: "Connected Envoys, and connected Envoys that have acknowledged all of their resources.",
 		}, []string{"state"}),
 		responses: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "causeway_edge_xds_acknowledgements_total",

@@ -61,7 +61,7 @@ func (s *Publisher) send(ctx context.Context, p *announce.Pending) error {
 	err := port.Send(ctx, p)
 	var refused *announce.RefusedError
 	if errors.As(err, &refused) && refused.BadToken() {
-		return fmt.Errorf("core rejects our filter token: merchants get no events until it is core's: %w", err)
+		return fmt.Errorf("core rejects our filter token: merchants get no events until the token is replaced: %w", err)
 	}
 	return err
 }
