@@ -177,9 +177,9 @@ func (cfg Config) limiter() *ratelimit.Limiter {
 // warnUnfiltered logs a warning if there is no filter secret.
 func (cfg Config) warnUnfiltered(ctx context.Context) {
 	if cfg.FilterSecret.IsZero() {
-		cfg.Log.WarnContext(ctx, "CAUSEWAY_FILTER_SECRET is not set. If mle-filter stands in front, set it on both:"+
-			" without it core accepts requests that did not pass the filter, and replays a response in the clear"+
-			" although the client demanded encryption")
+		cfg.Log.WarnContext(ctx, "CAUSEWAY_FILTER_SECRET is not set. If mle-filter is in front, set the same on both: "+
+			"without it core accepts requests that did not pass mle-filter, and replays in the clear a response that was "+
+			"demanded encrypted")
 	}
 }
 
@@ -203,12 +203,12 @@ func checkToken(name string, token secret.String) error {
 		return nil
 	}
 	if len(text) < minToken {
-		return fmt.Errorf("the %s has %d characters: want 32 random bytes, such as `openssl rand -base64 32` gives",
+		return fmt.Errorf("the %s has %d characters: want 32 random bytes, made with `openssl rand -base64 32`",
 			name, len(text))
 	}
 	for i := range len(text) {
 		if text[i] <= ' ' || text[i] > '~' {
-			return fmt.Errorf("the %s has a character that is not printable ASCII", name)
+			return fmt.Errorf("the %s has a character that is not printable ASCII: make it with `openssl rand -base64 32`", name)
 		}
 	}
 	return nil

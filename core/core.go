@@ -159,7 +159,7 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 		Leads:   c.cluster.Leads, Server: c.server(), Secrets: c.dir.SecretAges,
 	})
 	db.Observe(c.metrics.Group, func(err error) {
-		cfg.Log.ErrorContext(ctx, "store: commit not counted", slog.Any("error", err))
+		cfg.Log.ErrorContext(ctx, "store: the metrics miss a commit", slog.Any("error", err))
 	})
 	db.Trace(cfg.Tracer)
 	eng, err := c.openEngine(ctx, cfg, cards)

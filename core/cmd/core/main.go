@@ -142,7 +142,7 @@ func (m *Main) run(ctx context.Context) error {
 		"personal-data": m.personalData,
 	}
 	if len(m.Args) == 0 {
-		return m.misused("no command given")
+		return m.misused("no command: use one of these")
 	}
 	switch m.Args[0] {
 	case "help", "-h", "-help", "--help":

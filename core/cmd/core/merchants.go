@@ -34,7 +34,7 @@ func (m *Main) merchants(ctx context.Context, args []string) error {
 		return m.administerBy(ctx, admin.Create, at, func(a *admin.Admin) (string, error) { return a.CreateMerchantWith(ctx, *settings) })
 	case verb == "update" && len(words) == 2:
 		if same {
-			return m.misused("merchants update needs --name, --time-zone, --cutoff, --unlinked-refunds, --keep-personal-data or --keep-customers")
+			return m.misused("merchants update: want --name, --time-zone, --cutoff, --unlinked-refunds, --keep-personal-data or --keep-customers")
 		}
 		return m.administer(ctx, at, func(a *admin.Admin) (string, error) { return words[1], a.UpdateMerchant(ctx, words[1], *settings) })
 	case (verb == "disable" || verb == "enable") && len(words) == 2 && same:

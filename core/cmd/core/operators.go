@@ -23,7 +23,7 @@ func (m *Main) operators(ctx context.Context, args []string) error {
 		return err
 	}
 	if *lasts < 0 {
-		return m.misused(fmt.Sprintf("--expires %s is negative", *lasts))
+		return m.misused(fmt.Sprintf("--expires %s: want 0 or more", *lasts))
 	}
 	switch verb := strings.Join(words[:min(len(words), 1)], ""); {
 	case verb == "create" && len(words) == 2:

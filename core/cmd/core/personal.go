@@ -20,7 +20,7 @@ func (m *Main) personalData(ctx context.Context, args []string) error {
 		return err
 	}
 	if len(words) != 1 || words[0] != "due" {
-		return m.misused("personal-data takes due")
+		return m.misused("personal-data: want due")
 	}
 	keptPayments, err := keepDays("--keep-personal-data", *payments, core.LeastKeepPersonal)
 	if err != nil {

@@ -43,7 +43,7 @@ func (m *Main) steps(ctx context.Context, args []string) error {
 		})
 	case len(words) == 2 && words[0] == "resolve":
 		if *outcome == "" || *reason == "" {
-			return m.misused("steps resolve needs --outcome and --reason")
+			return m.misused("steps resolve: --outcome and --reason are required")
 		}
 		return m.administer(ctx, at, func(a *admin.Admin) (string, error) {
 			return words[1] + " " + *outcome, a.ResolveStep(ctx, words[1], *outcome, *reason)

@@ -76,12 +76,12 @@ func (a *Admin) DisableMerchant(ctx context.Context, merchant string, disabled b
 func (a *Admin) onMerchant(ctx context.Context, action, merchant string, fn func(engine.Request, int64) error) error {
 	n, err := id.Parse(id.Merchant, merchant)
 	if err != nil {
-		return fmt.Errorf("merchant %q is not an id: %w", merchant, err)
+		return fmt.Errorf("merchant %q: %w", merchant, err)
 	}
 	return a.act(ctx, action, merchant, func(r engine.Request) error {
 		err := fn(r, n)
 		if errors.Is(err, engine.ErrNotFound) {
-			return fmt.Errorf("there is no merchant %s", merchant)
+			return fmt.Errorf("merchant %s does not exist: see core merchants list", merchant)
 		}
 		return err
 	})

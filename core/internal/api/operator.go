@@ -150,7 +150,7 @@ func (o *Operator) recorded(r *http.Request, name string, op *operation) {
 		req := engine.Request{ID: httpx.RequestIDFrom(ctx), Actor: op.actor}
 		err := o.Engine.Recorded(ctx, req, engine.Action{Name: op.route.action, Object: op.left.object()}, op.outcome)
 		if err != nil {
-			o.log.ErrorContext(ctx, "audit record not written", slog.String("action", op.route.action), slog.Any("error", err))
+			o.log.ErrorContext(ctx, "operator: the audit record was not written", slog.String("action", op.route.action), slog.Any("error", err))
 		}
 	}
 	o.log.InfoContext(ctx, "audit", slog.String("actor", cmp.Or(op.actor.Name, "none")), slog.String("route", name),

@@ -32,9 +32,10 @@ func (v *Verifier) Add(r *Record) error {
 	case v.first == nil:
 		v.first = r
 	case r.Sequence != v.head.Sequence+1:
-		return fmt.Errorf("%w: record %d follows record %d", ErrBroken, r.Sequence, v.head.Sequence)
+		return fmt.Errorf("%w: record %d comes after record %d, so records are missing", ErrBroken, r.Sequence,
+			v.head.Sequence)
 	case !bytes.Equal(r.Previous, v.head.MAC):
-		return fmt.Errorf("%w: record %d was not written after record %d as it is now", ErrBroken, r.Sequence,
+		return fmt.Errorf("%w: record %d does not hold the MAC of record %d", ErrBroken, r.Sequence,
 			v.head.Sequence)
 	}
 	v.head = Head{r.Sequence, r.MAC}
@@ -65,7 +66,7 @@ func (v *Verifier) End() (Head, error) {
 	if v.first != nil && v.known.Sequence < v.first.Sequence {
 		return v.head, nil // it was purged, which begins has checked
 	}
-	return v.head, fmt.Errorf("%w: record %d was logged, and the last one is record %d", ErrBroken, v.known.Sequence,
+	return v.head, fmt.Errorf("%w: the log has record %d, and the last stored record is %d", ErrBroken, v.known.Sequence,
 		v.head.Sequence)
 }
 
@@ -76,7 +77,7 @@ func (v *Verifier) begins() error {
 		return nil
 	case v.first.Sequence == 1:
 		if len(v.first.Previous) > 0 {
-			return fmt.Errorf("%w: record 1 has a record before it", ErrBroken)
+			return fmt.Errorf("%w: record 1 names a record before it", ErrBroken)
 		}
 		return nil
 	case v.purge == nil || v.purge.Sequence != v.first.Sequence-1 || !bytes.Equal(v.purge.MAC, v.first.Previous):

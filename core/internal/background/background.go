@@ -101,7 +101,7 @@ func (w work) repeat(ctx context.Context, log *slog.Logger) {
 
 func (w work) once(ctx context.Context, log *slog.Logger) {
 	if err := w.pass(ctx); err != nil && ctx.Err() == nil {
-		log.ErrorContext(ctx, "background work failed", slog.String("work", w.name), slog.Any("error", err))
+		log.ErrorContext(ctx, "background work failed; it is retried", slog.String("work", w.name), slog.Any("error", err))
 	}
 }
 

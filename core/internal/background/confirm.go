@@ -22,7 +22,7 @@ func keepConfirming(ctx context.Context, eng *engine.Engine) {
 			keep = eng.Store.KeepConfirmed
 		}
 		if err := keep(context.WithoutCancel(ctx)); err != nil {
-			eng.Log.ErrorContext(ctx, "confirmed time not stored", slog.Any("error", err))
+			eng.Log.ErrorContext(ctx, "the confirmed time was not stored; it is retried", slog.Any("error", err))
 			pause = settleEvery
 		}
 		if last {

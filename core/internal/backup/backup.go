@@ -142,7 +142,7 @@ func wantEmpty(dir string) error {
 	}
 	for _, e := range entries {
 		if e.Name() != datadir.LockFile {
-			return fmt.Errorf("restore: %s is not empty: %s is in it", dir, e.Name())
+			return fmt.Errorf("restore: %s is not empty: it has %s. Use an empty folder", dir, e.Name())
 		}
 	}
 	return nil

@@ -25,7 +25,7 @@ const manifestFile = "manifest.json"
 const format = 1
 
 // errDamaged is wrapped by the errors of read and fetch if a backup has changed since its creation.
-var errDamaged = errors.New("backup: damaged")
+var errDamaged = errors.New("the backup is damaged, so restore another one")
 
 // manifest lists the files of a backup.
 type manifest struct {
@@ -81,7 +81,7 @@ func read(dir string, allowed map[string]bool) (manifest, error) {
 	seen := map[string]bool{}
 	for _, f := range m.Files {
 		if _, ok := allowed[f.Name]; !ok || seen[f.Name] {
-			return manifest{}, fmt.Errorf("%w: %q does not belong in a backup", errDamaged, f.Name)
+			return manifest{}, fmt.Errorf("%w: the manifest lists %q, which is not a file of a backup", errDamaged, f.Name)
 		}
 		seen[f.Name] = true
 	}

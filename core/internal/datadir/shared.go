@@ -24,8 +24,8 @@ const (
 
 // errNoKEK refuses a database without the key that encrypts its secrets: a key derived from them
 // would be stored with the values that it protects.
-var errNoKEK = errors.New("a store on PostgreSQL needs " + KEKVariable + " (or " + KEKVariable +
-	"_FILE): its secrets are rows there, encrypted by that key")
+var errNoKEK = errors.New(KEKVariable + " and " + KEKVariable + "_FILE are not set: a store on PostgreSQL needs one of " +
+	"them, because this key encrypts its secrets. Make it with `openssl rand -base64 32`")
 
 // sharedKEK returns the key that encrypts the secrets of a database.
 func sharedKEK(kek secret.String) ([]byte, error) {
@@ -119,7 +119,7 @@ func (d *Dir) rewrapShared(ctx context.Context, kek, old secret.String) (err err
 		return err
 	}
 	if old.IsZero() {
-		return errors.New("the secrets of a database are encrypted by a key that was given: set " + OldKEKVariable + " to it")
+		return errors.New(OldKEKVariable + " is not set: set it to the key that encrypts the secrets of the database now")
 	}
 	oldKEK, err := kekBytes(old, nil)
 	if err != nil {

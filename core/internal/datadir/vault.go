@@ -34,9 +34,9 @@ func kekBytes(text secret.String, roots *root.Ring) ([]byte, error) {
 	if text.IsZero() {
 		return roots.Lasting(root.VaultKEK), nil
 	}
-	kek, err := base64.StdEncoding.DecodeString(text.Reveal())
+	kek, err := base64.StdEncoding.DecodeString(text.Reveal()) // its error would quote the key
 	if err != nil || len(kek) != vault.KEKSize {
-		return nil, errors.New("the vault's key-encryption key is not 32 bytes in base64") // the cause would quote it
+		return nil, errors.New("the key-encryption key is not 32 bytes in base64: make it with `openssl rand -base64 32`")
 	}
 	return kek, nil
 }

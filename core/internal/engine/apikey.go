@@ -156,7 +156,7 @@ func (e *Engine) minted(tx *store.Tx, m auth.Minted) Result {
 
 func notRollable(k *payment.APIKey, now time.Time) *payment.Refusal {
 	return &payment.Refusal{
-		Code: keyNotRollable, Message: "A key that is " + string(k.Status(now)) + " cannot be rolled.",
+		Code: keyNotRollable, Message: "The key is " + string(k.Status(now)) + ". Only an active key can be rolled.",
 	}
 }
 

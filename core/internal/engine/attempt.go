@@ -127,7 +127,7 @@ func (e *Engine) check(o about, a acquirer.Answer) error {
 // keepOpen returns the response to a step whose outcome is unknown or not committed. Recovery
 // continues the step.
 func (e *Engine) keepOpen(ctx context.Context, from origin, s step, cause error) (Result, error) {
-	e.Log.ErrorContext(ctx, "step: outcome open", slog.String("reference", s.about().reference), slog.Any("error", cause))
+	e.Log.ErrorContext(ctx, "step: the outcome is unknown; recovery inquires at the acquirer", slog.String("reference", s.about().reference), slog.Any("error", cause))
 	shown, err := s.leave(ctx)
 	if err != nil {
 		return Result{}, err

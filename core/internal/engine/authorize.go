@@ -189,7 +189,7 @@ func (s *authorization) missing(ctx context.Context) error {
 		return nil // the step has ended meanwhile
 	}
 	if err == nil {
-		s.Log.WarnContext(ctx, "reconcile: payment had no effect", slog.String("transaction", authorizationReference(t)),
+		s.Log.WarnContext(ctx, "reconcile: the acquirer never processed the payment", slog.String("transaction", authorizationReference(t)),
 			slog.String("status", string(t.Status)), slog.Bool("keyed", t.Claim != 0))
 	}
 	return err
@@ -220,7 +220,7 @@ func (s *authorization) leave(ctx context.Context) (*payment.Transaction, error)
 	}
 	err := s.Store.Finish(ctx, s.t.Tenant, func(tx *store.Tx) error { return tx.LoseTransaction(s.t) })
 	if err != nil {
-		s.Log.ErrorContext(ctx, "authorize: not marked unknown",
+		s.Log.ErrorContext(ctx, "authorize: the store did not mark the payment as unknown; recovery claims it later",
 			slog.String("transaction", authorizationReference(s.t)), slog.Any("error", err))
 	}
 	s.t.Status = payment.Unknown

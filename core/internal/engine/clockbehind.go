@@ -24,8 +24,8 @@ func (e *Engine) CheckClock(ctx context.Context) error {
 	ahead := e.Store.ClockAhead()
 	e.Observer.ClockUnconfirmed(ahead)
 	if ahead > 0 {
-		e.Log.ErrorContext(ctx, "the clock was set ahead, or core was down for that time: "+
-			"no key expires and no row is purged until it is set right or has stayed for an hour",
+		e.Log.ErrorContext(ctx, "the clock was set ahead, or core was down for that time: correct the clock. "+
+			"Until it is correct, or has stayed so for an hour, no key expires and no row is purged",
 			slog.Duration("ahead", ahead), slog.Time("clock", e.Clock.Now().UTC()), slog.Time("confirmed", e.Store.Confirmed().UTC()))
 	}
 	table, newest, err := e.Store.Newest(ctx)
@@ -38,7 +38,7 @@ func (e *Engine) CheckClock(ctx context.Context) error {
 	}
 	e.Observer.ClockBehind(behind)
 	if behind > behindTolerance {
-		e.Log.ErrorContext(ctx, "the clock is behind the newest row: it is wrong now, or was ahead when the row was written",
+		e.Log.ErrorContext(ctx, "the clock is behind the newest row: check NTP. The clock is wrong now, or was when the row was written",
 			slog.String("table", table), slog.Int64("id", newest), slog.Time("row_written", id.TimeOf(newest).UTC()),
 			slog.Time("clock", now.UTC()), slog.Duration("behind", behind))
 	}

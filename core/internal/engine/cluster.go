@@ -91,7 +91,7 @@ func (c *Cluster) compareClocks(ctx context.Context) func(server time.Time) bool
 		offset, agreed, agrees := c.clocks.compare(before, read(c.Clock), server)
 		switch {
 		case agreed && !agrees:
-			c.Log.ErrorContext(ctx, "cluster: the clock differs from the database server's; fix NTP: until then this core "+
+			c.Log.ErrorContext(ctx, "cluster: the clock differs from the database server's: correct NTP. Until then this core "+
 				"neither leads nor claims steps", slog.Duration("offset", offset))
 		case agrees && !agreed:
 			c.Log.InfoContext(ctx, "cluster: the clock agrees with the database server's again", slog.Duration("offset", offset))
@@ -221,7 +221,7 @@ func (c *Cluster) leave(ctx context.Context) {
 	c.until = time.Time{}
 	c.mu.Unlock()
 	if err := c.Store.Leave(ctx, c.ID); err != nil {
-		c.Log.ErrorContext(ctx, "cluster: leaving failed; other cores wait 5 heartbeats before they claim this core's work",
+		c.Log.ErrorContext(ctx, "cluster: this core could not leave; other cores wait 5 heartbeats before they claim its work",
 			slog.Any("error", err))
 	}
 }

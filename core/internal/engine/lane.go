@@ -143,7 +143,7 @@ func (q *lanes) beginPass(ctx context.Context, now time.Time) {
 	maps.DeleteFunc(q.refused, func(_ stepKey, at time.Time) bool { return now.Sub(at).Abs() >= refusedPause })
 	for live, g := range q.gates {
 		if pause := g.beginPass(now); pause > 0 {
-			q.log.WarnContext(ctx, "reconcile: the acquirer finishes no step", slog.Bool("live", live),
+			q.log.WarnContext(ctx, "reconcile: the acquirer completes no step, so recovery pauses", slog.Bool("live", live),
 				slog.Int("failures", g.failures), slog.Duration("pause", pause))
 		}
 	}

@@ -63,7 +63,7 @@ func writeCorrection(tx *store.Tx, s step, a acquirer.Answer, look *payment.Reve
 // drop.
 func (e *Engine) contradicted(ctx context.Context, o about, a acquirer.Answer, what Contradiction) {
 	e.Observer.AcquirerContradicted(o.kind, what)
-	e.Log.ErrorContext(ctx, "late approval of a closed step", slog.String("reference", o.reference), slog.Int64("amount", a.Amount),
+	e.Log.ErrorContext(ctx, "the acquirer approved a step after its end: see action", slog.String("reference", o.reference), slog.Int64("amount", a.Amount),
 		slog.String("action", string(what)))
 }
 

@@ -39,7 +39,7 @@ func (e *Engine) releasePart(
 	if a.Approved {
 		return 0, nil
 	}
-	e.Log.ErrorContext(ctx, "authorize: the acquirer refuses to release an unwanted part; its reversal is pending",
+	e.Log.ErrorContext(ctx, "authorize: the acquirer refused to release an unwanted partial approval; its pending reversal retries",
 		slog.String("transaction", authorizationReference(t)), slog.Int64("held", part.Amount),
 		slog.String("response_code", a.ResponseCode))
 	return part.Amount, nil

@@ -40,6 +40,6 @@ func (p *tracedPass) end(err error) {
 // store.DB.ObserveSkips.
 func (e *Engine) Skipped(ctx context.Context, s pass.Skip) {
 	e.Observer.Skipped(s.Pass)
-	e.Log.ErrorContext(ctx, "pass: an object was skipped", slog.String("pass", s.Pass), slog.String("kind", s.Kind),
+	e.Log.ErrorContext(ctx, "pass: an object was skipped; a later pass retries it", slog.String("pass", s.Pass), slog.String("kind", s.Kind),
 		slog.Int64("id", s.ID), slog.Any("error", s.Err))
 }

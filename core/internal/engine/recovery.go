@@ -81,7 +81,7 @@ func (r *Recovery) Run(ctx context.Context, every time.Duration) {
 		case <-tick.C:
 		}
 		if _, err := r.Pass(ctx); err != nil && ctx.Err() == nil {
-			r.e.Log.ErrorContext(ctx, "reconcile failed", slog.Any("error", err))
+			r.e.Log.ErrorContext(ctx, "reconcile: the pass failed; it is retried", slog.Any("error", err))
 		}
 	}
 }
@@ -143,7 +143,7 @@ func (r *Recovery) try(ctx context.Context, t task) error {
 		end = func(tx *store.Tx) error { return tx.FailAttempt(t.id, whyFailed(err)) }
 	}
 	if wrote := r.e.Store.Update(context.WithoutCancel(ctx), end); wrote != nil {
-		r.e.Log.ErrorContext(ctx, "reconcile: the result of an attempt was not written",
+		r.e.Log.ErrorContext(ctx, "reconcile: the result of an attempt was not written; it is retried",
 			slog.String("reference", t.reference), slog.Any("error", wrote))
 	}
 	return err

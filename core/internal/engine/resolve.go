@@ -26,10 +26,10 @@ const (
 var (
 	// ErrStepRunning: an attempt at the step has no result yet, or its request may still work on
 	// it.
-	ErrStepRunning = errors.New("engine: an attempt at the step may still be under way; resolve it half a minute later")
+	ErrStepRunning = errors.New("engine: an attempt at the step may be in progress: resolve the step in 30 seconds")
 	// ErrDecision: the step cannot have this decision.
 	ErrDecision = errors.New(
-		"engine: a pending reversal can be released, every other step approved, declined or no_effect")
+		"engine: outcome: want released for a pending reversal, and approved, declined or no_effect for other steps")
 )
 
 // Resolution is an operator's decision about a step.

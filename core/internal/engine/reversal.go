@@ -134,7 +134,7 @@ func (e *Engine) requestRelease(ctx context.Context, acq acquirer.Acquirer, r *p
 	switch {
 	case !a.Approved:
 		r.Refuse(e.Clock.Now())
-		e.Log.ErrorContext(ctx, "reversal: the acquirer refused to release a payment that was closed", append(what,
+		e.Log.ErrorContext(ctx, "reversal: the acquirer refused to release an ended payment; it is retried", append(what,
 			slog.String("response_code", a.ResponseCode), slog.Int64("refused", r.Refused), slog.Time("again", r.DueAt))...)
 	case known:
 		e.Log.WarnContext(ctx, "reversal: late approval reversed", what...)

@@ -108,7 +108,7 @@ func (e *Engine) endedDays(ctx context.Context, days []store.Day, done *Settleme
 		if !ok {
 			var err error
 			if zone, err = time.LoadLocation(d.TimeZone); err != nil {
-				e.Log.ErrorContext(ctx, "settlement: the merchant's time zone cannot be loaded; its captures stay unsettled",
+				e.Log.ErrorContext(ctx, "settlement: the merchant's time zone cannot be loaded, so its captures stay unsettled: correct it",
 					slog.Int64("merchant", d.Tenant.Merchant), slog.String("time_zone", d.TimeZone), slog.Any("error", err))
 			}
 			zones[d.TimeZone] = zone

@@ -100,7 +100,7 @@ func (e *Engine) AdvanceTestClock(ctx context.Context, r Request, by time.Durati
 func (e *Engine) catchUp(ctx context.Context, tenant payment.Tenant) {
 	done, err := e.Store.Turn(ctx, tenant)
 	if err != nil {
-		e.Log.WarnContext(ctx, "test clock: due work is left to the background", slog.Any("error", err))
+		e.Log.WarnContext(ctx, "test clock: the background does the due work", slog.Any("error", err))
 		return
 	}
 	defer done()
@@ -117,9 +117,9 @@ func (e *Engine) catchUp(ctx context.Context, tenant payment.Tenant) {
 	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		e.Log.WarnContext(ctx, "test clock: due work is left to the background", slog.Any("error", err))
+		e.Log.WarnContext(ctx, "test clock: the background does the due work", slog.Any("error", err))
 	case err != nil:
-		e.Log.ErrorContext(ctx, "test clock: due work", slog.Any("error", err))
+		e.Log.ErrorContext(ctx, "test clock: due work failed; the background retries it", slog.Any("error", err))
 	}
 }
 

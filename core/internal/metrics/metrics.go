@@ -67,13 +67,13 @@ func New(c Config) *Metrics {
 			Name: "causeway_request_seconds", Help: "Duration of a request, by route and status.", Buckets: latencies,
 		}, []string{"route", "status"}),
 		groups: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "causeway_store_group_commands", Help: "Commands that shared one commit.", Buckets: commands,
+			Name: "causeway_store_group_commands", Help: "Number of commands in one group commit.", Buckets: commands,
 		}),
 		commits: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "causeway_store_group_seconds", Help: "Time from the begin to the end of a group commit.", Buckets: latencies,
+			Name: "causeway_store_group_seconds", Help: "Duration of a group commit.", Buckets: latencies,
 		}),
 		waits: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "causeway_store_wait_seconds", Help: "How long the first command of a group had waited for the writer.",
+			Name: "causeway_store_wait_seconds", Help: "Time for which the first command of a group commit waited.",
 			Buckets: latencies,
 		}),
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -82,10 +82,11 @@ func New(c Config) *Metrics {
 		}, []string{"reason"}),
 		logins: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "causeway_operator_logins_total",
-			Help: "Logins at the operator's API, by result: accepted, refused, or limited after too many refused ones.",
+			Help: "Logins at the operator's API, by result: accepted, refused, or limited after too many failures.",
 		}, []string{"result"}),
 		calls: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "causeway_acquirer_seconds", Help: "Time the acquirer took, by operation and outcome.", Buckets: latencies,
+			Name: "causeway_acquirer_seconds", Help: "Duration of a request to the acquirer, by operation and outcome.",
+			Buckets: latencies,
 		}, []string{"operation", "outcome"}),
 		webhooks: newWebhooks(), passes: newPasses(c.Clock), recovery: newRecovery(c.Clock), purges: newPurges(c.Clock),
 	}

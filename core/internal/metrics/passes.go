@@ -31,7 +31,7 @@ func newPasses(c clock.Clock) passes {
 			Help: "End of the last pass of settlement or expiry that handled all due rows.",
 		}, []string{"pass"}),
 		failed: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "causeway_pass_failures_total", Help: "Passes of settlement or expiry that failed. They are made again.",
+			Name: "causeway_pass_failures_total", Help: "Passes of settlement or expiry that failed. They are retried.",
 		}, []string{"pass"}),
 		ended: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "causeway_pass_transactions_total", Help: "Transactions that a pass settled or expired.",
@@ -52,11 +52,11 @@ func newPasses(c clock.Clock) passes {
 		}, []string{"pass"}),
 		behind: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "causeway_core_clock_behind_rows_seconds",
-			Help: "How far this core's clock is behind the newest row of the store, 0 for not at all.",
+			Help: "Time by which this core's clock is behind the newest row of the store; 0 if it is not.",
 		}),
 		ahead: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "causeway_core_clock_unconfirmed_seconds",
-			Help: "How far this core's clock was set ahead and is not believed yet, 0 for not at all.",
+			Help: "Time by which this core's clock is ahead of the confirmed time; 0 if it is not.",
 		}),
 	}
 	for _, pass := range []string{"settlement", "expiry"} {

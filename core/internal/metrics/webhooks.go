@@ -26,7 +26,7 @@ func newWebhooks() webhooks {
 	w := webhooks{
 		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "causeway_webhook_attempts_total",
-			Help: "Attempts to deliver a webhook that ended, by outcome: accepted, or the class of the failure.",
+			Help: "Ended attempts to deliver a webhook, by outcome: accepted, or the class of the failure.",
 		}, []string{"outcome"}),
 		deliveries: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "causeway_webhook_deliveries_total",
@@ -82,7 +82,7 @@ func (w *webhooks) DeliveriesDiscarded(n int64) {
 
 var (
 	pendingCount = prometheus.NewDesc("causeway_webhook_pending_deliveries",
-		"Webhook deliveries that wait for an attempt or are under way.", nil, nil)
+		"Webhook deliveries that wait for an attempt or are in progress.", nil, nil)
 	pendingAge = prometheus.NewDesc("causeway_webhook_oldest_pending_seconds",
 		"Age of the oldest pending webhook delivery, 0 for none.", nil, nil)
 )

@@ -13,11 +13,11 @@ var (
 	// ErrListTimeout reports a list that did not end in its time. A narrower filter may help.
 	ErrListTimeout = errors.New("payment: the list did not end in time")
 	// ErrTooManyLists reports that a merchant's other lists run or wait.
-	ErrTooManyLists = errors.New("payment: too many lists of the merchant run or wait")
+	ErrTooManyLists = errors.New("payment: too many lists of the merchant are in progress or waiting")
 )
 
 // ErrTooManyChanges reports that a merchant's other changes run or wait. Nothing was changed.
-var ErrTooManyChanges = errors.New("payment: too many changes of the merchant run or wait")
+var ErrTooManyChanges = errors.New("payment: too many changes of the merchant are in progress or waiting")
 
 // Page selects one page of a list. Lists are newest first. After and Before are ids, 0 for none,
 // and exclude each other.

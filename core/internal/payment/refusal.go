@@ -80,7 +80,8 @@ func (t *Transaction) WhyNoVoid() *Refusal {
 		return nil
 	case t.Status != Authorized && t.Status != PartiallyCaptured && t.Status != Captured:
 		return &Refusal{
-			Code: NotVoidable, Message: isNot(t.Status, "requires_confirmation, authorized, partially_captured or captured", "voided"),
+			Code:    NotVoidable,
+			Message: isNot(t.Status, "requires_confirmation, authorized, partially_captured or captured", "voided"),
 		}
 	case t.Settled > 0 && t.Capturable() > 0:
 		return &Refusal{

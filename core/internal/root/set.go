@@ -87,9 +87,9 @@ var (
 	// ErrPending: the newest version is not active yet.
 	ErrPending = errors.New("root secret: the newest version is not in use yet")
 	// ErrNothingOlder: there is one version only.
-	ErrNothingOlder = errors.New("root secret: there is no older version")
+	ErrNothingOlder = errors.New("root secret: there is no older version to drop")
 	// ErrOverlap: the newest version has been active for less than Overlap.
-	ErrOverlap = errors.New("root secret: stored responses still need the older version")
+	ErrOverlap = errors.New("root secret: stored responses still need the older version: wait")
 )
 
 // Version is one version of the root secret.
@@ -153,11 +153,11 @@ func stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
 func Parse(location string, b []byte) (*Set, error) {
 	var d document
 	if err := json.Unmarshal(b, &d, json.RejectUnknownMembers(true)); err != nil || d.Format != format {
-		return nil, fmt.Errorf("root secret %s: not in format %d, or damaged", location, format)
+		return nil, fmt.Errorf("root secret %s: not in format %d, or damaged: restore it from a backup", location, format)
 	}
 	s, err := newSet(d)
 	if err != nil {
-		return nil, fmt.Errorf("root secret %s: %w", location, err)
+		return nil, fmt.Errorf("root secret %s: %w: restore it from a backup", location, err)
 	}
 	return s, nil
 }

@@ -20,6 +20,9 @@ const KEKSize = 32
 // key-encryption key can replace it.
 var binding = []byte("causeway/vault.keyset")
 
+// badKEK is the remedy for a secret that the key-encryption key does not decrypt.
+const badKEK = "set the key-encryption key that encrypted it, or restore the "
+
 // Location is where the encrypted keyset is stored.
 type Location interface {
 	// Read returns it, fs.ErrNotExist when there is none.
@@ -88,7 +91,7 @@ func Reencrypt(kept, old, kek []byte) ([]byte, error) {
 	}
 	h, err := keyset.ReadWithAssociatedData(keyset.NewBinaryReader(bytes.NewReader(kept)), from, binding)
 	if err != nil {
-		return nil, errors.New("vault: the keyset does not open: another key-encryption key, or a damaged row")
+		return nil, errors.New("vault: the keyset cannot be decrypted: " + badKEK + "row")
 	}
 	return encrypt(h, to)
 }
@@ -101,7 +104,7 @@ func (v *Vault) read() (*keys, error) {
 	}
 	h, err := keyset.ReadWithAssociatedData(keyset.NewBinaryReader(bytes.NewReader(b)), v.kek, binding)
 	if err != nil {
-		return nil, fmt.Errorf("vault: %s does not open: another key-encryption key, or a damaged file", v.location)
+		return nil, fmt.Errorf("vault: %s cannot be decrypted: "+badKEK+"file", v.location)
 	}
 	return newKeys(h, b)
 }

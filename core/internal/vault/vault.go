@@ -192,7 +192,7 @@ func OpenSmall(kek, sealed []byte, what string) ([]byte, error) {
 	}
 	plain, err := wrap.Decrypt(sealed, []byte(what))
 	if err != nil {
-		return nil, fmt.Errorf("vault: %s does not open: another key-encryption key, or a damaged row", what)
+		return nil, fmt.Errorf("vault: %s cannot be decrypted: "+badKEK+"row", what)
 	}
 	return plain, nil
 }

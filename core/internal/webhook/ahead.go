@@ -51,7 +51,7 @@ func (d *Deliverer) hasten(ctx context.Context, now time.Time) bool {
 	}
 	err := d.Store.EachDeliveryAhead(ctx, latest, func(found []int64) error { return rows.Do(ctx, skipping, found) })
 	if err != nil && ctx.Err() == nil {
-		d.Log.ErrorContext(ctx, "webhooks: deliveries of a clock that was ahead still wait", slog.Any("error", err))
+		d.Log.ErrorContext(ctx, "webhooks: deliveries that a fast clock delayed were not made due; it is retried", slog.Any("error", err))
 	}
 	return err == nil
 }

@@ -112,7 +112,7 @@ func (d *Deliverer) Run(ctx context.Context) {
 	for ctx.Err() == nil {
 		next, err := d.round(ctx, attempts, &running)
 		if err != nil && ctx.Err() == nil {
-			d.Log.ErrorContext(ctx, "webhooks: the queue could not be read", slog.Any("error", err))
+			d.Log.ErrorContext(ctx, "webhooks: the queue could not be read; it is retried", slog.Any("error", err))
 		}
 		d.rest(ctx, next)
 	}
@@ -220,7 +220,7 @@ func (d *Deliverer) keepPurging(ctx context.Context) {
 	for purge := d.Purge; ; {
 		if d.Leads == nil || d.Leads() {
 			if err := purge(ctx); err != nil && ctx.Err() == nil {
-				d.Log.ErrorContext(ctx, "webhooks: purge failed", slog.Any("error", err))
+				d.Log.ErrorContext(ctx, "webhooks: the purge failed; it is retried", slog.Any("error", err))
 			}
 		}
 		select {
@@ -258,7 +258,7 @@ func (d *Deliverer) purgeDeleted(ctx context.Context) error {
 func (d *Deliverer) Purge(ctx context.Context) error {
 	before, total, err := d.Store.DropDeliveries(ctx, d.Clock.Now(), kept)
 	if err != nil {
-		d.Log.ErrorContext(ctx, "webhooks: old deliveries stay for now", slog.Any("error", err)) // a reader holds them; others can go
+		d.Log.ErrorContext(ctx, "webhooks: old deliveries were not dropped, because a reader holds them; it is retried", slog.Any("error", err))
 	}
 	for _, purge := range []func() (int64, error){
 		func() (int64, error) { return d.Store.PurgeDeliveries(ctx, before) },

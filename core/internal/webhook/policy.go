@@ -49,21 +49,25 @@ func prefixes(texts ...string) []netip.Prefix {
 	return out
 }
 
+// errNotPublic reports a host that other machines cannot reach.
+var errNotPublic = errors.New("its host is not on the public internet: use a public host, or have the operator set " +
+	"--webhooks-allow-private")
+
 // CheckURL returns an error, in words for the merchant, if an endpoint may not have this URL. It
 // uses no resolver: the address of a name is checked at each connection.
 func (p Policy) CheckURL(text string, live bool) error {
 	u, err := url.Parse(text)
 	switch {
 	case len(text) > maxURL:
-		return errors.New("a URL has at most 2048 characters")
+		return errors.New("it is longer than 2048 characters")
 	case err != nil || u.Opaque != "" || u.Host == "" || strings.ContainsFunc(text, notPrintable):
-		return errors.New("this is not an absolute URL")
+		return errors.New("it is not an absolute URL, such as https://shop.example/webhooks")
 	case u.Scheme != "https" && (u.Scheme != "http" || live):
-		return errors.New("use https; plain http is for test mode only")
+		return errors.New("it must begin with https://, and http:// is for test mode only")
 	case u.User != nil:
-		return errors.New("a URL with a user or password is not taken: the signature proves who sends")
+		return errors.New("it has a user or a password: remove it, because the signature authenticates the sender")
 	case u.Fragment != "" || strings.HasSuffix(text, "#"):
-		return errors.New("a fragment is never sent")
+		return errors.New("it has a fragment, which is never sent: remove it")
 	}
 	return p.checkHost(u)
 }
@@ -79,11 +83,11 @@ func (p Policy) checkHost(u *url.URL) error {
 	host := u.Hostname()
 	port, err := portOf(u)
 	if err != nil || host == "" {
-		return errors.New("the host or port is not valid")
+		return errors.New("its host or port is not valid")
 	}
 	name := strings.ToLower(strings.TrimSuffix(host, "."))
 	if strings.Contains("."+name+".", "..") {
-		return errors.New("the host has an empty label: two dots in a row, or a dot at its beginning")
+		return errors.New("its host has two dots in a row, or begins with a dot")
 	}
 	if p.AllowPrivate {
 		return nil
@@ -93,17 +97,17 @@ func (p Policy) checkHost(u *url.URL) error {
 	}
 	if ip, err := netip.ParseAddr(host); err == nil {
 		if !allowed(ip) {
-			return errors.New("this address is not on the public internet")
+			return errNotPublic
 		}
 		return nil
 	}
 	for _, end := range local {
 		if name == end || strings.HasSuffix(name, "."+end) {
-			return errors.New("this name is not of the public internet")
+			return errNotPublic
 		}
 	}
 	if !strings.Contains(name, ".") || endsInNumber(name) {
-		return errors.New("this name is not of the public internet")
+		return errNotPublic
 	}
 	return nil
 }

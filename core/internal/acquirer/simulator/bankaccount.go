@@ -43,7 +43,7 @@ func (c *catalogue) addBankAccountLimit(entry limitEntry) error {
 		return nil
 	}
 	if entry.Amount < 1 {
-		return errors.New("bank_account_limit: amount: want a number above 0")
+		return errors.New("bank_account_limit: amount: want 1 or more")
 	}
 	var err error
 	c.bankAccountLimit = entry.Amount

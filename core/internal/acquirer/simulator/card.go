@@ -82,7 +82,7 @@ func (c *catalogue) addCards(doc document) error {
 func (e cardEntry) card() (card, error) {
 	var errs []error
 	if !pan.Valid(secret.New(e.Number)) {
-		errs = append(errs, errors.New("number: want 12 to 19 digits with a right check digit"))
+		errs = append(errs, errors.New("number: want 12 to 19 digits with a correct check digit"))
 	}
 	if !v1.CardBrand(e.Brand).Valid() || e.Brand == string(v1.CardBrandUnknown) {
 		errs = append(errs, fmt.Errorf("brand: %q is not a brand of the contract", e.Brand))
@@ -125,13 +125,13 @@ func (e cardEntry) checkBehaviour() error {
 	}
 	switch isLate := behaviour(e.Behaviour) == late; {
 	case waits && (e.DelayMS < 1 || e.DelayMS > longest):
-		return fmt.Errorf("delay_ms: %d is not 1 to %d, as %s needs", e.DelayMS, longest, e.Behaviour)
+		return fmt.Errorf("delay_ms: %d: want 1 to %d with the behaviour %s", e.DelayMS, longest, e.Behaviour)
 	case !waits && e.DelayMS != 0:
-		return errors.New("delay_ms: only slow, timeout_before, timeout_after and late wait")
+		return fmt.Errorf("delay_ms: %d: want 0, unless the behaviour is slow, timeout_before, timeout_after or late", e.DelayMS)
 	case isLate && (e.EffectMS < 1 || e.EffectMS > latest):
-		return fmt.Errorf("effect_ms: %d is not 1 to %d, as late needs", e.EffectMS, latest)
+		return fmt.Errorf("effect_ms: %d: want 1 to %d with the behaviour late", e.EffectMS, latest)
 	case !isLate && e.EffectMS != 0:
-		return errors.New("effect_ms: only late has its effect later")
+		return fmt.Errorf("effect_ms: %d: want 0, unless the behaviour is late", e.EffectMS)
 	}
 	return nil
 }
@@ -142,7 +142,7 @@ func (e cardEntry) checkName() error {
 		return nil
 	}
 	if len(e.PaymentMethod) <= len(prefix) || e.PaymentMethod[:len(prefix)] != prefix {
-		return fmt.Errorf("payment_method: want %s and a name", prefix)
+		return fmt.Errorf("payment_method: %q: want %s and a name", e.PaymentMethod, prefix)
 	}
 	return nil
 }

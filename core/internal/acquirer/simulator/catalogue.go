@@ -154,10 +154,10 @@ func loadCatalogue(text []byte) (*catalogue, error) {
 func (c *catalogue) addGeneral(doc document) error {
 	var errs []error
 	if doc.AuthorizationDays < 1 || doc.AuthorizationDays > 365 {
-		errs = append(errs, fmt.Errorf("authorization_days: %d is not 1 to 365", doc.AuthorizationDays))
+		errs = append(errs, fmt.Errorf("authorization_days: %d: want 1 to 365", doc.AuthorizationDays))
 	}
 	if doc.FixtureYears < 1 || doc.FixtureYears > 20 {
-		errs = append(errs, fmt.Errorf("fixture_years: %d is not 1 to 20", doc.FixtureYears))
+		errs = append(errs, fmt.Errorf("fixture_years: %d: want 1 to 20", doc.FixtureYears))
 	}
 	if _, ok := c.numbers[doc.DefaultPaymentMethod]; !ok {
 		errs = append(errs, fmt.Errorf("default_payment_method: %q is not one of the cards", doc.DefaultPaymentMethod))
@@ -200,7 +200,7 @@ func (e postalEntry) checkAmount() error {
 		return errors.New("approve_amount: want a number above 0, without a decline_code")
 	}
 	if e.Balance != nil && declines {
-		return errors.New("balance: want no decline_code beside it")
+		return errors.New("balance: want it without a decline_code")
 	}
 	return nil
 }

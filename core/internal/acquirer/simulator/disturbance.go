@@ -56,7 +56,7 @@ func (c *catalogue) addDisturbances(entries []disturbanceEntry) error {
 			errs = append(errs, fmt.Errorf("%s: kind: want slow, timeout_before, timeout_after, late, unavailable or not_found", name))
 		}
 		if sum += e.Share; e.Share < 1 || sum > shareOf {
-			errs = append(errs, fmt.Errorf("%s: share: %d; want 1 or more, and at most %d in total", name, e.Share, shareOf))
+			errs = append(errs, fmt.Errorf("%s: share: %d: want 1 or more, and at most %d in total", name, e.Share, shareOf))
 		}
 		if waits != (e.DelayMS >= 1) || e.DelayMS < 0 || e.DelayMS > longest {
 			errs = append(errs, fmt.Errorf("%s: delay_ms: %d; want 1 to %d for a kind with a delay, otherwise no value", name, e.DelayMS, longest))

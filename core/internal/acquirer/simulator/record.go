@@ -121,7 +121,7 @@ func newVerdict(decline, response string) (verdict, error) {
 		return verdict{}, fmt.Errorf("decline_code: %q is not a code of the contract", decline)
 	}
 	if len(response) != 2 || !upperAlphanumeric(response) || response == "00" {
-		return verdict{}, fmt.Errorf("response_code: %q is not two capital letters or digits that mean a decline", response)
+		return verdict{}, fmt.Errorf("response_code: %q: want two capital letters or digits that mean a decline", response)
 	}
 	return verdict{decline: uint8(i), response: [2]byte([]byte(response))}, nil //nolint:gosec // an index of fifteen
 }
