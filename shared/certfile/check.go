@@ -139,9 +139,10 @@ func (c *checking) validity(i int) {
 	certificate := c.all[i]
 	switch {
 	case c.now.After(certificate.NotAfter):
-		c.fault(Expired, "%s expired at %s", c.label(i), day(certificate.NotAfter))
+		c.fault(Expired, "%s expired at %s: renew it", c.label(i), day(certificate.NotAfter))
 	case c.now.Before(certificate.NotBefore):
-		c.fault(NotYetValid, "%s is not valid before %s", c.label(i), day(certificate.NotBefore))
+		c.fault(NotYetValid, "%s is not valid before %s: check the clock, or use another certificate", c.label(i),
+			day(certificate.NotBefore))
 	}
 }
 

@@ -59,7 +59,7 @@ func Decode(name string, data []byte, into any) error {
 	case err != nil:
 		return explain(name, err)
 	}
-	return fmt.Errorf("%s: more than one document", name)
+	return fmt.Errorf("%s: more than one YAML document: want one", name)
 }
 
 // isEmpty reports whether the text has nothing to decode.
@@ -121,9 +121,9 @@ func describe(err yaml.Error) string {
 	case errors.As(err, &unknown):
 		return fmt.Sprintf("unknown key %q", keyText(err.GetToken()))
 	case errors.As(err, &shape):
-		return fmt.Sprintf("here a %s is needed, not a %s", shape.Expected.YAMLName(), shape.Actual.YAMLName())
+		return fmt.Sprintf("want a %s, not a %s", shape.Expected.YAMLName(), shape.Actual.YAMLName())
 	case errors.As(err, &overflow):
-		return fmt.Sprintf("number does not fit %s", overflow.DstType)
+		return fmt.Sprintf("the number does not fit %s", overflow.DstType)
 	case errors.As(err, &mismatch) && mismatch.StructFieldName != nil:
 		return fmt.Sprintf("%s: cannot use a %s as %s", *mismatch.StructFieldName, mismatch.SrcType, mismatch.DstType)
 	case errors.As(err, &mismatch):

@@ -44,10 +44,10 @@ func checkScalars(name, key string, node ast.Node, t reflect.Type) error {
 		}
 	case ast.ScalarNode:
 		if n.Type() == ast.FloatType && isWhole(t) {
-			return fmt.Errorf("%s:%d: %s: a whole number is needed", name, n.GetToken().Position.Line, key)
+			return fmt.Errorf("%s:%d: %s: want a whole number", name, n.GetToken().Position.Line, key)
 		}
 		if t == durationType && !isDuration(n) {
-			return fmt.Errorf("%s:%d: %s: a duration is a number with a unit of h, m, s or ms, as 90s or 24h", name,
+			return fmt.Errorf("%s:%d: %s: want a duration with a unit of h, m, s or ms, such as 90s or 24h", name,
 				n.GetToken().Position.Line, key)
 		}
 	}

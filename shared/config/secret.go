@@ -81,8 +81,8 @@ func (s Secret) MarshalJSON() ([]byte, error) { return s.literal.MarshalJSON() }
 func (s Secret) MarshalText() ([]byte, error) { return s.literal.MarshalText() }
 
 var (
-	errSecretForm  = errors.New("a secret is a quoted string, {env: NAME} or {file: PATH}")
-	errSecretEmpty = errors.New("the name of a secret's variable or file is empty")
+	errSecretForm  = errors.New("want a secret as a quoted string, {env: NAME} or {file: PATH}")
+	errSecretEmpty = errors.New("want the name of a variable or file for the secret, not an empty text")
 )
 
 // secretError is a fault in the YAML of a Secret, with its line.

@@ -52,7 +52,7 @@ func Parse(s string, exponent int) (int64, error) {
 	exponent = max(exponent, 0)
 	if len(decimals) > exponent {
 		if strings.Trim(decimals[exponent:], "0") != "" {
-			return 0, fmt.Errorf("parse amount: %w (%d)", ErrPrecision, exponent)
+			return 0, fmt.Errorf("parse amount: %w: want at most %d", ErrPrecision, exponent)
 		}
 		decimals = decimals[:exponent]
 	}

@@ -50,7 +50,7 @@ func (p Program) health(ctx context.Context, args []string, stdout, stderr io.Wr
 	fs.SetOutput(stderr)
 	admin := fs.String("admin", p.Admin,
 		"`address` of the operators' port, as in the program's settings: host:port, or unix:PATH")
-	patience := fs.Duration("timeout", 5*time.Second, "how long it may take")
+	patience := fs.Duration("timeout", 5*time.Second, "longest `duration` of the check")
 	switch err := fs.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		return exitDone

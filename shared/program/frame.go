@@ -44,10 +44,10 @@ type Frame struct {
 // Open creates the log and the span exporter from environment variables.
 func Open(ctx context.Context, cfg Config) (*Frame, error) {
 	if cfg.Drain < 0 {
-		return nil, errors.New("start: drain is negative")
+		return nil, fmt.Errorf("start: drain: %s: want 0 or more", cfg.Drain)
 	}
 	if cfg.Notice != nil && cfg.Notice.For < 0 {
-		return nil, errors.New("start: notice is negative")
+		return nil, fmt.Errorf("start: notice: %s: want 0 or more", cfg.Notice.For)
 	}
 	log := slog.New(slog.NewJSONHandler(cfg.Stderr, &slog.HandlerOptions{Level: cfg.Level}))
 	traces, err := export.Open(ctx, export.Config{Getenv: os.Getenv, Service: cfg.Name, Log: log, Console: cfg.Stderr})

@@ -52,7 +52,7 @@ func free(ctx context.Context, path string) error {
 	c, err := dialer.DialContext(ctx, "unix", path)
 	switch {
 	case err == nil:
-		return errors.Join(fmt.Errorf("%s is being served", path), c.Close())
+		return errors.Join(fmt.Errorf("%s: another process listens on this socket: stop it first", path), c.Close())
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
 		return nil
 	}
@@ -67,7 +67,7 @@ func onlySocket(path string) error {
 	case err != nil:
 		return err
 	case info.Mode().Type() != fs.ModeSocket:
-		return fmt.Errorf("%s is there and is not a socket; it stays as it is", path)
+		return fmt.Errorf("%s exists and is not a socket: remove it, or choose another path", path)
 	}
 	return nil
 }

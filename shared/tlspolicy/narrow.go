@@ -41,14 +41,14 @@ func (p Policy) Narrow(minimum string, suites []string) (Policy, error) {
 			return Policy{}, refusal(name, held)
 		}
 		if only[name] {
-			return Policy{}, fmt.Errorf("cipher suite %s is %w the second time", name, ErrUseless)
+			return Policy{}, fmt.Errorf("cipher suite %s is listed twice, which is %w", name, ErrUseless)
 		}
 		only[name] = true
 	}
 	p.only = only
 	if !slices.ContainsFunc(suites, func(name string) bool { return strings.Contains(name, "_AES_128_GCM_") }) {
 		return Policy{}, fmt.Errorf(
-			"cipher suites without AES_128_GCM are %w: HTTP/2 over TLS 1.2 has to have it (RFC 9113, 9.2.2)", ErrUseless)
+			"cipher suites without AES_128_GCM are %w: HTTP/2 over TLS 1.2 needs it (RFC 9113, 9.2.2)", ErrUseless)
 	}
 	return p, nil
 }
@@ -60,13 +60,13 @@ func (p Policy) version(name string) (int, error) {
 	case i >= p.from:
 		return i, nil
 	case i >= 0 || slices.Contains([]string{"1.0", "1.1"}, name):
-		return 0, fmt.Errorf("minimum version %s is %w: it begins with %s", name, ErrWeaker, p.minimum().Name)
+		return 0, fmt.Errorf("minimum version %s is %w: want %s or newer", name, ErrWeaker, p.minimum().Name)
 	}
 	var names []string
 	for _, v := range p.Versions() {
 		names = append(names, v.Name)
 	}
-	return 0, fmt.Errorf("minimum version %q is %w: it has %s", name, ErrUnknown, strings.Join(names, " and "))
+	return 0, fmt.Errorf("minimum version %q is %w: want %s", name, ErrUnknown, strings.Join(names, " or "))
 }
 
 // refusal returns the error for a suite outside of the policy.

@@ -10,8 +10,8 @@ const (
 	MessageInvalidAPIKey = "The API key is missing or invalid. Send it as `Authorization: Bearer <key>`."
 	MessagePublishable   = "Publishable keys can only create tokens, confirm payments and read the current MLE key. " +
 		"Use a secret key."
-	MessageSecretKeyInBrowser = "A secret API key was sent from a web page, where every visitor can read it: the request " +
-		"has an Origin header. Roll the key, and use it only on your server."
+	MessageSecretKeyInBrowser = "A secret API key was sent from a web page, where every visitor can read it: the " +
+		"request has an Origin header. Roll the key, and use it only on your server."
 
 	MessageInvalidJSON      = "The body is not valid JSON. Send one JSON object."
 	MessageUnknownField     = "This endpoint has no such field. Remove it, or check its name."
@@ -25,13 +25,14 @@ const (
 
 	MessageNoRoute         = "No endpoint has this path. Check its spelling."
 	MessageNoMethod        = "This path does not support the method. See the Allow header."
-	MessageBodyNotReceived = "The connection ended before the whole body arrived. Nothing was changed: send the request again."
+	MessageBodyNotReceived = "The connection ended before the whole body arrived. Nothing was changed: send the " +
+		"request again."
 	MessageMediaType       = "Send the body uncompressed, with the header `Content-Type: application/json`."
 	MessageBodyTooSlow     = "The body arrived too slowly. Nothing was changed: send the request again."
 	MessageNoMLE           = "This endpoint takes no encryption: send no X-SVC-MLE fields and no application/jose."
 
-	MessageUnfinishedBodies = "Too many requests of this API key, its merchant or this address have a body that is still " +
-		"arriving. Send bodies whole, and retry."
+	MessageUnfinishedBodies = "Too many requests of this API key, its merchant or this address have a body that is " +
+		"still arriving. Send bodies whole, and retry."
 	MessageRateLimited = "This API key, its merchant or this address sent too many requests, or has too many in " +
 		"progress. Wait for the seconds in Retry-After."
 	MessageOverloaded = "Too many requests are in progress. Retry after the seconds in Retry-After, with the same " +

@@ -31,7 +31,7 @@ const (
 )
 
 var (
-	errRefused = errors.New("the collector refused")
+	errRefused = errors.New("the collector rejected the spans")
 	errLater   = errors.New("the collector accepts no spans now")
 )
 

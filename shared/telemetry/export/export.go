@@ -110,7 +110,7 @@ var quieten = sync.OnceFunc(func() {
 func openOTLP(ctx context.Context, e *environment) (sdk.SpanExporter, error) {
 	exporter, err := otlptrace.New(ctx, newClient(e))
 	if err != nil {
-		return nil, errors.New("traces: the OTLP exporter could not be made") // its error may hold the endpoint
+		return nil, errors.New("traces: the OTLP exporter could not be created") // its error may hold the endpoint
 	}
 	return exporter, nil
 }

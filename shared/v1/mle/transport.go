@@ -25,7 +25,7 @@ import (
 // Errors of the transport. After ErrAnswer the request may have been carried out: send it again
 // with the same Idempotency-Key.
 var (
-	ErrKey    = errors.New("mle: the service's key cannot be had, or is not one to encrypt to")
+	ErrKey    = errors.New("mle: the key of the service cannot be read, or is not a key for encryption")
 	ErrAnswer = errors.New("mle: the response was not encrypted to this client, although it was requested")
 )
 
@@ -251,10 +251,10 @@ func (t *Transport) decrypt(r *http.Request, answer *http.Response, body []byte)
 	object, err := jose.ParseEncryptedCompact(string(body), []jose.KeyAlgorithm{jose.KeyAlgorithm(own.Algorithm)},
 		[]jose.ContentEncryption{jose.A256GCM})
 	if err != nil {
-		return nil, fmt.Errorf("%w: not a JWE under our algorithm", ErrAnswer)
+		return nil, fmt.Errorf("%w: it is not a JWE of the expected algorithm", ErrAnswer)
 	}
 	if object.Header.KeyID != own.KeyID { // our own request, sent back, is encrypted to another key
-		return nil, fmt.Errorf("%w: it is to another key", ErrAnswer)
+		return nil, fmt.Errorf("%w: it is encrypted to another key", ErrAnswer)
 	}
 	plaintext, err := object.Decrypt(own.Key)
 	if err != nil {
@@ -343,7 +343,7 @@ func (t *Transport) check(key jose.JSONWebKey) error {
 	print, err := key.Thumbprint(crypto.SHA256)
 	if err != nil || !key.IsPublic() || key.Algorithm != t.cfg.Alg ||
 		base64.RawURLEncoding.EncodeToString(print) != key.KeyID {
-		return fmt.Errorf("%w: its kid or alg is not its own", ErrKey)
+		return fmt.Errorf("%w: its kid or alg does not match its JWK", ErrKey)
 	}
 	if len(t.cfg.Pins) > 0 && !slices.Contains(t.cfg.Pins, key.KeyID) {
 		return fmt.Errorf("%w: %s is not pinned", ErrKey, key.KeyID)
