@@ -106,7 +106,7 @@ func ParseFlags(args []string) (Flags, error) {
 		return Flags{}, errors.New("--data must name a folder")
 	}
 	if f.RateLimit < 0 {
-		return Flags{}, fmt.Errorf("--rate-limit %d: want a number of requests a second, 0 for no limit", f.RateLimit)
+		return Flags{}, fmt.Errorf("--rate-limit %d: want 0 or more requests a second, 0 for no limit", f.RateLimit)
 	}
 	if err := f.checkAddresses(); err != nil {
 		return Flags{}, err

@@ -89,7 +89,7 @@ func (r *deployment) refusesConfigurations(t *testing.T) {
 		"routes: [{path: /a, upstream: nowhere, mle: off}]":                            "is not in upstreams",
 		"tls: {minimum_version: '1.0'}":                                                "weaker than the TLS policy",
 		"tls: {cipher_suites: [" + weak + "]}":                                         weak,
-		"routes: [{path: /v1/**, upstream: core}, {path: /v1/health, upstream: core}]": "is never reached",
+		"routes: [{path: /v1/**, upstream: core}, {path: /v1/health, upstream: core}]": "is never matched",
 	} {
 		r.configure(t, r.folder(), more, r.ip)
 		r.edge.MustLog(t, reason)

@@ -22,7 +22,8 @@ func (c counts) attempt(outcome string) { c.attempts.WithLabelValues(outcome).In
 var (
 	renewalSeries = prometheus.NewDesc("causeway_edge_acme_renewal_timestamp_seconds",
 		"When the next renewal of the present certificate is due.", nil, nil)
-	failureSeries = prometheus.NewDesc("causeway_edge_acme_failures", "Orders that failed since one succeeded.", nil, nil)
+	failureSeries = prometheus.NewDesc("causeway_edge_acme_failures",
+		"Failed orders since the last successful one.", nil, nil)
 )
 
 // Describe implements prometheus.Collector.

@@ -32,7 +32,7 @@ type reply struct {
 var replies = []reply{
 	{
 		400, "invalid_request_error", "invalid_request",
-		"The request is not valid HTTP, or its path has an invalid or unusual spelling. Correct it before you send it again.", 0,
+		"The request is not valid HTTP, or its path has an invalid or unusual spelling. Correct it, then send it again.", 0,
 	},
 	{404, "invalid_request_error", "route_not_found", v1.MessageNoRoute, 0},
 	{
@@ -131,7 +131,7 @@ func (b *builder) localReplies(https bool) *hcmv3.LocalReplyConfig {
 		&hcmv3.ResponseMapper{
 			Filter: statusIs(accesslogv3.ComparisonFilter_GE, 400), HeadersToAdd: withID(fields),
 			BodyFormatOverride: b.errorBody(
-				reply{0, "invalid_request_error", "invalid_request", "The request cannot be served. Correct it before you send it again.", 0}),
+				reply{0, "invalid_request_error", "invalid_request", "The request is invalid. Correct it, then send it again.", 0}),
 		},
 		&hcmv3.ResponseMapper{Filter: statusIs(accesslogv3.ComparisonFilter_GE, 0), HeadersToAdd: fields}, // a redirect
 	)

@@ -16,7 +16,7 @@ func (c *Config) checkUpstreams(f *faults) {
 			f.add(key, "a name has at most 32 lower-case letters, digits and -, and begins with a letter")
 		}
 		if slices.Contains(reserved, called) {
-			f.add(key, "the name is one of ours: %s", strings.Join(reserved, ", "))
+			f.add(key, "want another name: %s are reserved", strings.Join(reserved, ", "))
 		}
 		first := checkSeveral(f, key+".address", u.Address)
 		several := len(Addresses(u.Address)) > 1
@@ -30,7 +30,7 @@ func (c *Config) checkUpstreams(f *faults) {
 		}
 		switch {
 		case u.CA == "" && u.ServerName != "":
-			f.add(key+".server_name", "without ca there is no TLS")
+			f.add(key+".server_name", "remove it, or set ca: without ca there is no TLS")
 		case u.ServerName != "" && !isHost(u.ServerName):
 			f.add(key+".server_name", "%q is not a host name in lower case", u.ServerName)
 		case u.CA != "" && u.ServerName == "" && first.IsUnix():
@@ -51,7 +51,7 @@ func (c *Config) checkUpstreams(f *faults) {
 	}
 	checkSeveral(f, "extproc.address", c.ExtProc.Address)
 	if t := c.ExtProc.MessageTimeout; t < 100*time.Millisecond || t > time.Minute {
-		f.add("extproc.message_timeout", "%s is not between 100ms and 1m", t)
+		f.add("extproc.message_timeout", "%s: want 100ms to 1m", t)
 	}
 }
 
@@ -67,7 +67,7 @@ func checkSeveral(f *faults, key, text string) Address {
 	for i, one := range Addresses(text) {
 		a, err := ParseAddress(one)
 		if err == nil && slices.Contains(seen, a.String()) {
-			err = errors.New("stands twice")
+			err = errors.New("listed twice")
 		}
 		if err != nil {
 			f.err(key, fmt.Errorf("%q: %w", one, err))

@@ -113,11 +113,11 @@ func TestSeries(t *testing.T) {
 # TYPE causeway_edge_certificate_days_left gauge
 causeway_edge_certificate_days_left{algorithm="ECDSA"} 88.5
 causeway_edge_certificate_days_left{algorithm="RSA"} 88.5
-# HELP causeway_edge_certificate_not_after_timestamp_seconds When the certificate that is served ends.
+# HELP causeway_edge_certificate_not_after_timestamp_seconds Time at which the served certificate expires.
 # TYPE causeway_edge_certificate_not_after_timestamp_seconds gauge
 causeway_edge_certificate_not_after_timestamp_seconds{algorithm="ECDSA"} 1.8030384e+09
 causeway_edge_certificate_not_after_timestamp_seconds{algorithm="RSA"} 1.8030384e+09
-# HELP causeway_edge_certificate_refused 1 if the newest certificate was refused, so that the previous one is served.
+# HELP causeway_edge_certificate_refused 1 if the newest certificate was rejected and the previous one is served.
 # TYPE causeway_edge_certificate_refused gauge
 causeway_edge_certificate_refused 1
 `

@@ -20,7 +20,7 @@ func NewMetrics() *Metrics {
 		}, []string{"result"}),
 		refused: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "causeway_edge_config_refused",
-			Help: "1 if the configuration file was refused, so that the previous content is in effect.",
+			Help: "1 if the configuration file was rejected and the previous content is in effect.",
 		}),
 	}
 }

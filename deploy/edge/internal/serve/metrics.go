@@ -21,7 +21,7 @@ func NewMetrics() *Metrics {
 			Help: "Acknowledgements and refusals of deliveries by Envoys, by node, type and result: ack or nack.",
 		}, []string{"node", "type", "result"}),
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "causeway_edge_xds_refused_streams_total", Help: "Streams that were refused, by reason.",
+			Name: "causeway_edge_xds_refused_streams_total", Help: "Streams that were rejected, by reason.",
 		}, []string{"reason"}),
 	}
 }

@@ -173,7 +173,7 @@ func (s *Server) StreamAggregatedResources(
 	discoveryv3.AggregatedDiscoveryService_StreamAggregatedResourcesServer,
 ) error {
 	s.nodes.refused("sotw")
-	return status.Error(codes.Unimplemented, "edge: only Delta ADS is served: api_type DELTA_GRPC")
+	return status.Error(codes.Unimplemented, "edge: want Delta ADS: api_type DELTA_GRPC")
 }
 
 // everybody is the key of the only snapshot.
