@@ -101,19 +101,17 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case errors.Is(err, admission.ErrTooLarge):
 		httpx.Discard(w, r)
-		out = messageResponse(http.StatusRequestEntityTooLarge, "The request is too large: its body has more than "+
-			strconv.FormatInt(h.cfg.MaxBytes, 10)+" bytes.", "too_large")
+		out = messageResponse(http.StatusRequestEntityTooLarge,
+			v1.MessageBodyTooLarge(strconv.FormatInt(h.cfg.MaxBytes, 10)+" bytes"), "too_large")
 	case errors.Is(err, admission.ErrEncoding):
 		out = messageResponse(http.StatusUnsupportedMediaType,
 			"The content encoding is not supported. Send the body uncompressed.", "encoding")
 	case errors.Is(err, admission.ErrSlow):
-		out = messageResponse(http.StatusRequestTimeout,
-			"The request arrived too slowly. Nothing was executed: send it again.", "slow")
+		out = messageResponse(http.StatusRequestTimeout, v1.MessageBodyTooSlow, "slow")
 	case admission.IsBusy(err):
 		out = tooBusy(start)
 	case err != nil:
-		out = messageResponse(http.StatusBadRequest,
-			"The request body could not be read. Nothing was executed: send it again.", "unreadable")
+		out = messageResponse(http.StatusBadRequest, v1.MessageBodyNotReceived, "unreadable")
 	default:
 		operation, out = h.respond(r, body, start)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/causeway-pay/causeway/shared/admission"
 	"github.com/causeway-pay/causeway/shared/httpx"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // The error codes: the codes of JSON-RPC 2.0 and, in its range for servers, one for a method that
@@ -144,9 +145,9 @@ func (h *Handler) bodyError(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	httpx.EventFrom(r.Context()).SetOutcome(strconv.Itoa(codeRequest))
 	status, text := http.StatusOK, "The body could not be read, or is longer than "+
-		strconv.FormatInt(h.MaxBytes, 10)+" bytes. Nothing was executed."
+		strconv.FormatInt(h.MaxBytes, 10)+" bytes. Nothing was changed: send it whole, or send a smaller one."
 	if errors.Is(err, admission.ErrSlow) {
-		status, text = http.StatusRequestTimeout, "The body arrived too slowly. Nothing was executed: send it again."
+		status, text = http.StatusRequestTimeout, v1.MessageBodyTooSlow
 	}
 	writeStatus(w, status, encode(response{Error: &fault{Code: codeRequest, Message: text}}))
 }

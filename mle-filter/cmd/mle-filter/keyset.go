@@ -80,7 +80,7 @@ func (m *Main) rotateKeyset(ctx context.Context, keys string, kek []byte, drop b
 	r := keyring.KeysetRotation{
 		Store: db, KEK: kek, Drop: drop,
 		Progress: func(done, all int) { tell("re-encrypted: %d of %d", done, all) },
-		Complain: func(kid string) { tell("the private key of %s does not open", kid) },
+		Complain: func(kid string) { tell("the private key of %s cannot be decrypted", kid) },
 	}
 	older, err := r.Run(ctx)
 	if err != nil {

@@ -104,7 +104,7 @@ func (x *Exchange) judgeTime(iat *int64) *Problem {
 	settings := x.engine.settings
 	if iat == nil {
 		if settings.RequireIAT {
-			return failed("iat", "The protected header has no iat, which is required here: the time in seconds.")
+			return failed("iat", "The protected header has no iat. Add it: the current time in seconds.")
 		}
 		return nil
 	}

@@ -237,8 +237,8 @@ func (r *Resolver) refusal(resp *http.Response, body []byte) error {
 		if !r.cfg.Token.IsZero() {
 			return errors.New("identity: core rejected the filter token: set the same one on core")
 		}
-		failure.Error.Message = "Publishable keys cannot be used with encryption here: the operator has set no filter token. " +
-			"Send the request without encryption."
+		failure.Error.Message = "Publishable keys cannot be used with encryption here: the operator has set no filter " +
+			"token. Send the request without encryption."
 	}
 	p := &engine.Problem{
 		Status: resp.StatusCode, Type: failure.Error.Type, Code: failure.Error.Code,

@@ -226,7 +226,8 @@ func makeKeyset(ctx context.Context, db *keystore.DB, wrap tink.AEAD) error {
 func readKeyset(sealed []byte, wrap tink.AEAD) (*keyset.Handle, error) {
 	h, err := keyset.ReadWithAssociatedData(keyset.NewBinaryReader(bytes.NewReader(sealed)), wrap, binding)
 	if err != nil {
-		return nil, errors.New("keyring: the keyset does not open: wrong key-encryption key, or a damaged store")
+		return nil, errors.New("keyring: the keyset cannot be decrypted: " +
+			"set the key-encryption key that encrypted it, or restore the store")
 	}
 	return h, nil
 }

@@ -190,7 +190,7 @@ func (m Merchant) rule(merchant string) (Rule, error) {
 		return Rule{}, errors.New("mle and response_mle: want optional or required")
 	}
 	if rule.Request == Off || rule.Response == Off {
-		return Rule{}, errors.New("mle and response_mle: a merchant cannot turn encryption off")
+		return Rule{}, errors.New("mle and response_mle: want optional or required: a merchant cannot turn encryption off")
 	}
 	return rule, nil
 }

@@ -32,7 +32,9 @@ var problems = map[string]engine.Problem{
 	CodeMethodNotAllowed: {Status: 405, Type: v1.ErrorTypeInvalidRequestError, Message: v1.MessageNoMethod},
 	CodeUnread:           {Status: 400, Type: v1.ErrorTypeInvalidRequestError, Message: v1.MessageBodyNotReceived},
 	CodeSlow:             {Status: 408, Type: v1.ErrorTypeInvalidRequestError, Message: v1.MessageBodyTooSlow},
-	CodeUnfinished:       {Status: 429, Type: v1.ErrorTypeRateLimitError, Message: v1.MessageUnfinishedBodies, RetryAfter: 1},
+	CodeUnfinished: {
+		Status: 429, Type: v1.ErrorTypeRateLimitError, Message: v1.MessageUnfinishedBodies, RetryAfter: 1,
+	},
 	CodeRateLimited:      {Status: 429, Type: v1.ErrorTypeRateLimitError, Message: v1.MessageRateLimited, RetryAfter: 1},
 	CodeClientGone:       {Status: 499, Type: v1.ErrorTypeAPIError, Message: "The client closed the connection."},
 	CodeOverloaded:       {Status: 503, Type: v1.ErrorTypeAPIError, Message: v1.MessageOverloaded, RetryAfter: 1},
