@@ -73,7 +73,7 @@ func New(c Config) *Metrics {
 			Name: "causeway_store_group_seconds", Help: "Time from the begin to the end of a group commit.", Buckets: latencies,
 		}),
 		waits: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "causeway_store_wait_seconds", Help: "How long the first command of a group had waited for the writer.",
+			Name: "causeway_store_wait_seconds", Help: "How long the first command of a group commit had waited for the writer.",
 			Buckets: latencies,
 		}),
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{

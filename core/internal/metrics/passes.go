@@ -31,7 +31,7 @@ func newPasses(c clock.Clock) passes {
 			Help: "End of the last pass of settlement or expiry that handled all due rows.",
 		}, []string{"pass"}),
 		failed: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "causeway_pass_failures_total", Help: "Passes of settlement or expiry that failed. They are made again.",
+			Name: "causeway_pass_failures_total", Help: "Passes of settlement or expiry that failed. They are repeated.",
 		}, []string{"pass"}),
 		ended: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "causeway_pass_transactions_total", Help: "Transactions that a pass settled or expired.",

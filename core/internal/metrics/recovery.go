@@ -32,12 +32,12 @@ func newRecovery(c clock.Clock) recovery {
 		}, []string{"step"}),
 		open: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "causeway_recovery_open_steps",
-			Help: "Steps that were open for a moment or longer when recovery looked last, by kind.",
+			Help: "Steps that had been open for a moment or longer in recovery's last pass, by kind.",
 		}, []string{"step"}),
 		oldest: oldest,
 		age: prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "causeway_recovery_oldest_open_seconds",
-			Help: "Age of the oldest step that was open when recovery looked last, 0 for none.",
+			Help: "Age of the oldest open step in recovery's last pass, 0 for none.",
 		}, func() float64 {
 			if ms := oldest.Load(); ms != 0 {
 				return age(c, time.UnixMilli(ms))

@@ -25,7 +25,7 @@ type Server struct {
 var (
 	connections = prometheus.NewDesc("causeway_store_connections",
 		"Connections to the server, by purpose and state.", []string{"pool", "state"}, nil)
-	most = prometheus.NewDesc("causeway_store_connections_max", "The most connections to the server.",
+	most = prometheus.NewDesc("causeway_store_connections_max", "Largest number of connections to the server.",
 		[]string{"pool"}, nil)
 	waited = prometheus.NewDesc("causeway_store_connection_waits_total",
 		"How often a command had to wait for a connection.", []string{"pool"}, nil)
@@ -40,7 +40,7 @@ var (
 	offset = prometheus.NewDesc("causeway_core_clock_offset_seconds",
 		"How far this core's clock is ahead of the server's, at least; negative when behind.", nil, nil)
 	held = prometheus.NewDesc("causeway_lists_held_back_seconds",
-		"How long one command of a core has held new rows back from lists, 0 for none. It takes two scrapes.", nil, nil)
+		"How long one command of a core has held back new rows from lists, 0 for none. It is known after two scrapes.", nil, nil)
 )
 
 // onServer collects series at a scrape. While the server is unavailable, the series are missing.

@@ -61,7 +61,7 @@ func (p Policy) CheckURL(text string, live bool) error {
 	case u.Scheme != "https" && (u.Scheme != "http" || live):
 		return errors.New("use https; plain http is for test mode only")
 	case u.User != nil:
-		return errors.New("a URL with a user or password is not taken: the signature proves who sends")
+		return errors.New("a URL must not contain a user or password: the signature authenticates the sender")
 	case u.Fragment != "" || strings.HasSuffix(text, "#"):
 		return errors.New("a fragment is never sent")
 	}
@@ -70,7 +70,7 @@ func (p Policy) CheckURL(text string, live bool) error {
 
 func notPrintable(r rune) bool { return r <= ' ' || r > '~' }
 
-// local are the names, and the ends of names, that no public resolver should lead anywhere.
+// local are the names, and the ends of names, that no public resolver should resolve.
 var local = []string{
 	"localhost", "local", "internal", "home.arpa", "svc", "lan", "home", "corp", "intranet", "private", "test", "invalid", "onion",
 }
@@ -99,11 +99,11 @@ func (p Policy) checkHost(u *url.URL) error {
 	}
 	for _, end := range local {
 		if name == end || strings.HasSuffix(name, "."+end) {
-			return errors.New("this name is not of the public internet")
+			return errors.New("this name is not on the public internet")
 		}
 	}
 	if !strings.Contains(name, ".") || endsInNumber(name) {
-		return errors.New("this name is not of the public internet")
+		return errors.New("this name is not on the public internet")
 	}
 	return nil
 }
@@ -166,7 +166,8 @@ func (p Policy) control(_, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// allowed reports whether ip is plainly public. An IPv4 address in IPv6's clothes is not.
+// allowed reports whether ip is plainly public. An IPv4 address in the form of an IPv6 address is
+// not.
 func allowed(ip netip.Addr) bool {
 	networks := notPublic
 	if !ip.Is4() {

@@ -200,7 +200,7 @@ func (e postalEntry) checkAmount() error {
 		return errors.New("approve_amount: want a number above 0, without a decline_code")
 	}
 	if e.Balance != nil && declines {
-		return errors.New("balance: want no decline_code beside it")
+		return errors.New("balance: want no decline_code with it")
 	}
 	return nil
 }
