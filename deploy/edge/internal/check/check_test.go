@@ -89,19 +89,19 @@ func TestResources(t *testing.T) {
 		}, "type.googleapis.com/none"},
 		"Secret": {func(_ *testing.T, r *build.Resources) {
 			r.Secrets[0].Name = "other"
-		}, `secret "edge-cert", which is not there`},
+		}, `secret "edge-cert", which does not exist`},
 		"Unnamed": {func(_ *testing.T, r *build.Resources) {
 			r.Secrets = append(r.Secrets, &tlsv3.Secret{Name: "x"})
 		}, `secret "x" exists, but`},
 		"Cluster": {func(_ *testing.T, r *build.Resources) {
 			forwarding(r).ClusterSpecifier = &routev3.RouteAction_Cluster{Cluster: "gone"}
-		}, `cluster "gone", which is not there`},
+		}, `cluster "gone", which does not exist`},
 		"ClusterTwice": {func(_ *testing.T, r *build.Resources) {
 			r.Clusters = append(r.Clusters, proto.Clone(r.Clusters[0]).(*clusterv3.Cluster))
-		}, "is there twice"},
+		}, "exists twice"},
 		"Routes": {func(_ *testing.T, r *build.Resources) {
 			r.Routes = r.Routes[1:]
-		}, `route configuration "edge_routes", which is not there`},
+		}, `route configuration "edge_routes", which does not exist`},
 		"NoLastRoute": {func(_ *testing.T, r *build.Resources) {
 			h := r.Routes[0].GetVirtualHosts()[0]
 			h.Routes = h.GetRoutes()[:len(h.GetRoutes())-1]
@@ -109,7 +109,7 @@ func TestResources(t *testing.T) {
 		"SameRoute": {func(_ *testing.T, r *build.Resources) {
 			h := r.Routes[0].GetVirtualHosts()[0]
 			h.Routes[1].Name = h.GetRoutes()[2].GetName()
-		}, "is there twice"},
+		}, "exists twice"},
 		"NoService": {func(t *testing.T, r *build.Resources) {
 			t.Helper()
 			extProc(t, *r, func(m *extprocv3.ExternalProcessor) { m.GrpcService = nil })
@@ -129,7 +129,7 @@ func TestResources(t *testing.T) {
 					return
 				}
 			}
-		}, `cluster "mle-extproc", which is not there`},
+		}, `cluster "mle-extproc", which does not exist`},
 		"LooseRoute": {func(t *testing.T, r *build.Resources) {
 			t.Helper()
 			for _, route := range r.Routes[0].GetVirtualHosts()[0].GetRoutes() {

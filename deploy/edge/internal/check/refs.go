@@ -63,14 +63,14 @@ func (x *references) define(in map[string]bool, kind, name string) {
 		x.fail("a %s has no name", kind)
 	}
 	if _, there := in[name]; there {
-		x.fail("%s %q is there twice", kind, name)
+		x.fail("%s %q exists twice", kind, name)
 	}
 	in[name] = false // not used yet
 }
 
 func (x *references) use(in map[string]bool, kind, name, where string) {
 	if _, there := in[name]; !there {
-		x.fail("%s names %s %q, which is not there", where, kind, name)
+		x.fail("%s names %s %q, which does not exist", where, kind, name)
 		return
 	}
 	in[name] = true
@@ -140,7 +140,7 @@ func (x *references) manager(where string, m *hcmv3.HttpConnectionManager) {
 	}
 	if len(m.GetInternalAddressConfig().GetCidrRanges()) == 0 || len(m.GetEarlyHeaderMutationExtensions()) == 0 ||
 		!m.GetUseRemoteAddress().GetValue() {
-		x.fail("%s lets clients steer Envoy, which may send a payment again then", where)
+		x.fail("%s lets clients control Envoy, which may then send a payment again", where)
 	}
 }
 
@@ -157,7 +157,7 @@ func (x *references) extProc(where string, m *extprocv3.ExternalProcessor) {
 	buffered := mode.GetRequestBodyMode() == extprocv3.ProcessingMode_BUFFERED &&
 		mode.GetResponseBodyMode() == extprocv3.ProcessingMode_BUFFERED
 	if !buffered || m.GetFailureModeAllow() || !m.GetAllowModeOverride() || m.GetObservabilityMode() {
-		x.fail("%s has an external processor that could let a body by, or makes Envoy hold all: "+
+		x.fail("%s has an external processor that could pass a body unchanged, or makes Envoy hold all bodies: "+
 			"set both body modes to BUFFERED, allow_mode_override to true, and failure_mode_allow and observability_mode to false", where)
 	}
 }

@@ -43,7 +43,7 @@ func (c *Config) check(f *faults) {
 		f.err("operator", checkURL(c.Operator, "http", "https"))
 	}
 	if c.Data == "" {
-		f.add("data", "a folder is needed: what it keeps must outlive a restart")
+		f.add("data", "a folder is needed: its content must survive a restart")
 	}
 }
 
@@ -113,7 +113,7 @@ func (c *Config) checkXDS(f *faults) {
 		{"xds.certificate", x.Certificate}, {"xds.private_key", x.PrivateKey}, {"xds.client_ca", x.ClientCA},
 	} {
 		if file.path == "" {
-			f.add(file.key, "needed with an address: what is handed out holds private keys")
+			f.add(file.key, "needed with an address: the resources contain private keys")
 		} else if _, err := os.Stat(file.path); err != nil {
 			f.err(file.key, err)
 		}
@@ -126,7 +126,7 @@ func (c *Config) checkCertificates(f *faults) {
 	case s.Folder == "" && s.ACME == nil:
 		f.add("certificates", "one source is needed: folder or acme")
 	case s.Folder != "" && s.ACME != nil:
-		f.add("certificates", "folder and acme are both set: one source alone decides what is served")
+		f.add("certificates", "folder and acme are both set: set one of them")
 	}
 	if s.PublishAhead < 0 || s.PublishAhead > 30*day {
 		f.add("certificates.publish_ahead", "%s is not between 0 and 720h", s.PublishAhead)
