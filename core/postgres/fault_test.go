@@ -70,7 +70,7 @@ func TestFaultsOfTheServerPostgreSQL(t *testing.T) {
 		"others take all connections": func(t *testing.T, server *pgtest.Server, db *sql.DB, _ *load) {
 			t.Helper()
 			release := crowd(t, server)
-			mustExec(t, db, "SELECT pg_terminate_backend(pid) "+ours) // the others are quicker
+			mustExec(t, db, "SELECT pg_terminate_backend(pid) "+ours) // the waiting connections of the crowd are quicker
 			pause(3 * time.Second)
 			release()
 		},
@@ -81,7 +81,7 @@ func TestFaultsOfTheServerPostgreSQL(t *testing.T) {
 			n := open(t, server.URL(nil))
 			db := inspect(t, server.URL(nil))
 			db.SetMaxOpenConns(1)
-			if err := db.PingContext(t.Context()); err != nil { // it has its connection before others take all
+			if err := db.PingContext(t.Context()); err != nil { // it gets its connection before the crowd takes all
 				t.Fatal(err)
 			}
 			l := loaded(t, 8, respondIn, n)

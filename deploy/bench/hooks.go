@@ -34,7 +34,7 @@ const (
 	counted     = 2000
 )
 
-var errSlowSide = fmt.Errorf("a delivery did not come, or the side took over %s", hookTime)
+var errSlowSide = fmt.Errorf("a delivery did not arrive, or the side took more than %s", hookTime)
 
 // hooks measures P13 on both engines. One row has the time from an event to its delivery at an
 // instant endpoint, while others are slow. Another row has the deliveries a second to one endpoint.

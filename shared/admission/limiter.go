@@ -120,8 +120,8 @@ func (t *ticket) release() {
 	t.slot = false
 }
 
-// Release gives the slot of a request back. It is for a request that is only forwarded: the service
-// behind bounds its number by client.
+// Release gives the slot of a request back. It is for a request that is only forwarded, because the
+// service behind the program bounds such requests for each client.
 func Release(ctx context.Context) {
 	if t := ticketFrom(ctx); t != nil {
 		t.release()

@@ -20,8 +20,8 @@ type Rules struct {
 	// Policy is the TLS policy of the listener. The pairs that are served together must fit the
 	// cipher suites of TLS 1.2 that it allows.
 	Policy tlspolicy.Policy
-	// OpenRoot accepts, with a warning, a chain of more than the leaf that ends below an unknown
-	// root. The chains of a private authority look so.
+	// OpenRoot accepts, with a warning, a chain of more than the leaf that ends below an unknown root.
+	// The chains of private authorities have this form.
 	OpenRoot bool
 	// KeyOnly checks only that the key belongs to the first certificate and that the policy allows it.
 	// It is for listeners whose operator also configures the clients.

@@ -204,7 +204,7 @@ func TestKeyOnly(t *testing.T) {
 	}
 }
 
-// TestTogether narrows the policy until a pair, or two of them, no longer do.
+// TestTogether narrows the policy until one pair, or two pairs, are no longer accepted.
 func TestTogether(t *testing.T) {
 	t.Parallel()
 	root := certtest.Root(t)

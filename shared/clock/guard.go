@@ -34,7 +34,7 @@ type Guard struct {
 	confirmed time.Time     // guarded by mu: at the monotonic reading at
 	at        time.Duration // guarded by mu
 	step      time.Duration // guarded by mu: how far the clock is ahead of the confirmed time; 0 if it is believed
-	seen      time.Duration // guarded by mu: the part of the step that was not found by Resume: no time passed in it
+	seen      time.Duration // guarded by mu: the part of the step that Resume did not find, so no time passed in it
 	since     time.Duration // guarded by mu: the monotonic reading at which the step was found
 	highest   time.Time     // guarded by mu: at the monotonic reading at
 	lag       time.Duration // guarded by mu: by how much ConfirmedLate is behind confirmed

@@ -20,8 +20,7 @@ const (
 	HopField = "X-Svc-Int-Hop"
 )
 
-// hopVariable is the environment variable of the hop secret; with _FILE behind it, one that names a
-// file.
+// hopVariable is the environment variable of the hop secret. With the suffix _FILE it names a file.
 const hopVariable = "CAUSEWAY_HOP_SECRET"
 
 // minHop is the length of 32 random bytes in base64 without padding.

@@ -55,7 +55,7 @@ func (p peer) served(fields ...string) bool {
 }
 
 // TestConnectionsOfASite checks the largest number of connections of a site, from all its
-// addresses. Other sites are served. A connection that closes leaves its place to another.
+// addresses. Other sites are served. A closed connection makes room for another one.
 func TestConnectionsOfASite(t *testing.T) {
 	t.Parallel()
 	s := httpx.NewServer(httpx.Options{Handler: hello})

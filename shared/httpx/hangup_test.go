@@ -14,7 +14,7 @@ import (
 func refuse500(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }
 
 // goneCases are handlers, with the log of a request whose client stays, and of one whose client
-// disconnects before.
+// disconnects first.
 var goneCases = map[string]struct {
 	handler        http.HandlerFunc
 	stays          bool
@@ -54,7 +54,7 @@ var goneCases = map[string]struct {
 }
 
 // TestClientGone: if the client disconnects before the response, the request is logged with status
-// 499 and no error, whatever the handler returns. A panic stays an error. So does a status of 500
+// 499 and no error, for any result of the handler. A panic stays an error. So does a status of 500
 // that was sent to a connected client.
 func TestClientGone(t *testing.T) {
 	t.Parallel()

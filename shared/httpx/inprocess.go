@@ -16,7 +16,7 @@ func InProcess(handler http.Handler) http.RoundTripper { return inProcess{handle
 // is only for bodies that are in memory anyway.
 type inProcess struct{ handler http.Handler }
 
-var errAborted = errors.New("httpx: the handler gave up")
+var errAborted = errors.New("httpx: the handler aborted the response")
 
 // RoundTrip implements http.RoundTripper.
 func (t inProcess) RoundTrip(r *http.Request) (response *http.Response, err error) {

@@ -322,7 +322,7 @@ func TestSecurityHeaders(t *testing.T) {
 	}
 }
 
-// sink has the log written and thrown away, where slog.DiscardHandler would not write it.
+// sink formats log records and discards them. slog.DiscardHandler would not format them.
 type sink struct{}
 
 func (sink) Write(b []byte) (int, error) { return len(b), nil }

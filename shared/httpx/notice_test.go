@@ -38,7 +38,7 @@ func TestNotice(t *testing.T) {
 		}
 	}
 	ask("/v1/health/", http.StatusOK, true)
-	n.Give(t.Context()) // which was done: it does not wait
+	n.Give(t.Context()) // notice was given already, so it does not wait
 }
 
 // TestNoNotice: without a notice, responses do not change, and the stop does not wait.

@@ -23,7 +23,7 @@ func Recover(onPanic func(w http.ResponseWriter, r *http.Request), log *slog.Log
 	})
 }
 
-// respondToPanic is deferred itself, for recover works in no other place.
+// respondToPanic is the deferred function itself, because recover works only there.
 func respondToPanic(w *recorder, r *http.Request, onPanic func(http.ResponseWriter, *http.Request), log *slog.Logger) {
 	v := recover()
 	if v == nil {

@@ -94,8 +94,8 @@ func endChunked(next http.Handler) http.Handler {
 }
 
 // Start listens on addr ("127.0.0.1:0" picks a port; "unix:PATH" makes a socket, see package
-// socket) and returns the address once connections are accepted. Started before, it returns the
-// same address; stopped before, http.ErrServerClosed.
+// socket) and returns the address once connections are accepted. If it was started before, it
+// returns the same address. If it was stopped before, the error is http.ErrServerClosed.
 func (s *Server) Start(addr string) (net.Addr, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

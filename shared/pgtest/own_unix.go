@@ -54,7 +54,7 @@ func (s *Server) Kill() {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
 	for _, pid := range pids {
-		for syscall.Kill(pid, 0) == nil { // one that is not forgotten yet is there still, for the next server
+		for syscall.Kill(pid, 0) == nil { // the next server would treat a process that is not reaped yet as running
 			runtime.Gosched()
 		}
 	}

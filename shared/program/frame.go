@@ -74,9 +74,9 @@ func (f *Frame) OnClose(stop func(context.Context) error) { f.closers = append(f
 // Close gives notice, drains the listeners and closes the parts. It ignores that ctx has ended. It
 // may be called again.
 func (f *Frame) Close(ctx context.Context) error {
-	asked := ctx.Err() != nil
+	stopped := ctx.Err() != nil
 	ctx = context.WithoutCancel(ctx)
-	if asked && len(f.drains) > 0 { // otherwise it has not served
+	if stopped && len(f.drains) > 0 { // otherwise the program has not served
 		f.giveNotice(ctx)
 	}
 	errs := make([]error, len(f.drains))

@@ -152,8 +152,8 @@ func (p *Program) Err() error {
 // errNotInTime reports that a condition of a program does not hold in time.
 var errNotInTime = errors.New("not in time")
 
-// Until waits for a condition, as long as the program runs. what names the condition behind the
-// name of the program: "is ready".
+// Until waits for a condition, as long as the program runs. what names the condition in errors,
+// after the name of the program: "is ready".
 func (p *Program) Until(ctx context.Context, what string, holds func() bool) error {
 	ctx, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()

@@ -37,7 +37,7 @@ func TestProgram(t *testing.T) {
 	if err := p.Terminate(); !errors.As(err, &exit) || exit.ExitCode() != 3 {
 		t.Errorf("got %v, want exit code 3", err)
 	}
-	p.Kill() // which is harmless then
+	p.Kill() // which has no effect then
 	if err := p.Listens(t.Context(), "127.0.0.1:1"); err == nil {
 		t.Error("a program that has ended listens")
 	}
@@ -85,7 +85,7 @@ func TestPause(t *testing.T) {
 		p.Resume()
 	}
 	p.Kill()
-	p.Pause() // which is harmless then
+	p.Pause() // which has no effect then
 }
 
 // TestPauseWhileItEnds: Pause returns if the program ends, and leaves its exit status to Err.

@@ -27,7 +27,7 @@ func Listen(ctx context.Context, path string) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = os.RemoveAll(dir) }() // nothing of worth is in it
+	defer func() { _ = os.RemoveAll(dir) }() // it contains nothing of value
 	var cfg net.ListenConfig
 	made := filepath.Join(dir, "s")
 	l, err := cfg.Listen(ctx, "unix", made)
@@ -35,7 +35,7 @@ func Listen(ctx context.Context, path string) (net.Listener, error) {
 		return nil, err
 	}
 	if unix, ok := l.(*net.UnixListener); ok {
-		unix.SetUnlinkOnClose(false) // it would look for the name it was made by
+		unix.SetUnlinkOnClose(false) // it would remove the path in the private folder
 	}
 	if err := errors.Join(os.Chmod(made, mode), os.Rename(made, path)); err != nil {
 		return nil, errors.Join(err, l.Close())
@@ -43,7 +43,7 @@ func Listen(ctx context.Context, path string) (net.Listener, error) {
 	return &listener{Listener: l, path: path}, nil
 }
 
-// free reports why there is no making a socket at path, nil if there is.
+// free returns the reason why no socket can be made at path, or nil.
 func free(ctx context.Context, path string) error {
 	if err := onlySocket(path); err != nil {
 		return err
@@ -95,5 +95,5 @@ func (l *listener) remove() error {
 	return os.Remove(l.path)
 }
 
-// Addr is where the socket stands.
+// Addr returns the path of the socket.
 func (l *listener) Addr() net.Addr { return &net.UnixAddr{Name: l.path, Net: "unix"} }

@@ -105,7 +105,7 @@ func TestOthersAreLeft(t *testing.T) {
 	}
 	for _, name := range []string{"file", "link", "folder"} {
 		if _, err := socket.Listen(t.Context(), at(name)); err == nil ||
-			!strings.Contains(err.Error(), at(name)+" is there and is not a socket") {
+			!strings.Contains(err.Error(), at(name)+" is not a socket") {
 			t.Errorf("%s: got %v, want an error that it is not a socket", name, err)
 		}
 	}
@@ -127,8 +127,8 @@ func TestOthersAreLeft(t *testing.T) {
 	}
 }
 
-// TestCannotTell: a socket that a process may still serve is not replaced.
-func TestCannotTell(t *testing.T) {
+// TestUncertainSocket: a socket that a process may still serve is not replaced.
+func TestUncertainSocket(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(folder(t), "s")
 	l := mustListen(t, path)

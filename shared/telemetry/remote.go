@@ -84,7 +84,7 @@ func (r Remote) under(ctx context.Context) context.Context {
 	var flags [1]byte
 	_, errFlags := hex.Decode(flags[:], []byte(r.parent[53:55]))
 	if errTrace != nil || errSpan != nil || errFlags != nil {
-		return ctx // cannot be: Parse has read them
+		return ctx // impossible: Parse has read them
 	}
 	c.TraceFlags, c.Remote = trace.TraceFlags(flags[0])&trace.FlagsSampled, true
 	return trace.ContextWithRemoteSpanContext(ctx, trace.NewSpanContext(c))

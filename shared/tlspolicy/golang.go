@@ -43,7 +43,7 @@ func (p Policy) config() *tls.Config {
 	return c
 }
 
-// signing makes the certificates of get sign by our algorithms alone. A certificate is the only
+// signing makes the certificates of get sign only by our algorithms. A certificate is the only
 // place where Go reads them.
 func (p Policy) signing(get GetCertificate) GetCertificate {
 	var ours []tls.SignatureScheme

@@ -181,7 +181,7 @@ func dial(t *testing.T, addr string, cfg *tls.Config) (tls.ConnectionState, erro
 		return tls.ConnectionState{}, err
 	}
 	defer func() { _ = conn.Close() }()
-	_, _ = conn.Read(make([]byte, 1)) // so that a ticket, were one sent, is taken
+	_, _ = conn.Read(make([]byte, 1)) // so that a ticket is read, if one is sent
 	return conn.(*tls.Conn).ConnectionState(), nil
 }
 

@@ -5,8 +5,8 @@ import "crypto/tls"
 // Version is a version of TLS.
 type Version struct {
 	Name  string // as people and configuration write it: 1.2
-	ID    uint16 // as Go's crypto/tls does
-	Envoy string // as Envoy's TlsParameters.TlsProtocol does
+	ID    uint16 // as in Go's crypto/tls
+	Envoy string // as in Envoy's TlsParameters.TlsProtocol
 }
 
 // versions has every version of the policy, the lowest first. A client gets the highest one that it

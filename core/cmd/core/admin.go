@@ -49,8 +49,8 @@ func (m *Main) administerBy(ctx context.Context, open opener, at *storeFlags, fn
 	return err
 }
 
-// look runs fn on the opened store, with a writer that aligns tab-separated columns.
-func (m *Main) look(ctx context.Context, at *storeFlags, fn func(*admin.Admin, io.Writer) error) (err error) {
+// list runs fn on the opened store, with a writer that aligns tab-separated columns.
+func (m *Main) list(ctx context.Context, at *storeFlags, fn func(*admin.Admin, io.Writer) error) (err error) {
 	cfg, err := at.config()
 	if err != nil {
 		return err

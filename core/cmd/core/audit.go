@@ -36,7 +36,7 @@ func (m *Main) audit(ctx context.Context, args []string) error {
 }
 
 func (m *Main) listAudit(ctx context.Context, at *storeFlags, limit int) error {
-	return m.look(ctx, at, func(a *admin.Admin, w io.Writer) error {
+	return m.list(ctx, at, func(a *admin.Admin, w io.Writer) error {
 		found, err := a.AuditRecords(ctx, 0, limit)
 		if err != nil {
 			return err

@@ -67,7 +67,7 @@ func (m *Main) createKey(ctx context.Context, at *storeFlags, k keyFlags) error 
 }
 
 func (m *Main) listKeys(ctx context.Context, at *storeFlags, merchant string) error {
-	return m.look(ctx, at, func(a *admin.Admin, w io.Writer) error {
+	return m.list(ctx, at, func(a *admin.Admin, w io.Writer) error {
 		found, err := a.ListKeys(ctx, merchant)
 		if err != nil {
 			return err

@@ -82,7 +82,7 @@ func onOff(on bool) string {
 }
 
 func (m *Main) listMerchants(ctx context.Context, at *storeFlags) error {
-	return m.look(ctx, at, func(a *admin.Admin, w io.Writer) error {
+	return m.list(ctx, at, func(a *admin.Admin, w io.Writer) error {
 		found, err := a.ListMerchants(ctx)
 		if err != nil {
 			return err

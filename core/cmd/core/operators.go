@@ -46,7 +46,7 @@ func (m *Main) operators(ctx context.Context, args []string) error {
 }
 
 func (m *Main) listOperators(ctx context.Context, at *storeFlags) error {
-	return m.look(ctx, at, func(a *admin.Admin, w io.Writer) error {
+	return m.list(ctx, at, func(a *admin.Admin, w io.Writer) error {
 		found, err := a.ListOperators(ctx)
 		if err != nil {
 			return err

@@ -30,7 +30,7 @@ func (m *Main) personalData(ctx context.Context, args []string) error {
 	if err != nil {
 		return m.misused(err.Error())
 	}
-	return m.look(ctx, at, func(a *admin.Admin, w io.Writer) error {
+	return m.list(ctx, at, func(a *admin.Admin, w io.Writer) error {
 		found, err := a.PersonalDataDue(ctx, keptPayments, keptCustomers)
 		if err != nil {
 			return err

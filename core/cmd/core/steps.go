@@ -34,7 +34,7 @@ func (m *Main) steps(ctx context.Context, args []string) error {
 		}
 		return m.listSteps(ctx, at, *merchant, *kind, *limit)
 	case len(words) == 2 && words[0] == "show":
-		return m.look(ctx, at, func(a *admin.Admin, w io.Writer) error {
+		return m.list(ctx, at, func(a *admin.Admin, w io.Writer) error {
 			s, err := a.Step(ctx, words[1])
 			if err != nil {
 				return err
@@ -53,7 +53,7 @@ func (m *Main) steps(ctx context.Context, args []string) error {
 }
 
 func (m *Main) listSteps(ctx context.Context, at *storeFlags, merchant, kind string, limit int) error {
-	return m.look(ctx, at, func(a *admin.Admin, w io.Writer) error {
+	return m.list(ctx, at, func(a *admin.Admin, w io.Writer) error {
 		found, err := a.Steps(ctx, merchant, kind, limit)
 		if err != nil {
 			return err

@@ -33,9 +33,9 @@ type Acquirer interface {
 	// Capture again with the same values.
 	Capture(ctx context.Context, r Follow) (Answer, error)
 	// Void releases an authorization or cancels a payment that has not settled. A void of an unknown
-	// request must be approved, because the engine so reverses a request whose response was lost. If
-	// that request arrives later, the acquirer should decline it. If the acquirer approves it, Inquire
-	// finds that.
+	// request must be approved, because the engine reverses a request with a lost response in this
+	// way. If that request arrives later, the acquirer should decline it. If the acquirer approves it,
+	// Inquire finds that.
 	Void(ctx context.Context, r Follow) (Answer, error)
 	// Refund gives captured money back.
 	Refund(ctx context.Context, r Follow) (Answer, error)

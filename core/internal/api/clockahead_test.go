@@ -249,8 +249,8 @@ func TestAStepStoredByACoreThatDoesNotLeadPostgreSQL(t *testing.T) {
 	t.Parallel()
 	const behind = 48 * time.Hour
 	for name, c := range map[string]struct{ server, stops bool }{
-		"one machine, stopped at once":  {server: true, stops: true},
-		"two machines, stopped at once": {stops: true},
+		"one machine, stopped immediately":  {server: true, stops: true},
+		"two machines, stopped immediately": {stops: true},
 		"two machines, it runs on":      {},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -213,9 +213,9 @@ func TestInventory(t *testing.T) {
 	if s := got[codes]; s.Version == 0 {
 		t.Errorf("%s: got version %d, want that of the vault's key", codes, s.Version)
 	}
-	for name, reason := range map[string]string{"card-fingerprint key": "the same card", "webhook-secret key": "merchants"} {
+	for name, reason := range map[string]string{"card-fingerprint key": "its fingerprint", "webhook-secret key": "merchants"} {
 		if s := got[name]; !strings.HasPrefix(s.Rotate, "never: ") || !strings.Contains(s.Rotate, reason) {
-			t.Errorf("%s: got %q, want that it does not rotate and why", name, s.Rotate)
+			t.Errorf("%s: got %q, want never, with the reason", name, s.Rotate)
 		}
 	}
 	b.clock.Advance(datadir.RotateEvery + 48*time.Hour)

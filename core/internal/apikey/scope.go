@@ -17,7 +17,7 @@ const (
 	ScopeWebhooksWrite     = "webhooks:write"
 	ScopeKeysWrite         = "keys:write"
 	ScopeMLEWrite          = "mle:write"
-	ScopeCompatUse         = "compat:use" // the compatibility endpoints, besides the scopes of the step they take
+	ScopeCompatUse         = "compat:use" // the compatibility endpoints, in addition to the scope of each operation
 )
 
 // AllScopes returns every scope, in the order of the contract. The slice is the caller's.

@@ -146,8 +146,8 @@ func TestAuditSplice(t *testing.T) {
 	}
 }
 
-// TestAuditPurge checks that records of more than the retention are removed with a record of that.
-// The chain still verifies, and a retention of less than a year is refused.
+// TestAuditPurge checks that records older than the retention are removed, and that the purge
+// writes a record. The chain still verifies, and a retention of less than a year is refused.
 func TestAuditPurge(t *testing.T) {
 	t.Parallel()
 	tooShort := core.Config{Data: t.TempDir(), KeepAudit: core.LeastKeepAudit - time.Second}

@@ -70,7 +70,7 @@ func (v *Verifier) End() (Head, error) {
 		v.head.Sequence)
 }
 
-// begins checks that the chain begins with record 1, or behind the records that a purge removed.
+// begins checks that the chain begins with record 1, or after the records that a purge removed.
 func (v *Verifier) begins() error {
 	switch {
 	case v.first == nil:

@@ -16,8 +16,8 @@ import (
 // touchBatch is the number of keys whose last use one commit writes.
 const touchBatch = 128
 
-// usage remembers when keys were last used, to the minute, until it is written. Noting costs no
-// write that a request waits for.
+// usage remembers when keys were last used, to the minute, until it is written. No request waits
+// for a write of its use.
 type usage struct {
 	mu      sync.RWMutex // guards the map, not its values
 	minutes map[int64]*minutes
@@ -59,7 +59,7 @@ func (u *usage) rehashLater(key int64, next store.Rehash) {
 	}
 }
 
-// flushRehashes writes keys under their new hashes, in the same bounded number a commit.
+// flushRehashes writes keys under their new hashes, at most touchBatch in a commit.
 func (a *Authenticator) flushRehashes(ctx context.Context) error {
 	a.usage.mu.RLock()
 	waiting := maps.Clone(a.usage.rehash)
@@ -96,8 +96,8 @@ func (a *Authenticator) LastUsed(k *payment.APIKey) time.Time {
 	return k.LastUsedAt
 }
 
-// FlushUsage writes when keys were last used, and keys under their new hashes, a bounded number a
-// commit.
+// FlushUsage writes the times of the last use of keys, and keys under their new hashes. It writes a
+// bounded number in each commit.
 func (a *Authenticator) FlushUsage(ctx context.Context) error {
 	if err := a.flushRehashes(ctx); err != nil {
 		return err

@@ -70,9 +70,9 @@ func MustMint(t *testing.T, s *coretest.Service) auth.Minted {
 	return m
 }
 
-// TestForgetAtOnce: a key that was read before a change is not cached after it, in any order of
-// both.
-func TestForgetAtOnce(t *testing.T) {
+// TestForgetDuringARead: a key that was read before a change is not cached after it, in any order
+// of both.
+func TestForgetDuringARead(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
 	a := auth.New(s.DB, s.Clock, coretest.Roots())

@@ -32,8 +32,8 @@ type Call struct {
 	Final         bool   // of a capture: it releases the rest
 }
 
-// Acquirer responds as its fields decide and records every effect by its reference, as the port
-// demands. The zero value approves. It is safe for concurrent use. Its hooks run outside its lock,
+// Acquirer responds as its fields decide, and records every effect by its reference, as the port
+// requires. The zero value approves. It is safe for concurrent use. Its hooks run outside its lock,
 // in the caller's goroutine, and may block or panic.
 type Acquirer struct {
 	// Before runs before the effect; with an error the effect does not happen.
@@ -177,7 +177,7 @@ func (a *Acquirer) hold(c Call, approved int64) {
 			a.holds[c.Authorization], a.rests[c.Authorization], a.released[c.Authorization] = 0, 0, true
 		}
 	case Refund:
-		if _, authorized := a.holds[c.Authorization]; authorized { // else it is of a capture alone
+		if _, authorized := a.holds[c.Authorization]; authorized { // otherwise the void is only of a capture
 			a.holds[c.Authorization] -= c.Amount
 		}
 	case Capture:
@@ -190,14 +190,14 @@ func (a *Acquirer) hold(c Call, approved int64) {
 	}
 }
 
-// Held returns how much is held or taken under an authorization, in minor units.
+// Held returns the amount that is held or taken under an authorization, in minor units.
 func (a *Acquirer) Held(reference string) int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.holds[reference]
 }
 
-// HeldInAll returns how much is held or taken under all authorizations.
+// HeldInAll returns the amount that is held or taken under all authorizations.
 func (a *Acquirer) HeldInAll() int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -208,7 +208,7 @@ func (a *Acquirer) HeldInAll() int64 {
 	return sum
 }
 
-// Moved returns how much was approved by a verb, in minor units, each reference once.
+// Moved returns the amount that was approved by a verb, in minor units, each reference once.
 func (a *Acquirer) Moved(v Verb) int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()

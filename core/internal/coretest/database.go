@@ -72,7 +72,7 @@ func serverSchema(tb testing.TB) string {
 }
 
 // onServer returns the database of a URL. One command of four runs twice, and in a soak every
-// command. It has the effect of a server that rolls the command back because of other commands.
+// command. That has the effect of a server that rolls the command back because of other commands.
 func onServer(url string) *Database {
 	every := 4
 	if programtest.Soak() {
@@ -95,7 +95,8 @@ func (d *Database) Open(ctx context.Context, c clock.Clock) (*store.DB, error) {
 	return servers.open(ctx, patient(d.url), c, d.test)
 }
 
-// MustInspect opens the database to look at it past the store. Queries are in SQLite's SQL.
+// MustInspect opens the database for direct queries, without the store. Queries are in SQLite's
+// SQL.
 func (d *Database) MustInspect(tb testing.TB) *sql.DB {
 	tb.Helper()
 	if d.url == "" {
@@ -111,7 +112,7 @@ func (d *Database) MustInspect(tb testing.TB) *sql.DB {
 	return db
 }
 
-// MustExec writes past the store. Statements are in SQLite's SQL.
+// MustExec writes directly to the database, without the store. Statements are in SQLite's SQL.
 func (d *Database) MustExec(tb testing.TB, statement string, args ...any) {
 	tb.Helper()
 	db := d.mustWrite(tb)
@@ -121,8 +122,8 @@ func (d *Database) MustExec(tb testing.TB, statement string, args ...any) {
 	}
 }
 
-// MustConfirm writes the time of a clock as the confirmed time, as a service does that has run
-// until then. Without it a service that is opened a long time later does not believe its clock.
+// MustConfirm writes the time of a clock as the confirmed time, like a service that has run until
+// then. Without it, a service that is opened much later does not confirm the time of its clock.
 func (d *Database) MustConfirm(tb testing.TB, c clock.Clock) {
 	tb.Helper()
 	d.MustExec(tb, "UPDATE confirmed_clock SET at = ?", c.Now().UnixMilli())

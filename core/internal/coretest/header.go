@@ -15,8 +15,8 @@ var transport = []string{
 	"Cache-Control", "Connection", "Content-Length", "Content-Security-Policy", "Content-Type", "Date", "Strict-Transport-Security", "X-Content-Type-Options",
 }
 
-// checkHeaders checks the header of a response by the declared fields, and by the contract's texts
-// on which status has which field.
+// checkHeaders checks the header of a response: the declared fields, and the fields that the
+// contract's texts require for its status.
 func checkHeaders(r *http.Request, resp *http.Response, declared openapi3.Headers) error {
 	for name, values := range resp.Header {
 		if slices.Contains(transport, name) {

@@ -58,8 +58,8 @@ type Service struct {
 	Key      string // a secret test key
 	Log      *programtest.Log
 	Database *Database
-	Inspect  *sql.DB         // the database, past the store
-	Cluster  *engine.Cluster // nil where it has the store for itself
+	Inspect  *sql.DB         // the database, for direct queries
+	Cluster  *engine.Cluster // nil if no other core uses the store
 }
 
 // Open makes a service in a new folder. It is closed when the test ends.
@@ -69,14 +69,15 @@ func Open(tb testing.TB) *Service {
 	return openOn(tb, dir, NewDatabase(tb, dir), nil)
 }
 
-// OpenShared makes a service on a server, as one of several, also if the other tests of this run
-// use files.
+// OpenShared makes a service that is one of several on a PostgreSQL server, even if the other tests
+// of this run use files.
 func OpenShared(tb testing.TB) *Service {
 	tb.Helper()
 	return openOn(tb, tb.TempDir(), onServer(serverSchema(tb)), &engine.Cluster{})
 }
 
-// OpenAlone is OpenShared where no payment shares a batch: its command writes it as a batch of one.
+// OpenAlone is OpenShared without shared batches: each command writes its payment as a batch of
+// one.
 func OpenAlone(tb testing.TB) *Service {
 	tb.Helper()
 	on := onServer(serverSchema(tb))
@@ -178,7 +179,7 @@ func (s *Service) MustVault(tb testing.TB) *vault.Vault {
 	return v
 }
 
-// MustInspect opens a database file to look at it past the store, read only.
+// MustInspect opens a database file for direct queries, read only.
 func MustInspect(tb testing.TB, path string) *sql.DB {
 	tb.Helper()
 	db := mustAttach(tb, path, "?mode=ro&_pragma=busy_timeout(300000)")
@@ -187,8 +188,8 @@ func MustInspect(tb testing.TB, path string) *sql.DB {
 }
 
 // Snapshot copies the store's files as a kill at this moment would leave them, and returns the
-// folder. Nothing may be writing: call it from a hook of the acquirer, while the one request of the
-// test waits there.
+// folder. The store must not write meanwhile: call it from a hook of the acquirer, while the only
+// request of the test waits there.
 func (s *Service) Snapshot(tb testing.TB) string {
 	tb.Helper()
 	dir := tb.TempDir()
@@ -229,8 +230,8 @@ func (s *Service) Revive(tb testing.TB, dir string) *Service {
 	return &next
 }
 
-// Recover tries every step that is open and due, as a start does, until no more step ends, and
-// returns how many steps stay open. It waits on the machine's time only for the acquirer's hooks.
+// Recover tries every open step that is due, like a start, until no further step ends. It returns
+// the number of steps that stay open. It waits in real time only for the acquirer's hooks.
 func (s *Service) Recover(tb testing.TB) int {
 	tb.Helper()
 	if err := s.Engine.NewRecovery().CatchUp(tb.Context(), time.Minute); err != nil {
@@ -239,7 +240,7 @@ func (s *Service) Recover(tb testing.TB) int {
 	return s.Open(tb)
 }
 
-// Open returns how many payments, captures, voids and refunds have no outcome yet.
+// Open returns the number of payments, captures, voids and refunds without an outcome.
 func (s *Service) Open(tb testing.TB) int {
 	tb.Helper()
 	return int(s.Number(tb, `SELECT (SELECT COUNT(*) FROM transactions WHERE status IN ('processing', 'unknown') OR operation = 'void')
@@ -335,7 +336,7 @@ type testMethods struct{}
 func (testMethods) Fixture(name string) (acquirer.Card, bool) { return visa(), name == "pm_card_visa" }
 func (testMethods) DefaultPaymentMethod() string              { return "pm_card_visa" }
 
-// MustExec writes past the store, for changes for which the store has no method.
+// MustExec writes directly to the database, for changes for which the store has no method.
 func (s *Service) MustExec(tb testing.TB, statement string, args ...any) {
 	tb.Helper()
 	s.Database.MustExec(tb, statement, args...)

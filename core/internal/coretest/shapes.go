@@ -9,13 +9,12 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the shapes of statements that are new or other")
+var update = flag.Bool("update", false, "write the shapes of new and changed statements")
 
 // shapesFile holds the shape of each statement of the store, for the tests of its engines.
 const shapesFile = "../testdata/statements"
 
-// ReadShapes reads how many parameters each statement of the store has, and how many columns its
-// rows have.
+// ReadShapes reads the numbers of parameters and of columns of each statement of the store.
 func ReadShapes(tb testing.TB, file string) map[string][2]int {
 	tb.Helper()
 	text, err := os.ReadFile(file)

@@ -15,8 +15,8 @@ import (
 var (
 	// ErrNoStore reports that a data folder has no store.
 	ErrNoStore = errors.New("there is no store")
-	// ErrLost reports that a file is gone which others of the data folder need. A new file would hide
-	// the loss and make it permanent.
+	// ErrLost reports that a file of the data folder is missing that other files need. A new file
+	// would hide the loss and make it permanent.
 	ErrLost = errors.New("a file of the data folder is missing")
 )
 

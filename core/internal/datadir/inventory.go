@@ -78,7 +78,7 @@ func (d *Dir) addRoots(i *inventory) {
 		use, rotate := "derives the keys of API key hashes, stored responses and client secrets", "core secrets rotate"
 		newest := n == len(set.Versions())-1
 		if !newest {
-			use, rotate = "older values of the same, until it is dropped", "core secrets drop-old"
+			use, rotate = "the same for older values, until it is dropped", "core secrets drop-old"
 		}
 		i.add(Secret{
 			Name: v.String(), Algorithm: "HKDF-SHA-256, 256 bits", Use: use, Count: 1, Version: v.Number, Rotate: rotate,
@@ -122,7 +122,7 @@ func (d *Dir) addCodeKeys(ctx context.Context, i *inventory) error {
 			Name: fmt.Sprintf("security code key of hour %d", k.Hour), Algorithm: "AES-256-GCM",
 			Count: 1, Version: int64(k.Vault),
 			Use:    "encrypts the security codes of one hour's tokens",
-			Rotate: "by itself each hour; destroyed after two",
+			Rotate: "automatic, each hour; destroyed after two hours",
 		}, time.Unix(k.Hour*int64(time.Hour/time.Second), 0), false)
 	}
 	return nil

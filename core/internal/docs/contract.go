@@ -61,9 +61,9 @@ type schema struct {
 type field struct {
 	Name        string
 	Type        string
-	Link        string   // name of the schema it is, "" for a plain value
+	Link        string   // name of its schema, "" for a plain value
 	Limits      string   // in words, "" for none
-	Values      []string // all it may be, nil where that is not listed
+	Values      []string // all allowed values, nil if the contract does not list them
 	Place       string   // query, header or path, for parameters
 	Required    bool
 	Description string
@@ -98,7 +98,8 @@ func read(document []byte) (*contract, error) {
 	return c, nil
 }
 
-// explain copies a schema's description into fields that have none, and spares the reader a jump.
+// explain copies a schema's description into fields that have none, so that the reader need not
+// follow the link.
 func (c *contract) explain() {
 	for i := range c.Schemas {
 		for j := range c.Schemas[i].Fields {
@@ -189,7 +190,7 @@ func readSchema(title string, s node) schema {
 	return out
 }
 
-// link returns the name of the schema that a value is, or a list is of.
+// link returns the name of the schema of a value, or of the items of a list.
 func link(s node) string {
 	for _, one := range s.list("allOf") {
 		return reference(one)

@@ -15,9 +15,9 @@ const (
 // example is a request that works when it is pasted into a shell.
 type example struct {
 	needs []string          // objects that must be made first, by the names of recipes
-	path  map[string]string // the path's variables, by the shell variables or texts that they are
+	path  map[string]string // the shell variables or texts for the path's variables
 	query string
-	key   string // the Idempotency-Key it is sent under
+	key   string // the Idempotency-Key
 	body  string // JSON; a shell variable is written as '$name'
 }
 

@@ -24,8 +24,8 @@ const nameSize = sha256.Size / 2
 
 // Name returns the name under which the store keeps an idempotency key: 32 hexadecimal digits of
 // its HMAC under the pepper. A key can hold any text of a client, a card number included, so the
-// store holds no key itself. The same key has another name if it came with a publishable API key: a
-// payer cannot take a key away from the merchant's servers.
+// store holds no key itself. The same key has another name if it came with a publishable API key.
+// So a payer cannot occupy a key of the merchant's servers.
 func Name(pepper []byte, key string, publishable bool) string {
 	sender := byServer
 	if publishable {

@@ -64,8 +64,8 @@ func TestFingerprintOfDeepBodies(t *testing.T) {
 	}
 }
 
-// TestFingerprintWithoutSecurityCodes wants a code to have no effect, however it is written, and
-// all else to have one.
+// TestFingerprintWithoutSecurityCodes checks that a code has no effect in any spelling, and that
+// everything else has one.
 func TestFingerprintWithoutSecurityCodes(t *testing.T) {
 	t.Parallel()
 	of := func(body string) string {

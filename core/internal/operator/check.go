@@ -12,7 +12,7 @@ import (
 )
 
 // FieldError reports a field of a request, or a flag of the command line, with a value that is not
-// allowed. Text names the field and the values that are. It repeats no text of the request, which
+// allowed. Text names the field and the allowed values. It repeats no text of the request, which
 // may contain a secret.
 type FieldError struct{ Field, Text string }
 

@@ -43,8 +43,8 @@ type StepAttempt struct {
 	LastError string    // of the last failed attempt, "" for none; at most 300 bytes
 }
 
-// RetryAfter returns the pause after a number of attempts at a step. Each pause is twice the one
-// before it, up to a maximum. There is no last attempt.
+// RetryAfter returns the pause after a number of attempts at a step. Each pause is twice the
+// previous one, up to a maximum. There is no last attempt.
 func RetryAfter(kind StepKind, attempts int64) time.Duration {
 	longest := longestRetry
 	if kind == ReversalStep {

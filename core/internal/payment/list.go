@@ -33,7 +33,8 @@ type List[T any] struct {
 	More bool // the list has further rows in the direction of the page
 }
 
-// TransactionFilter narrows a list of transactions. A zero field selects all; all must hold.
+// TransactionFilter narrows a list of transactions. A zero field sets no condition, and all
+// conditions must hold.
 type TransactionFilter struct {
 	Status          Status
 	Customer        string // as the contract writes its id
@@ -45,13 +46,14 @@ type TransactionFilter struct {
 	Before          time.Time // created before this moment
 }
 
-// Terms are the words by which a list of transactions finds one without a scan.
+// Terms are the values by which a list finds a transaction without a scan.
 type Terms struct {
 	Customer  string // as the contract writes its id, "" for none
 	Reference string // the merchant's own, "" for none
 }
 
-// CustomerFilter narrows a list of customers. A zero field selects all; both must hold.
+// CustomerFilter narrows a list of customers. A zero field sets no condition, and both conditions
+// must hold.
 type CustomerFilter struct {
 	Reference string
 	Email     string

@@ -16,7 +16,7 @@ var (
 	ErrOtherCustomer = errors.New("payment: the payment method belongs to another customer")
 )
 
-// StoredSource names the stored objects that a payment uses. An id of 0 is for none.
+// StoredSource names the stored objects that a payment uses. An id of 0 stands for none.
 type StoredSource struct {
 	Customer int64 // must exist
 	Method   int64 // must be attached, to Customer if that is not 0

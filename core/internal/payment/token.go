@@ -28,8 +28,8 @@ type CodeKey struct {
 // CodeHour returns the number of the hour of t, counted from 1970.
 func CodeHour(t time.Time) int64 { return t.Unix() / int64(time.Hour/time.Second) }
 
-// CodeHours is how many hours a code key lives, including its own hour: until all tokens whose
-// codes it sealed have expired.
+// CodeHours is the number of hours for which a code key exists, including its own hour: until all
+// tokens whose codes it sealed have expired.
 const CodeHours = 2
 
 // The kinds of payment sources.

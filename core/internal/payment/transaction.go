@@ -8,7 +8,7 @@ type Tenant struct {
 	Live     bool
 }
 
-// Client is the sender of a request, as rows record it for a later inquiry.
+// Client is the sender of a request, as rows record it for later questions of operators.
 type Client struct {
 	APIKey  int64  // 0 for none
 	Address string // "203.0.113.7", "2001:db8::1"; "" if unknown or erased
@@ -83,9 +83,9 @@ type Transaction struct {
 	// Client requested the transaction, Confirmer its last confirmation, Voider its last void or
 	// cancelation.
 	Client, Confirmer, Voider Client
-	// Core is the process that works on the open request, 0 where there is only one.
+	// Core is the process that works on the open request, 0 if there is only one process.
 	Core int64
-	// ReclaimedAt is when recovery took the open request up; the zero time while only its first
+	// ReclaimedAt is when recovery claimed the open request; the zero time while only its first
 	// attempt works on it.
 	ReclaimedAt time.Time
 	CreatedAt   time.Time
@@ -168,15 +168,15 @@ type Capture struct {
 	Currency       string
 	Final          bool // releases the uncaptured rest
 	Settled        bool
-	Refunded       int64 // of refunds that are of this capture
+	Refunded       int64 // by refunds of this capture
 	RefundPending  int64
 	Details        []byte
 	FailureCode    string
 	FailureMessage string
 	Claim          int64
 	Client         Client    // that requested it
-	Core           int64     // as of a transaction
-	ReclaimedAt    time.Time // as of a transaction
+	Core           int64     // as in Transaction
+	ReclaimedAt    time.Time // as in Transaction
 	CreatedAt      time.Time
 	UpdatedAt      time.Time
 }
@@ -194,7 +194,7 @@ func (c *Capture) Refundable() int64 {
 type Refund struct {
 	ID             int64
 	Transaction    int64 // 0 for an unlinked refund
-	Capture        int64 // the capture it is of, 0 where it is of no single one
+	Capture        int64 // the capture that it refunds, 0 if it refunds no single one
 	Tenant         Tenant
 	State          StepState
 	Amount         int64 // minor units
@@ -204,15 +204,15 @@ type Refund struct {
 	FailureMessage string
 	Claim          int64
 	Client         Client    // that requested it
-	Core           int64     // as of a transaction
-	ReclaimedAt    time.Time // as of a transaction
+	Core           int64     // as in Transaction
+	ReclaimedAt    time.Time // as in Transaction
 	CreatedAt      time.Time
 	UpdatedAt      time.Time
 }
 
-// MaxRefusedConfirmations is how many confirmations of one transaction by publishable keys may be
-// refused because of the token or payment method. After that only a secret key confirms the
-// transaction.
+// MaxRefusedConfirmations is the largest number of confirmations of one transaction by publishable
+// keys that may be refused because of the token or payment method. After that only a secret key can
+// confirm the transaction.
 const MaxRefusedConfirmations = 10
 
 // MaxCaptures is how many captures of one transaction can reach the acquirer, declined ones

@@ -9,7 +9,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/ratelimit"
 )
 
-// shop is the publishable keys of a merchant.
+// shop stands for the publishable keys of a merchant.
 var shop = ratelimit.Group{Merchant: 1, Public: true}
 
 // from returns a payer of the shop at an address.

@@ -102,8 +102,8 @@ func (l *Limiter) Take(c Client, now time.Time) Verdict {
 	return payer
 }
 
-// TakeForbidden counts a request that its key must not make. It counts towards the networks of its
-// payer alone, and without these like any other request.
+// TakeForbidden counts a request that its key must not make. It counts only towards the networks of
+// its payer. Without these it counts like any other request.
 func (l *Limiter) TakeForbidden(c Client, now time.Time) Verdict {
 	if v := l.takePayer(c, now); v.Policy != "" {
 		return v

@@ -162,7 +162,7 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// shelf is a location that counts its readers.
+// shelf is a location that counts its reads.
 type shelf struct {
 	kept  []byte
 	reads int
@@ -172,7 +172,7 @@ func (s *shelf) Read(context.Context) ([]byte, error) { s.reads++; return s.kept
 func (s *shelf) String() string                       { return "the shelf" }
 
 // TestMissed: a value of an unknown version makes Ring read the set again. It does so at most once
-// a second, however many such values arrive.
+// a second, for any number of such values.
 func TestMissed(t *testing.T) {
 	t.Parallel()
 	c := clock.NewFake(birth)

@@ -66,7 +66,7 @@ type DB struct {
 }
 
 // New returns a store on the engine that open makes. If the clock is more than an hour ahead of the
-// stored confirmed time, the store does not trust it at once.
+// stored confirmed time, the store does not trust it immediately.
 func New(ctx context.Context, c clock.Clock, open func(*DB) (Engine, error)) (*DB, error) {
 	db := &DB{clock: c, guard: clock.NewGuard(c), ids: id.NewGenerator(c), due: make(chan struct{}, 1)}
 	var err error

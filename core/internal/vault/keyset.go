@@ -46,7 +46,7 @@ func Load(ctx context.Context, location Location, kek []byte) (*Vault, error) {
 	err = v.Refresh()
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = v.make(); err == nil {
-			err = v.Refresh() // the keyset of the process that was first counts
+			err = v.Refresh() // the keyset of the first process is used
 		}
 	}
 	return v, err

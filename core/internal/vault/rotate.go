@@ -21,10 +21,10 @@ var ErrStillSealed = errors.New("vault: some rows are still sealed by an old key
 type Rotation struct {
 	Vault *Vault
 	Store *store.DB
-	// Drop removes the old keys at the end, and if an earlier rotation has left old keys, only
+	// Drop removes the old keys at the end. If an earlier rotation has left old keys, Run only
 	// finishes that one.
 	Drop bool
-	// Progress is called now and then with the numbers of rows.
+	// Progress is called from time to time with the numbers of rows.
 	Progress func(done, total int)
 	// Complain is called for a row that does not open, with its id.
 	Complain func(object string, err error)

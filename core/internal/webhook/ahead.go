@@ -57,8 +57,8 @@ func (d *Deliverer) hasten(ctx context.Context, now time.Time) bool {
 }
 
 // hastenAll makes deliveries due in one commit, and returns how many it has handled. It compares
-// them with the present time, because the search may have begun long ago. By that time, a new
-// delivery of the right clock would seem ahead.
+// them with the current time, because the search may have begun long ago. Compared with the time of
+// the search, a new delivery of the right clock would seem ahead.
 func (d *Deliverer) hastenAll(ctx context.Context, deliveries []int64) (n int, err error) {
 	err = d.Store.Update(ctx, func(tx *store.Tx) (err error) {
 		latest := tx.Now.Add(aheadTolerance)

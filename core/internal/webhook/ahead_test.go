@@ -93,9 +93,9 @@ func TestDeliveriesOfTheRightTimeWait(t *testing.T) {
 	}
 }
 
-// TestASlowLookHastensNothing: while the search for deliveries of a clock that was ahead is at an
+// TestASlowSearchHastensNothing: while the search for deliveries of a clock that was ahead is at an
 // endpoint, one attempt there fails and another one begins. The retry waits, and the lease stays.
-func TestASlowLookHastensNothing(t *testing.T) {
+func TestASlowSearchHastensNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	e := b.MustEndpoint(t, newReceiver(t, status(http.StatusInternalServerError)).URL)
@@ -242,9 +242,9 @@ func TestHasteComesOnceAMinute(t *testing.T) {
 	programtest.WaitFor(t, "it is delivered after a minute", func() bool { return b.delivered(t, e) == 2 })
 }
 
-// TestHasteLocksInOrder: deliveries of a clock that was ahead are due in another order than by id.
-// They are read in the order of ids, like the results of attempts, so the two commands cannot
-// deadlock. A retry of the right clock is not found.
+// TestHasteLocksInOrder: deliveries of a clock that was ahead are not due in the order of their
+// ids. They are read in the order of their ids, like the results of attempts, so the two commands
+// cannot deadlock. A retry of the right clock is not found.
 func TestHasteLocksInOrder(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -274,9 +274,9 @@ func TestHasteEndsWithTheProcessPostgreSQL(t *testing.T) {
 	}
 }
 
-// TestAFailedLookIsRepeatedAtOnce: the store fails while deliveries of a clock that was ahead are
-// looked for. They are delivered once it succeeds, without the pause of a minute.
-func TestAFailedLookIsRepeatedAtOnce(t *testing.T) {
+// TestAFailedSearchIsRepeatedImmediately: the store fails while deliveries of a clock that was
+// ahead are looked for. They are delivered once it succeeds, without the pause of a minute.
+func TestAFailedSearchIsRepeatedImmediately(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.mustEvents(t, b.Tenant, 1)

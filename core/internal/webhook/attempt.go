@@ -65,8 +65,8 @@ type attempt struct {
 }
 
 // attempt carries out an attempt and writes its result. ctx ends when the process must. An attempt
-// that fails inside the service ends as failed: so the schedule repeats it, and not the end of each
-// lease. It stays leased only if the store as a whole failed.
+// that fails inside the service ends as failed, so that it is repeated by the schedule and not
+// whenever its lease ends. It stays leased only if the store as a whole failed.
 func (d *Deliverer) attempt(ctx context.Context, a *attempt) {
 	over := context.WithoutCancel(ctx)
 	l := a.lease

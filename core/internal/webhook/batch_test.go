@@ -31,8 +31,8 @@ func (b *bundle) holdResults(t *testing.T, options ...func(*webhook.Config)) *he
 	return b.holdCommits(t, (*webhook.Deliverer).OneCommitOfResults, options...)
 }
 
-// holdCommits returns a deliverer, prepared, that holds each commit until resume is closed. One is
-// held.
+// holdCommits returns a running deliverer that holds each commit until resume is closed. One commit
+// is held already. prepare changes the deliverer before it runs.
 func (b *bundle) holdCommits(
 	t *testing.T, prepare func(*webhook.Deliverer), options ...func(*webhook.Config),
 ) *heldResults {

@@ -164,8 +164,8 @@ func TestResultsThatTheStoreDoesNotAccept(t *testing.T) {
 }
 
 // TestAnObserverGetsNoResultThatWasRolledBack: the store refuses to note that an endpoint fails,
-// after the result of the attempt was written. The observer gets the failure inside the service
-// alone.
+// after the result of the attempt was written. The observer gets only the failure inside the
+// service.
 func TestAnObserverGetsNoResultThatWasRolledBack(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -46,13 +46,14 @@ type Config struct {
 	Log     *slog.Logger
 	Secrets Secrets
 	Policy  Policy
-	// Body is the event as its receivers are shown it, the same bytes at every attempt.
+	// Body returns the event as its receivers get it, the same bytes at every attempt.
 	Body func(*payment.Event) []byte
-	// Disable ends the deliveries to an endpoint and announces that, in the command it is called in.
+	// Disable ends the deliveries to an endpoint and writes an event of that, in the command that
+	// calls it.
 	Disable func(*store.Tx, *payment.Endpoint, payment.EndpointReason) error
 
 	Leads    func() bool       // whether this process removes old deliveries; nil: it does
-	Agrees   func() bool       // whether Clock is right: by a wrong one others' leases look old; nil: it is
+	Agrees   func() bool       // whether Clock is right: by a wrong one, valid leases seem to have ended; nil: it is
 	Observer Observer          // nil for none
 	Tracer   *telemetry.Tracer // nil: no spans
 	TLS      *tls.Config       // nil: the system's authorities
@@ -96,7 +97,7 @@ func New(c Config) *Deliverer {
 	return d
 }
 
-// TakeOver makes the deliveries due that an earlier process attempted when it died. Call it before
+// TakeOver makes due the deliveries that an earlier process attempted when it died. Call it before
 // the first Run, in the only process that has the data folder.
 func (d *Deliverer) TakeOver(ctx context.Context) error {
 	return d.Store.Update(ctx, func(tx *store.Tx) error { return tx.DropLeases() })
@@ -181,7 +182,7 @@ func (d *Deliverer) sort(waiting []store.Waiting, now time.Time) (next time.Dura
 }
 
 // serve begins attempts at due endpoints of a lane. Attempts begin as soon as the commit that
-// leased them has ended: however slow the store is, no lease is too old by then.
+// leased them has ended. So no lease is too old by then, even on a slow store.
 func (d *Deliverer) serve(
 	ctx, attempts context.Context, running *sync.WaitGroup, l *lane, due []*payment.Endpoint,
 ) error {

@@ -27,7 +27,7 @@ type slowReceiver struct {
 func newSlowReceiver(t *testing.T) *slowReceiver {
 	t.Helper()
 	r := &slowReceiver{respond: make(chan int), arrived: make(chan string, 1000)}
-	turns := make(chan chan struct{}, 1) // each request hands on a channel that is closed at its end
+	turns := make(chan chan struct{}, 1) // each request passes on a channel that is closed at its end
 	first := make(chan struct{})
 	close(first)
 	turns <- first

@@ -67,7 +67,7 @@ func TestTheLeaseOfADeadDelivererRunsOut(t *testing.T) {
 	}
 	run(t, b.deliverer())
 	b.Clock.Advance(time.Minute - time.Millisecond)
-	witness := newReceiver(t, nil) // a delivery made now comes when the queue was looked at since
+	witness := newReceiver(t, nil) // when it gets a new delivery, the queue has been read after the advance
 	b.MustEndpoint(t, witness.URL)
 	b.MustPay(t)
 	witness.wait(t, 1)
@@ -87,7 +87,7 @@ func TestTheLeaseOfADeadDelivererRunsOut(t *testing.T) {
 	}
 }
 
-// TestLeasesAreInOrder: deliveries to an endpoint are due in another order than they were made.
+// TestLeasesAreInOrder: deliveries to an endpoint are not due in the order of their creation.
 // Leases take the deliveries that are due first, oldest first.
 func TestLeasesAreInOrder(t *testing.T) {
 	t.Parallel()

@@ -27,7 +27,7 @@ type discarded struct {
 
 func (d *discarded) DeliveriesDiscarded(n int64) { d.n += n }
 
-// statuses counts the deliveries to an endpoint that are pending and that were given up.
+// statuses counts the pending and the discarded deliveries to an endpoint.
 func (b *bundle) statuses(t *testing.T, e *payment.Endpoint) (pending, full int64) {
 	t.Helper()
 	const of = "SELECT COUNT(*) FROM webhook_deliveries WHERE endpoint_id = ? AND "
@@ -178,9 +178,9 @@ func TestOnlyTheLeaderBoundsTheOutbox(t *testing.T) {
 	}
 }
 
-// TestTheLogTellsThatAQueueWasFull: the merchant sees in the log of deliveries which were given
-// up, and why.
-func TestTheLogTellsThatAQueueWasFull(t *testing.T) {
+// TestTheLogShowsAFullQueue: the log of deliveries shows the merchant which deliveries were
+// discarded, and why.
+func TestTheLogShowsAFullQueue(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	e := b.MustEndpoint(t, "https://shop.example")

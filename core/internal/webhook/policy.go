@@ -74,7 +74,7 @@ func (p Policy) CheckURL(text string, live bool) error {
 
 func notPrintable(r rune) bool { return r <= ' ' || r > '~' }
 
-// local are the names, and the ends of names, that no public resolver should lead anywhere.
+// local are the names, and the ends of names, that no public resolver should resolve.
 var local = []string{
 	"localhost", "local", "internal", "home.arpa", "svc", "lan", "home", "corp", "intranet", "private", "test", "invalid", "onion",
 }
@@ -170,7 +170,8 @@ func (p Policy) control(_, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// allowed reports whether ip is plainly public. An IPv4 address in IPv6's clothes is not.
+// allowed reports whether ip is plainly public. An IPv4 address in the form of an IPv6 address is
+// not.
 func allowed(ip netip.Addr) bool {
 	networks := notPublic
 	if !ip.Is4() {

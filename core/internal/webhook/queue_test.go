@@ -11,7 +11,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// queuedDeliveries returns how long the queue of TestAQueueUnderWayDelaysNoOther is.
+// queuedDeliveries returns the length of the queue in TestAQueueUnderWayDelaysNoOther.
 func queuedDeliveries(t *testing.T) int64 {
 	t.Helper()
 	text := os.Getenv("CAUSEWAY_QUEUED_DELIVERIES")

@@ -16,7 +16,7 @@ const (
 	refusalPage = 64
 )
 
-// refusal is of an endpoint with a delivery that the store refused to lease.
+// refusal is the state of an endpoint with a delivery that the store refused to lease.
 type refusal struct {
 	after store.Due // the due deliveries up to this one are left alone during the pause
 	since time.Time

@@ -6,8 +6,8 @@ import (
 )
 
 // schedule is the wait after each failed attempt. The first waits are short, for a receiver that
-// restarts. All together are three days, for a receiver that is down over a weekend. After the last
-// attempt the delivery is given up.
+// restarts. In total they are three days, for a receiver that is down over a weekend. After the
+// last attempt the delivery ends as failed.
 var schedule = []time.Duration{
 	5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour, 3 * time.Hour, 6 * time.Hour,
 	12 * time.Hour, 12 * time.Hour, 12 * time.Hour, 12 * time.Hour, 12 * time.Hour,

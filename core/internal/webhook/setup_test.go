@@ -30,8 +30,8 @@ func setup(t *testing.T) *bundle {
 	return &bundle{coretest.Open(t), webhook.NewSecrets([]byte("the webhook key of the tests: 32"))}
 }
 
-// deliverer returns one that may deliver to this machine, looks often, and is changed by options.
-// It does not run yet.
+// deliverer returns a deliverer that may deliver to this machine and polls often, changed by
+// options. It does not run yet.
 func (b *bundle) deliverer(options ...func(*webhook.Config)) *webhook.Deliverer {
 	c := webhook.Config{
 		Store: b.DB, Clock: b.Clock, Log: slog.New(slog.NewJSONHandler(b.Log, nil)), Secrets: b.secrets,
@@ -166,7 +166,7 @@ func (r *receiver) wait(t *testing.T, n int) []message {
 	return r.messages()
 }
 
-// status responds with a bare status.
+// status responds with a status and no body.
 func status(code int) func(http.ResponseWriter, *http.Request) {
 	return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
 }

@@ -121,7 +121,7 @@ func (h *Harness) learn() {
 }
 
 // learnKeys determines the API keys that must work from now on. A key is made, then rolled or
-// revoked: the later responses win.
+// revoked: later responses have precedence.
 func (h *Harness) learnKeys() {
 	secrets := map[string]string{} // by id
 	for _, c := range h.calls {
@@ -149,7 +149,7 @@ func (h *Harness) learnKeys() {
 	delete(h.live, "")
 }
 
-// each runs fn on all, some at a time, and returns the first error.
+// each runs fn on all, several at the same time, and returns the first error.
 func each[T any](all []T, fn func(T)) error {
 	var running errgroup.Group
 	running.SetLimit(clients)

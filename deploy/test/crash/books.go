@@ -16,7 +16,7 @@ func (h *Harness) Unfinished(ctx context.Context, place Place) (left []string, e
 	return left, err
 }
 
-// Due returns how many pending reversals the store at place must look at by a time.
+// Due returns the number of pending reversals in the store at place that are due by a time.
 func (h *Harness) Due(ctx context.Context, place Place, by time.Time) (due int, err error) {
 	err = withStore(ctx, place, func(s *storeReader) {
 		due = s.count(`SELECT COUNT(*) FROM reversals WHERE due_at <= ?1`, by.UnixMilli())
@@ -31,7 +31,7 @@ func (h *Harness) Due(ctx context.Context, place Place, by time.Time) (due int, 
 func (h *Harness) JudgeBooks(ctx context.Context, place Place) ([]string, error) {
 	return h.inspect(ctx, place, h.all, func(j *judge) {
 		j.hostile = true
-		j.look(marks{})
+		j.read(marks{})
 		j.transactionsAreRight()
 		j.refundsAreRight()
 		j.acquirerAgrees()
@@ -82,7 +82,7 @@ func Agree(ctx context.Context, place Place, base string, keys Keys) ([]string, 
 		return nil, err
 	}
 	return h.inspect(ctx, place, nil, func(j *judge) {
-		j.look(marks{})
+		j.read(marks{})
 		j.acquirerAgrees()
 	})
 }

@@ -66,7 +66,7 @@ type Call struct {
 	Marker string // of the object that it makes
 	Key    string // idempotency key, "" for none
 	Auth   string // API key, "" for the merchant's secret key
-	On     string // id of the object that it is about, "" where it makes its own
+	On     string // id of the object that it concerns, "" if it makes one
 
 	Twin  bool // is sent a second time at the same time, as by a client after its timeout
 	Hangs bool // the acquirer does not respond in time
@@ -90,13 +90,13 @@ func (c *Call) again() bool { return c.Key != "" || c.Method != http.MethodPost 
 // maybe reports whether it is unknown if the request had its effect.
 func (c *Call) maybe() bool { return c.Response == nil || c.Response.open() }
 
-// token returns the id of the token that the request draws on, "" if it draws on none.
+// token returns the id of the token that the request uses, "" if it uses none.
 func (c *Call) token() string {
 	_, rest, found := strings.Cut(c.Body, `"tok_`)
 	if !found {
 		return ""
 	}
-	number, _, _ := strings.Cut(rest, "_") // the secret part of the token's value stands behind it
+	number, _, _ := strings.Cut(rest, "_") // the secret part of the token's value follows the id
 	return "tok_" + number
 }
 

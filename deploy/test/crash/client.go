@@ -18,8 +18,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// client sends requests to the process that serves at the moment, or to several in turn. It is
-// safe for concurrent use.
+// client sends requests to the process that currently serves, or to several processes in turn. It
+// is safe for concurrent use.
 type client struct {
 	key  string
 	http *http.Client
@@ -41,7 +41,7 @@ func (c *client) move(bases ...string) {
 	c.http.CloseIdleConnections()
 }
 
-// many returns how many processes there are.
+// many returns the number of processes.
 func (c *client) many() int {
 	c.mu.RLock()
 	defer c.mu.RUnlock()

@@ -57,8 +57,8 @@ type Harness struct {
 
 	all    []*Call // of all rounds
 	base   marks   // the rows before the endpoints, which have no delivery
-	since  marks   // the rows at the last look
-	before marks   // the rows at the look before
+	since  marks   // the rows at the last inspection
+	before marks   // the rows at the inspection before
 	fig    Figures
 	main   string // id of the endpoint that gets everything
 
@@ -202,10 +202,10 @@ func stopped(fn func()) (err error) {
 	return nil
 }
 
-// errGone ends a story: the process is not there any more.
+// errGone ends a story: the process has ended.
 var errGone = errors.New("crash: the process is gone")
 
-// errOver ends a story that cannot go on, as when a payment was declined.
+// errOver ends a story that cannot continue, for example because a payment was declined.
 var errOver = errors.New("crash: the story is over")
 
 // Load lets every client run stories until the process dies. It calls kill at the given request,

@@ -117,7 +117,7 @@ func verify(secrets []string, d delivery) []int {
 			continue
 		}
 		mac := hmac.New(sha256.New, key)
-		_, _ = io.WriteString(mac, d.id+"."+d.at+"."+d.body) // a hash takes all
+		_, _ = io.WriteString(mac, d.id+"."+d.at+"."+d.body) // a hash accepts every write
 		want := "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
 		for one := range strings.SplitSeq(d.signatures, " ") {
 			if one == want {

@@ -85,7 +85,7 @@ var wrong = []check{
 	{"tokens used twice", `SELECT COUNT(*) FROM (SELECT 1 FROM transactions WHERE id > ?1
 		AND payment_method LIKE 'tok\_%' ESCAPE '\' AND status NOT IN ('failed', 'requires_confirmation', 'canceled')
 		GROUP BY payment_method HAVING COUNT(*) > 1) AS twice`},
-	{"transactions whose amounts cannot be", `SELECT COUNT(*) FROM transactions WHERE id > ?1
+	{"transactions with impossible amounts", `SELECT COUNT(*) FROM transactions WHERE id > ?1
 		AND (amount_refunded > amount_captured OR amount_captured > amount_authorized OR amount_authorized > amount
 		OR amount_settled > amount_captured)`},
 	{"transactions whose captures do not add up", `SELECT COUNT(*) FROM transactions t WHERE id > ?1 AND amount_captured <>

@@ -202,7 +202,7 @@ func (t *teller) confirmation() {
 		confirm.Auth = t.h.keys.Publishable
 		confirm.Body = fmt.Sprintf(`{"client_secret":%q,%s}`, waiting.ClientSecret.Reveal(), source)
 	}
-	if t.chance(20) { // two at the same time: one goes through
+	if t.chance(20) { // two at the same time: one succeeds
 		t.together(confirm, t.step(Confirm, waiting.ID, "/confirm", `{"payment_method":"card"}`))
 		return
 	}

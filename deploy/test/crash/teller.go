@@ -41,7 +41,7 @@ var stories = []struct {
 	{1, (*teller).day},
 }
 
-// tell runs one story, and returns what ended it early.
+// tell runs one story, and returns the error that ended it early.
 func (t *teller) tell() error {
 	total := 0
 	for _, s := range stories {
@@ -141,7 +141,7 @@ func (t *teller) send(ctx context.Context, c *Call) (*Response, error) {
 	var twin *Response
 	var lost error
 	var running sync.WaitGroup
-	running.Go(func() { twin, lost = route.send(ctx, c) }) // of several processes, by another one
+	running.Go(func() { twin, lost = route.send(ctx, c) }) // by another process if there are several
 	a, err := route.send(ctx, c)
 	running.Wait()
 	if err = errors.Join(err, lost); err != nil {

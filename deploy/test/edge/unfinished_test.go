@@ -60,7 +60,7 @@ func (r *deployment) unfinished(t *testing.T, from, path string, n, size int) <-
 	responses := make(chan response, n)
 	var ended sync.WaitGroup
 	for range n {
-		rest, _ := io.Pipe() // nothing comes of it
+		rest, _ := io.Pipe() // it never has data
 		req, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://"+host+path, struct {
 			io.Reader
 			io.Closer

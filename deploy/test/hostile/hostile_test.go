@@ -54,7 +54,7 @@ func upTo(rng *rand.Rand, most time.Duration) time.Duration {
 
 func pause(d time.Duration) { <-time.After(d) }
 
-// jump moves all clocks ahead or back by less than most, in one of two calls.
+// jump moves all clocks ahead or back by less than most, in half of the calls.
 func (r *round) jump(t *testing.T, rng *rand.Rand, most time.Duration) {
 	t.Helper()
 	if rng.IntN(2) == 0 {

@@ -24,7 +24,7 @@ func partlyPaid(tb testing.TB, p *process) string {
 }
 
 // TestSplitTenderAtOnce sends further payments of an order at the same time through two proxies.
-// The rest of it is paid once, whichever field distinguishes them.
+// The rest of it is paid once, for each field that distinguishes them.
 func TestSplitTenderAtOnce(t *testing.T) {
 	t.Parallel()
 	const clients = 12

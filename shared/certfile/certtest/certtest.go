@@ -24,7 +24,7 @@ import (
 type Authority struct {
 	Certificate *x509.Certificate
 	Key         crypto.Signer
-	Above       []*x509.Certificate // below the root, from this one on: the certificates that follow a leaf
+	Above       []*x509.Certificate // this authority and its issuers without the root: the certificates that follow a leaf
 }
 
 // Root makes a self-signed authority. It applies each change to the certificate before it signs it.
@@ -171,7 +171,7 @@ func Replace(tb testing.TB, name string, data []byte) {
 	}
 }
 
-// PEM is certificates, one after the other.
+// PEM returns certificates, one after the other.
 func PEM(certificates ...*x509.Certificate) []byte {
 	var out []byte
 	for _, c := range certificates {

@@ -31,7 +31,7 @@ func Enumerate(tb testing.TB, addr string, version uint16) []uint16 {
 			}
 			i := slices.Index(left, got.Suite)
 			if i < 0 || got.Version > version {
-				tb.Fatalf("%s: took version %#x and suite %#x, which nobody offered", addr, got.Version, got.Suite)
+				tb.Fatalf("%s: the server selected version %#x and suite %#x, which were not offered", addr, got.Version, got.Suite)
 			}
 			taken = append(taken, got.Suite)
 			left = slices.Delete(left, i, i+1)

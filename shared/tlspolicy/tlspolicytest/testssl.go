@@ -19,7 +19,7 @@ import (
 // Finding is one finding of testssl.sh.
 type Finding struct {
 	ID       string `json:"id"`
-	Severity string `json:"severity"` // OK, INFO, WARN, LOW, MEDIUM, HIGH, CRITICAL; FATAL where it could not go on
+	Severity string `json:"severity"` // OK, INFO, WARN, LOW, MEDIUM, HIGH, CRITICAL; FATAL if testssl.sh could not continue
 	Text     string `json:"finding"`
 }
 
@@ -28,7 +28,7 @@ const audit = 2 * programtest.Patience
 
 // Audit runs testssl.sh against the HTTPS server at addr, which responds to GET /, and returns its
 // findings. It checks versions, suites, the header and known attacks. It does not check the chain,
-// for tests are their own authority.
+// because tests use their own authority.
 func Audit(tb testing.TB, addr string) []Finding {
 	tb.Helper()
 	program, err := exec.LookPath("testssl")

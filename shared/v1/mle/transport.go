@@ -47,7 +47,7 @@ type Config struct {
 	// Private is the merchant's key for responses, whose public half is registered, with KeyID and
 	// Algorithm. Nil for responses in the clear.
 	Private *jose.JSONWebKey
-	// Alg is that of requests. Empty means ECDHESA256KW.
+	// Alg is the algorithm of requests. Empty means ECDHESA256KW.
 	Alg string
 	// Pins are the key ids that requests may be encrypted to. None means whichever the service names.
 	Pins []string
@@ -65,7 +65,7 @@ type Transport struct {
 	keys map[string]*held // guarded by mu; by the Authorization that they were fetched with
 }
 
-// Option has a v1 client encrypt.
+// Option makes a v1 client encrypt.
 func Option(cfg Config) v1.ClientOption {
 	return v1.WithHTTPClient(&http.Client{Transport: New(cfg)})
 }

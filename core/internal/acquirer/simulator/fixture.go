@@ -11,7 +11,7 @@ import (
 // TestCard is an entry of the catalogue, for documentation. Its number is a published test number,
 // not a secret.
 type TestCard struct {
-	PaymentMethod string // pm_card_…, or empty where the card is reached by its number only
+	PaymentMethod string // pm_card_…, or empty if only the card's number selects it
 	Number        string // digits
 	Brand         string // a card brand of the v1 contract
 	Approved      bool

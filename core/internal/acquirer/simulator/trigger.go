@@ -59,7 +59,7 @@ func (e cvcEntry) trigger(value string) Trigger {
 func (e postalEntry) trigger(value string, doc document) Trigger {
 	effects := []string{fmt.Sprintf("address line `%s`, postal code `%s`, letter `%s`", e.AddressLine, e.PostalCode, cmp.Or(e.Code, doc.AVSCode))}
 	if e.Approve > 0 {
-		effects = append(effects, fmt.Sprintf("approves %d at most, and declines with `%s` a larger payment that takes no part", e.Approve, doc.Declines.TooLittle.DeclineCode))
+		effects = append(effects, fmt.Sprintf("approves at most %d, and declines with `%s` if a larger payment does not accept a part", e.Approve, doc.Declines.TooLittle.DeclineCode))
 	}
 	if e.Balance != nil {
 		effects = append(effects, fmt.Sprintf("prepaid: balance %d left", *e.Balance))

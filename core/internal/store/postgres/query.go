@@ -136,7 +136,7 @@ func (q query) row(ctx context.Context, args ...any) store.Scanner { return lazy
 // lazyRow is a row that is read when it is scanned.
 type lazyRow struct {
 	query
-	ctx  context.Context //nolint:containedctx // the caller's, which scans at once
+	ctx  context.Context //nolint:containedctx // the caller's, which scans immediately
 	args []any
 }
 

@@ -62,7 +62,7 @@ var _ certfile.Source = (*Source)(nil)
 // Status is the state of the source.
 type Status struct {
 	Renewal  time.Time // of the present certificate; zero without one
-	Serial   string    // of that certificate; "" if it does not fit, so that it is replaced at once
+	Serial   string    // of that certificate; "" if it does not fit, so that it is replaced immediately
 	Failures int       // consecutive failed attempts
 	Err      error     // of the last attempt, nil if it succeeded
 	Next     time.Time // the next attempt; zero after a success

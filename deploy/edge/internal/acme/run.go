@@ -50,7 +50,7 @@ type running struct {
 }
 
 // resume continues with the pair of an earlier run. A pair that has expired, or lacks a host, is
-// replaced at once.
+// replaced immediately.
 func (r *running) resume(ctx context.Context, pair *certfile.Pair) {
 	if !r.state.Tried.IsZero() && r.state.Failures > 0 {
 		r.next = r.state.Tried.Add(min(restartWait, pause(r.state.Failures, 0, 0)))

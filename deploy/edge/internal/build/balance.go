@@ -44,7 +44,7 @@ func balance(c *clusterv3.Cluster) {
 	}
 }
 
-// healthChecks adds the timing to a health check. An unhealthy response excludes a server at once,
+// healthChecks adds the timing to a health check. An unhealthy response excludes a server immediately,
 // a missing one after the third time.
 func healthChecks(c *clusterv3.Cluster, by *corev3.HealthCheck) []*corev3.HealthCheck {
 	often := watched

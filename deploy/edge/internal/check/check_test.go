@@ -117,7 +117,7 @@ func TestResources(t *testing.T) {
 		"FailureMode": {func(t *testing.T, r *build.Resources) {
 			t.Helper()
 			extProc(t, *r, func(m *extprocv3.ExternalProcessor) { m.FailureModeAllow = true })
-		}, "let a body by"},
+		}, "pass a body unchanged"},
 		"NoModeOverride": {func(t *testing.T, r *build.Resources) {
 			t.Helper()
 			extProc(t, *r, func(m *extprocv3.ExternalProcessor) { m.AllowModeOverride = false })

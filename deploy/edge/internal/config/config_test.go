@@ -215,7 +215,7 @@ func TestEmpty(t *testing.T) {
 	}
 }
 
-// TestRefusesAll checks that all faults are reported at once, an unknown key with its line.
+// TestRefusesAll checks that all faults are reported together, an unknown key with its line.
 func TestRefusesAll(t *testing.T) {
 	t.Parallel()
 	_, err := config.Decode("c.yaml",

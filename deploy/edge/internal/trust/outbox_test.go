@@ -288,7 +288,7 @@ func TestPolicyIsRetried(t *testing.T) {
 	}
 }
 
-// TestRun checks that Run delivers at once, and ends with its context.
+// TestRun checks that Run delivers immediately, and ends with its context.
 func TestRun(t *testing.T) {
 	t.Parallel()
 	sent := make(chan struct{}, 1)
