@@ -11,7 +11,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// endpoints are the endpoints of all dialects.
+// endpoints returns the endpoints of all dialects.
 func endpoints() []string { return []string{path, pathB, "/compat/rpc"} }
 
 // TestUnfinishedBodiesStopNoSale: every endpoint gets more unfinished bodies without a login than

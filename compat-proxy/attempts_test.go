@@ -34,7 +34,7 @@ func (b *syncBuffer) String() string {
 	return b.log.String()
 }
 
-// checkingKeys is a v1 that refuses a wrong API key.
+// checkingKeys returns a v1 that refuses a wrong API key.
 func checkingKeys(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.Header.Get("Authorization"), "wrong") {
@@ -47,8 +47,9 @@ func checkingKeys(next http.Handler) http.Handler {
 	})
 }
 
-// TestLoginAttempts: wrong logins from one address block it, in every form of login, while the
-// client is served at another address. The log has the address, and the attempts are counted.
+// TestLoginAttempts: wrong logins from an address block it, in every form of login. The right
+// client is served at another address. The log has the blocked address, and the attempts are
+// counted.
 func TestLoginAttempts(t *testing.T) {
 	t.Parallel()
 	const hop = "0123456789012345678901234567890123456789abc="

@@ -8,8 +8,8 @@ import (
 	compatproxy "github.com/causeway-pay/causeway/compat-proxy"
 )
 
-// TestSecretKeyInBrowser: a secret API key with an Origin header comes from a web page. Every
-// dialect refuses it in every form of login, as v1 does, and moves nothing. Legacy logins are
+// TestSecretKeyInBrowser: a secret API key with an Origin header comes from a web page. Like v1,
+// every dialect refuses it in every form of login, and executes nothing. Legacy logins are
 // accepted.
 func TestSecretKeyInBrowser(t *testing.T) {
 	t.Parallel()

@@ -36,8 +36,8 @@ func (s *recordingV1) got() string {
 }
 
 // TestCutTextsHoldNoOwnNumber: the dialect cuts a text in the middle of the request's card number.
-// V1 gets no part of the number. It follows letters, so only the request's own number is recognised
-// there.
+// V1 gets no part of the number. The number follows letters, so the proxy recognises it there only
+// because it is the request's own.
 func TestCutTextsHoldNoOwnNumber(t *testing.T) {
 	t.Parallel()
 	glued := func(before int) string { return strings.Repeat("x", before) + pan }

@@ -145,7 +145,7 @@ func TestEndpointB_tooLarge(t *testing.T) {
 	}
 }
 
-// Some clients read nothing before they have sent the whole body.
+// Some clients read no response before they have sent the whole body.
 func TestEndpointB_tooLargeByFar(t *testing.T) {
 	t.Parallel()
 	proxy := mustProxy(t, &v1{}, nil)
@@ -173,7 +173,7 @@ func TestEndpointB_tooLargeByFar(t *testing.T) {
 	}
 }
 
-// A full server responds in the dialect's form, and executes nothing.
+// A proxy without capacity responds in the dialect's form, and executes nothing.
 func TestEndpointB_busy(t *testing.T) {
 	t.Parallel()
 	s := &v1{hold: make(chan struct{}), arrived: make(chan struct{}, 1)}

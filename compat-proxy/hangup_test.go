@@ -14,7 +14,7 @@ import (
 )
 
 // TestClientsThatHangUp: a request whose client has hung up is logged with status 499 and no error,
-// even while v1 cannot be reached. If its client is there, it is an error.
+// even while v1 cannot be reached. With a connected client, that is an error.
 func TestClientsThatHangUp(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

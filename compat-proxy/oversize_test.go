@@ -64,7 +64,7 @@ func TestBodyIsNotReadPastItsLimit(t *testing.T) {
 }
 
 // TestOversizeIsNotWaitedFor: a body with too great a Content-Length gets a response after its
-// first bytes. The proxy once waited half a minute for the rest.
+// first bytes. An earlier version waited half a minute for the rest.
 func TestOversizeIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	s := &v1{}

@@ -39,9 +39,9 @@ func (g *gathering) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 const parallelHop = "0123456789012345678901234567890123456789abc="
 
 // together sends n concurrent login attempts as "shop" from one address. The transactionKey of
-// attempt i is key(i), and its Authorization header has bearer(i). "" leaves either out. V1
-// identifies no key until each attempt has arrived there or got its response. together returns how
-// many provider-a accepted.
+// attempt i is key(i), and its Authorization header has bearer(i). "" omits either. V1 identifies
+// no key before each attempt has arrived there or got its response. together returns how many
+// provider-a accepted.
 func (g *gathering) together(t *testing.T, url string, n int, key, bearer func(int) string) int {
 	t.Helper()
 	xml := `<authenticateTestRequest xmlns="AnetApi/xml/v1/schema/AnetApiSchema.xsd"><merchantAuthentication>` +

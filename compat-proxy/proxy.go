@@ -47,8 +47,8 @@ type Config struct {
 	// the forwarded address. Zero uses the peer's address and forwards none.
 	Hop secret.String
 	// DeduplicationSecret, at least 32 bytes, is the key from which names of requests are derived. It
-	// must be the same for all proxies in front of one v1. It outlives API keys, so a payment is still
-	// recognised after its key was rolled.
+	// must be the same for all proxies in front of one v1. It does not depend on API keys, so a
+	// payment is still recognised after its API key was rolled.
 	DeduplicationSecret secret.String
 	// DeduplicationSecretOther is the previous or next secret during a rotation. Zero means none.
 	DeduplicationSecretOther secret.String
@@ -64,8 +64,9 @@ type Config struct {
 	// LenientOrder accepts the elements of a provider-a request in any order.
 	LenientOrder bool
 	// SignatureAge bounds the difference between the date of a provider-b client's signature and now,
-	// either way. It is at most 11 and a half hours, because v1 must store the name of the signature
-	// for longer. Zero means 15 minutes, and a negative value no bound. A login may have another age.
+	// in either direction. It is at most 11 and a half hours, because v1 must store the name of the
+	// signature for longer. Zero means 15 minutes, and a negative value no bound. A login may have
+	// another age.
 	SignatureAge time.Duration
 	// SignatureHosts are host names that provider-b clients sign, besides the Host header and the
 	// provider's names.
@@ -73,8 +74,8 @@ type Config struct {
 	// CallTimeout bounds one attempt at a v1 call, and TotalTimeout a whole request. Zero means 30 and
 	// 50 seconds.
 	CallTimeout, TotalTimeout time.Duration
-	// Concurrency bounds how many requests are handled at a time. Further ones get "busy". Zero means
-	// 512.
+	// Concurrency is the largest number of requests handled at the same time. Further ones get "busy".
+	// Zero means 512.
 	Concurrency int
 	// BodyGrace is the time that the body of a request gets before a minimum rate applies. Zero means
 	// 5 s.
@@ -91,7 +92,7 @@ type Config struct {
 const maxBody = 256 << 10
 
 // textNoRoute is the message for a path that no endpoint has.
-const textNoRoute = "No endpoint has this path. GET /compat/methods lists the methods with their paths."
+const textNoRoute = v1.MessageNoRoute + " GET /compat/methods lists the methods with their paths."
 
 // Proxy serves the legacy dialects. It is safe for concurrent use.
 type Proxy struct {
@@ -167,12 +168,11 @@ func New(cfg Config) (*Proxy, error) {
 // Handler serves the compatibility endpoints, with request ids, logs, traces and security headers.
 func (p *Proxy) Handler() http.Handler {
 	mux := http.NewServeMux()
-	// This is the health of this program alone. All proxies have one v1, so a balancer gains nothing
-	// by leaving one.
+	// This is the health of this program alone. If v1 is unavailable, all its proxies are affected, so
+	// a load balancer should not remove one.
 	p.route(mux, "GET /health", health.Handler(p.cfg.Log, nil))
 	p.route(mux, "GET /compat/methods", http.HandlerFunc(methods))
-	mux.Handle("/compat/methods", refuse(http.StatusMethodNotAllowed, "method_not_allowed",
-		"This path accepts only GET.", "GET, HEAD"))
+	mux.Handle("/compat/methods", methodNotAllowed("GET, HEAD"))
 	limited := p.limited(http.HandlerFunc(providera.Busy), p.providerA)
 	paths := []string{"/compat/provider-a/xml"}
 	if p.cfg.DropInPaths {
@@ -181,11 +181,10 @@ func (p *Proxy) Handler() http.Handler {
 	for _, endpoint := range paths {
 		p.route(mux, "POST "+endpoint, limited)
 		p.route(mux, "OPTIONS "+endpoint, http.HandlerFunc(providera.Options))
-		mux.Handle(endpoint, refuse(http.StatusMethodNotAllowed, "method_not_allowed",
-			"This path accepts only POST.", "OPTIONS, POST"))
+		mux.Handle(endpoint, methodNotAllowed("OPTIONS, POST"))
 	}
 	p.route(mux, "POST "+rpcPath, p.limited(http.HandlerFunc(rpc.Busy), p.rpc()))
-	mux.Handle(rpcPath, refuse(http.StatusMethodNotAllowed, "method_not_allowed", "This path accepts only POST.", "POST"))
+	mux.Handle(rpcPath, methodNotAllowed("POST"))
 	mux.Handle("/", refuse(http.StatusNotFound, "route_not_found", textNoRoute, ""))
 	recovered := httpx.Recover(providera.Broken, p.cfg.Log, p.withDeadline(p.providerBRoutes(rejectUncleanPaths(mux))))
 	logged := httpx.LogRequests(p.cfg.Log, p.cfg.Clock, httpx.SecurityHeaders(recovered))
@@ -209,7 +208,7 @@ func (p *Proxy) withDeadline(next http.Handler) http.Handler {
 // rpcPath is the path at which every method of the catalogue can be called by its RPC name.
 const rpcPath = "/compat/rpc"
 
-// rpc is the RPC endpoint of the dialects.
+// rpc returns the RPC endpoint of the dialects.
 func (p *Proxy) rpc() http.Handler {
 	dialects := map[string]rpc.Dialect{catalogue.ProviderA: p.providerA, catalogue.ProviderB: p.providerB}
 	endpoint := &rpc.Handler{Methods: map[string]rpc.Method{}, MaxBytes: maxBody, MayBegin: p.executor.MayBegin}
@@ -232,6 +231,11 @@ func (p *Proxy) route(mux *http.ServeMux, pattern string, h http.Handler) {
 		httpx.EventFrom(r.Context()).SetRoute(r.Pattern)
 		h.ServeHTTP(w, r)
 	})
+}
+
+// methodNotAllowed responds to a method that the path does not support.
+func methodNotAllowed(allow string) http.Handler {
+	return refuse(http.StatusMethodNotAllowed, "method_not_allowed", v1.MessageNoMethod, allow)
 }
 
 // refuse responds in v1's error form to a request that reaches no dialect.

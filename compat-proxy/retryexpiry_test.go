@@ -45,8 +45,8 @@ func (f *monthlyV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, `{"merchant":"mer_1","mode":"test","scopes":`+goldentest.FullScopes+`}`)
 		return
 	}
-	if key, look := strings.CutPrefix(r.URL.Path, "/v1/idempotency_keys/"); look {
-		f.look(w, key)
+	if key, one := strings.CutPrefix(r.URL.Path, "/v1/idempotency_keys/"); one {
+		f.lookUp(w, key)
 		return
 	}
 	body, _ := io.ReadAll(r.Body)
@@ -107,8 +107,8 @@ func (f *monthlyV1) run(path string, body []byte) monthlyUse {
 	return use
 }
 
-// look sends the record of a key. The caller holds mu.
-func (f *monthlyV1) look(w http.ResponseWriter, key string) {
+// lookUp sends the record of a key. The caller holds mu.
+func (f *monthlyV1) lookUp(w http.ResponseWriter, key string) {
 	use, used := f.uses[key]
 	if !used {
 		w.WriteHeader(http.StatusNotFound)

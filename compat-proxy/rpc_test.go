@@ -170,8 +170,8 @@ func TestRPC_notification(t *testing.T) {
 	}
 }
 
-// TestRPC_batchThatTakesTooLong: the first call of a batch takes the whole time of the request. The
-// response arrives within that time, and marks the other calls as not executed.
+// TestRPC_batchThatTakesTooLong: the first call of a batch takes the request's whole time. The
+// response still arrives in time, and marks the other calls as not executed.
 func TestRPC_batchThatTakesTooLong(t *testing.T) {
 	t.Parallel()
 	s := &v1{hold: make(chan struct{}), arrived: make(chan struct{}, 64)}

@@ -28,7 +28,7 @@ type Config struct {
 	Simulator string // path of the simulator's catalogue; "" for the built-in one
 	// SimulatorJournal is the path of the file in which the simulator records its effects, and which
 	// several cores of one machine may share. "" is a file in Data. It is required with a Database: a
-	// simulator in memory would forget the authorizations of test payments that the Database keeps.
+	// simulator in memory would lose the authorizations of test payments in the Database.
 	SimulatorJournal string
 	Clock            clock.Clock // nil for the system's
 	// ClockApart permits a Clock that differs from that of the Database's server, as in tests. Without
@@ -36,29 +36,30 @@ type Config struct {
 	ClockApart bool
 	Log        *slog.Logger // nil for none
 	// RateLimit is the number of requests per second that one API key may make. After idle time it may
-	// make twice as many at once. 0 for DefaultRateLimit, negative for no limit.
+	// make twice as many at the same time. 0 for DefaultRateLimit, negative for no limit.
 	RateLimit int
 	// MerchantRateLimit is how many requests a second all keys of one merchant and mode may make
-	// together, publishable and secret keys apart. 0 for four times RateLimit, negative for no limit.
+	// together, counted separately for publishable and secret keys. 0 for four times RateLimit,
+	// negative for no limit.
 	MerchantRateLimit int
 	// PayerRateLimit is how many requests a second one client address may make with the publishable
 	// keys of one merchant and mode. Its networks may make two and four times as many. 0 for a
 	// tenth of RateLimit, negative for no limit.
 	PayerRateLimit int
-	// Concurrency is how many requests are served at once; more are refused with 503. 0 means 1024.
-	// A merchant holds at most half as many as are free.
+	// Concurrency is how many requests are served at the same time; more are refused with 503. 0 means
+	// 1024. A merchant holds at most half of the free ones.
 	Concurrency int
 	// BodyGrace is the time that the body of a request gets before a minimum rate applies. 0 means
 	// 5 s.
 	BodyGrace time.Duration
 	// KeepEvents is how long events are listed and can be delivered again before they are removed: at
-	// least LeastKeepEvents, 0 for no end.
+	// least LeastKeepEvents, 0 for no limit.
 	KeepEvents time.Duration
 	// KeepPersonal is how long personal data of transactions, captures, refunds and their events is
-	// kept: at least LeastKeepPersonal, 0 for no end.
+	// kept: at least LeastKeepPersonal, 0 for no limit.
 	KeepPersonal time.Duration
 	// KeepCustomers is how long customers without a payment or a change are kept before they are
-	// deleted: at least LeastKeepPersonal, 0 for no end.
+	// deleted: at least LeastKeepPersonal, 0 for no limit.
 	KeepCustomers time.Duration
 	// VaultKEK encrypts the keys of the card vault: 32 bytes in base64. Zero derives it from the
 	// folder's root secret, for development.
@@ -96,7 +97,7 @@ type Config struct {
 // DefaultRateLimit is the default number of requests per second that one API key may make.
 const DefaultRateLimit = 1000
 
-// The shortest periods for which data can be kept.
+// The shortest allowed retention periods.
 const (
 	// LeastKeepEvents is longer than any delivery of an event, and than lists look back for clocks.
 	LeastKeepEvents = 60 * day
@@ -120,7 +121,7 @@ func (cfg Config) withDefaults() Config {
 
 // errNoJournal reports a Database without a journal of the simulator.
 var errNoJournal = errors.New("simulator journal: a core on PostgreSQL needs --simulator-journal FILE: " +
-	"without a file its simulator would forget the test payments that the database keeps. " +
+	"without a file its simulator would lose the test payments in the database. " +
 	"Give all cores of a machine the same file")
 
 // check returns an error if a secret can be guessed, a period is too short, or the simulator's
@@ -144,7 +145,7 @@ func checkKept(of string, period, shortest time.Duration) error {
 	if period == 0 || period >= shortest {
 		return nil
 	}
-	return fmt.Errorf("%s: kept for %s: want %d days or more, or 0 for no end", of, period, shortest/day)
+	return fmt.Errorf("%s: kept for %s: want %d days or more, or 0 for no limit", of, period, shortest/day)
 }
 
 // dir returns the location of the store.
@@ -176,9 +177,9 @@ func (cfg Config) limiter() *ratelimit.Limiter {
 // warnUnfiltered logs a warning if there is no filter secret.
 func (cfg Config) warnUnfiltered(ctx context.Context) {
 	if cfg.FilterSecret.IsZero() {
-		cfg.Log.WarnContext(ctx, "CAUSEWAY_FILTER_SECRET is not set. If mle-filter stands in front, set it on both:"+
-			" without it core accepts requests that did not pass the filter, and replays a response in the clear"+
-			" although the client demanded encryption")
+		cfg.Log.WarnContext(ctx, "CAUSEWAY_FILTER_SECRET is not set. If mle-filter is in front, set the same on both: "+
+			"without it core accepts requests that did not pass mle-filter, and replays in the clear a response that was "+
+			"demanded encrypted")
 	}
 }
 
@@ -202,12 +203,12 @@ func checkToken(name string, token secret.String) error {
 		return nil
 	}
 	if len(text) < minToken {
-		return fmt.Errorf("the %s has %d characters: want 32 random bytes, such as `openssl rand -base64 32` gives",
+		return fmt.Errorf("the %s has %d characters: want 32 random bytes, made with `openssl rand -base64 32`",
 			name, len(text))
 	}
 	for i := range len(text) {
 		if text[i] <= ' ' || text[i] > '~' {
-			return fmt.Errorf("the %s has a character that is not printable ASCII", name)
+			return fmt.Errorf("the %s has a character that is not printable ASCII: make it with `openssl rand -base64 32`", name)
 		}
 	}
 	return nil

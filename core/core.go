@@ -48,7 +48,8 @@ const (
 	startPatience = 10 * time.Second
 )
 
-// Core is the open service. Only one can be open on a folder, but any number on a database.
+// Core is the open service. Only one core can be open on a folder. Any number of cores can be open
+// on a database.
 type Core struct {
 	dir     *datadir.Dir
 	ids     *id.Generator
@@ -158,7 +159,7 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 		Leads:   c.cluster.Leads, Server: c.server(), Secrets: c.dir.SecretAges,
 	})
 	db.Observe(c.metrics.Group, func(err error) {
-		cfg.Log.ErrorContext(ctx, "store: commit not counted", slog.Any("error", err))
+		cfg.Log.ErrorContext(ctx, "store: the metrics miss a commit", slog.Any("error", err))
 	})
 	db.Trace(cfg.Tracer)
 	eng, err := c.openEngine(ctx, cfg, cards)

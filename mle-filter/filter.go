@@ -63,7 +63,7 @@ type Config struct {
 	PostgreSQL keystore.Opener
 	// KEK is the key-encryption key: 32 bytes in base64.
 	KEK secret.String
-	// OldKEK is the previous key-encryption key, during its rotation: the keys open under either
+	// OldKEK is the previous key-encryption key, during a rotation. The stored keys open under either
 	// one. Zero for none.
 	OldKEK   secret.String
 	Schedule Schedule
@@ -109,7 +109,7 @@ type Filter struct {
 	keys      http.Handler
 	metrics   *metrics.Metrics
 	admission *admission.Limiter
-	reach     http.RoundTripper // core, for the filter's own requests
+	reach     http.RoundTripper // for the filter's own requests to core
 	idle      func()            // closes the idle connections of the filter's own transport
 
 	stop  context.CancelFunc
@@ -175,8 +175,8 @@ func (f *Filter) start(ctx context.Context) error {
 	f.stop = stop
 	f.wake = sync.OnceFunc(func() {
 		f.ended.Go(func() { f.ring.Run(background) })
-		if news := f.announcer(); news != nil {
-			f.ended.Go(func() { news.Run(background) })
+		if sender := f.announcer(); sender != nil {
+			f.ended.Go(func() { sender.Run(background) })
 		}
 	})
 	if !f.cfg.Lazily || len(tenants) > 0 {
@@ -372,8 +372,8 @@ func (f *Filter) Handler() http.Handler {
 	})
 }
 
-// Clear serves next, which takes no encryption and is not core. Requests that demand any encryption
-// are rejected, so a client that demands an encrypted response gets none in the clear.
+// Clear serves next, which supports no encryption and is not core. It rejects requests that demand
+// encryption, so a client that demands an encrypted response gets none in the clear.
 func (f *Filter) Clear(next http.Handler) http.Handler { return f.hop.Clear(next) }
 
 // Close ends the background work and closes the keys. Stop the HTTP server first. Close may be

@@ -159,7 +159,7 @@ func (k *kept) RoundTrip(r *http.Request) (*http.Response, error) {
 	return k.next.RoundTrip(r)
 }
 
-// TestKeyPaths checks that the paths of the keys accept no encryption. If the client demands an
+// TestKeyPaths checks that the paths of the keys API accept no encryption. If the client demands an
 // encrypted response, they do not respond in the clear.
 func TestKeyPaths(t *testing.T) {
 	t.Parallel()
@@ -290,9 +290,9 @@ func TestPolicyLineIsCounted(t *testing.T) {
 	}
 }
 
-// TestRotationIsTold checks that core's operators' API receives an event for each rotation, with
-// the filter token.
-func TestRotationIsTold(t *testing.T) {
+// TestRotationIsAnnounced checks that core's operators' API receives an event for each rotation,
+// with the filter token.
+func TestRotationIsAnnounced(t *testing.T) {
 	t.Parallel()
 	events := make(chan string, 8)
 	operations := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

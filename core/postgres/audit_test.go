@@ -8,8 +8,9 @@ import (
 	"github.com/causeway-pay/causeway/shared/pgtest"
 )
 
-// TestAuditPostgreSQL has many processes act at once and wants one chain of records without a gap.
-// Then it falsifies the records: the triggers refuse that, and without them verify finds it.
+// TestAuditPostgreSQL checks that many concurrent processes write one chain of records without a
+// gap. Then it falsifies the records. The triggers refuse that, and without the triggers verify
+// finds it.
 func TestAuditPostgreSQL(t *testing.T) {
 	t.Parallel()
 	const processes, each = 6, 5

@@ -20,7 +20,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// off is a clock that goes wrong by some nanoseconds.
+// off is a clock with an offset that the test sets.
 type off struct{ by atomic.Int64 }
 
 func (o *off) Now() time.Time { return clock.System().Now().Add(time.Duration(o.by.Load())) }
@@ -50,8 +50,8 @@ func openOff(t *testing.T, by time.Duration) (*core.Core, *off) {
 	return c, now
 }
 
-// TestAClockThatIsOffPostgreSQL: a core whose clock is minutes off its server's is not ready,
-// reports the offset, and only reads, until the clock is right.
+// TestAClockThatIsOffPostgreSQL: if a core's clock is minutes off the server's, the core is not
+// ready, reports the offset, and accepts only reads until the clock is right.
 func TestAClockThatIsOffPostgreSQL(t *testing.T) {
 	t.Parallel()
 	c, now := openOff(t, -3*time.Minute)

@@ -79,7 +79,7 @@ func TestCommandsPostgreSQL(t *testing.T) {
 			t.Errorf("without the row %s: got %s", row, out)
 		}
 		if got := number(t, db, "SELECT COUNT(*) FROM secrets WHERE name = '"+row+"'"); got != 0 {
-			t.Errorf("%s was made anew", row)
+			t.Errorf("%s was created again", row)
 		}
 	}
 }

@@ -30,15 +30,15 @@ func number(t *testing.T, db *sql.DB, query string) (n int64) {
 	return n
 }
 
-// TestCoresAreOnePostgreSQL: three cores have one merchant, key, vault and acquirer. Of equal
-// requests to all of them, one makes a payment.
+// TestCoresAreOnePostgreSQL: three cores share one merchant, key, vault and acquirer. If all get
+// the same request, one payment is made.
 func TestCoresAreOnePostgreSQL(t *testing.T) {
 	t.Parallel()
 	store := pgtest.Schema(t)
 	c := newCluster(t, store)
 	nodes := make([]*node, 3)
 	var starting sync.WaitGroup
-	for i := range nodes { // at once, on a database without a keyset
+	for i := range nodes { // at the same time, on a database without a keyset
 		starting.Go(func() { nodes[i] = c.start(t) })
 	}
 	starting.Wait()
@@ -165,7 +165,7 @@ func TestWorkOfADeadCorePostgreSQL(t *testing.T) {
 	}
 }
 
-// TestLeadershipPostgreSQL: one core is the leader. After its death another one is.
+// TestLeadershipPostgreSQL: one core leads, and another one leads after its death.
 func TestLeadershipPostgreSQL(t *testing.T) {
 	t.Parallel()
 	store := pgtest.Schema(t)
@@ -179,7 +179,7 @@ func TestLeadershipPostgreSQL(t *testing.T) {
 	was := int64(0)
 	programtest.WaitFor(t, "a core leads", func() bool { was = leads(); return was != 0 })
 	c.start(t)
-	// 0: on a busy machine the lease of the first one can end before the second one takes it.
+	// 0: on a busy machine the leadership of the first core can end before the second one takes it.
 	if got := leads(); got != was && got != 0 {
 		t.Errorf("a second core took the leadership from %d: %d", was, got)
 	}

@@ -148,8 +148,8 @@ func (n *node) wantUnavailable(t *testing.T, state, route string) {
 	}
 }
 
-// storm has clients pay without a pause for some time. It returns the largest number of goroutines,
-// and the number of responses by status.
+// storm lets clients pay without a pause for some time. It returns the largest number of
+// goroutines, and the number of responses by status.
 func (n *node) storm(t *testing.T, clients int, during time.Duration) (most int, responses map[int]int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), during)

@@ -21,16 +21,16 @@ import (
 )
 
 const (
-	// respondIn bounds the time to a response. Two seconds are documented, and a defect waits for a
-	// server that is away. The rest is for a machine that is busy with other tests.
+	// respondIn bounds the time to a response. Two seconds are documented, and with a defect, core
+	// waits for a server that is down. The rest is for a machine that is busy with other tests.
 	respondIn = 2 * time.Minute
 	moveOn    = 5 * time.Second // after this time a client retries at another core
 	ours      = "FROM pg_stat_activity WHERE application_name LIKE 'causeway%' "
 )
 
-// TestFaultsOfTheServerPostgreSQL: faults of the server under load are 503 to clients, and a retry
-// with the idempotency key returns one outcome. No acknowledged payment is lost, and none is made
-// twice.
+// TestFaultsOfTheServerPostgreSQL: during faults of the server under load, clients get 503, and a
+// retry with the idempotency key returns one outcome. No acknowledged payment is lost, and none is
+// made twice.
 func TestFaultsOfTheServerPostgreSQL(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]func(t *testing.T, server *pgtest.Server, db *sql.DB, l *load){
@@ -70,7 +70,7 @@ func TestFaultsOfTheServerPostgreSQL(t *testing.T) {
 		"others take all connections": func(t *testing.T, server *pgtest.Server, db *sql.DB, _ *load) {
 			t.Helper()
 			release := crowd(t, server)
-			mustExec(t, db, "SELECT pg_terminate_backend(pid) "+ours) // the others are quicker
+			mustExec(t, db, "SELECT pg_terminate_backend(pid) "+ours) // the waiting connections of the crowd are quicker
 			pause(3 * time.Second)
 			release()
 		},
@@ -81,7 +81,7 @@ func TestFaultsOfTheServerPostgreSQL(t *testing.T) {
 			n := open(t, server.URL(nil))
 			db := inspect(t, server.URL(nil))
 			db.SetMaxOpenConns(1)
-			if err := db.PingContext(t.Context()); err != nil { // it has its connection before others take all
+			if err := db.PingContext(t.Context()); err != nil { // it gets its connection before the crowd takes all
 				t.Fatal(err)
 			}
 			l := loaded(t, 8, respondIn, n)
@@ -110,7 +110,7 @@ func mustExec(t *testing.T, db *sql.DB, statement string) {
 	}
 }
 
-// crowd takes all connections of the server until it is released.
+// crowd occupies all connections of the server until release.
 func crowd(t *testing.T, server *pgtest.Server) (release func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))

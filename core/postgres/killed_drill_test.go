@@ -20,9 +20,9 @@ import (
 )
 
 // TestServerKilledAtOnce is the drill of deploy/on/postgres. All processes of a server are killed
-// at once under load, and no acknowledged payment is lost. The second half removes the end of the
-// server's log, to prove that the test finds a loss. The server runs in its own PID namespace,
-// which needs root. CAUSEWAY_DRILL_ROUNDS is the number of rounds, 5 by default.
+// at the same time under load, and no acknowledged payment is lost. The second half removes the end
+// of the server's log, to prove that the test finds a loss. The server runs in its own PID
+// namespace, which needs root. CAUSEWAY_DRILL_ROUNDS is the number of rounds, 5 by default.
 func TestServerKilledAtOnce(t *testing.T) {
 	rounds := programtest.Number(t, "CAUSEWAY_DRILL_ROUNDS", 5)
 	d := newDoomed(t)
@@ -46,7 +46,7 @@ func TestServerKilledAtOnce(t *testing.T) {
 	}
 }
 
-// lost counts acknowledged payments, and how many of them are missing or not captured.
+// lost counts the acknowledged payments, and the ones that are missing or not captured.
 type lost struct{ acknowledged, missing, open int }
 
 func (l lost) plus(o lost) lost {
@@ -85,7 +85,7 @@ func (d *doomed) serve(t *testing.T) {
 		t.Fatal(err)
 	}
 	data := filepath.Join(d.Folder(), "data")
-	_ = os.Remove(filepath.Join(data, "postmaster.pid")) // its number is of another namespace
+	_ = os.Remove(filepath.Join(data, "postmaster.pid")) // its process id belongs to another namespace
 	if os.Geteuid() != 0 {
 		t.Fatal("a PID namespace takes root")
 	}
@@ -103,7 +103,7 @@ func (d *doomed) serve(t *testing.T) {
 // kill ends the namespace, and returns once all of its processes are gone.
 func (d *doomed) kill() { d.program.Kill() }
 
-// round has clients pay for about a second, kills the server, and looks for the acknowledged
+// round lets clients pay for about a second, kills the server, and looks for the acknowledged
 // payments. torn removes the end of the log before.
 func (d *doomed) round(t *testing.T, torn bool) lost {
 	t.Helper()
@@ -136,8 +136,8 @@ func (d *doomed) round(t *testing.T, torn bool) lost {
 	return out
 }
 
-// payUntilTheEnd has clients pay until the store is away. The function that it returns waits for
-// that, and returns the ids of the acknowledged payments.
+// payUntilTheEnd lets clients pay until the store is unavailable. The function that it returns
+// waits for that, and returns the ids of the acknowledged payments.
 func payUntilTheEnd(t *testing.T, n *node) func() []int64 {
 	t.Helper()
 	var mu sync.Mutex

@@ -24,8 +24,8 @@ type load struct {
 	slowest   time.Duration
 }
 
-// loaded has clients pay at some cores. A response that takes longer than within fails the test,
-// and so does an error that a fault of the store does not explain.
+// loaded lets clients pay at some cores. The test fails if a response takes longer than within, or
+// has an error that is not from a fault of the store.
 func loaded(t *testing.T, clients int, within time.Duration, nodes ...*node) *load {
 	t.Helper()
 	l := &load{nodes: nodes, paid: map[string]string{}, responses: map[string]int{}}
@@ -41,7 +41,7 @@ func loaded(t *testing.T, clients int, within time.Duration, nodes ...*node) *lo
 	return l
 }
 
-// pay makes one payment, with as many retries as it takes.
+// pay makes one payment, and retries until it succeeds.
 func (l *load) pay(t *testing.T, client int, key string, within time.Duration) {
 	t.Helper()
 	for try, over := 0, time.After(programtest.Patience); ; try++ {
@@ -98,7 +98,7 @@ func (l *load) done() int {
 	return len(l.paid)
 }
 
-// judge ends the load. It wants one payment, event and authorization for each key, and the same
+// judge ends the load. It requires one payment, event and authorization for each key, and the same
 // response to a retry with each key.
 func (l *load) judge(t *testing.T, store string) {
 	t.Helper()

@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-// cluster is some cores on one database.
+// cluster is a set of cores on one database.
 type cluster struct {
 	store   string // its URL
 	kek     string
@@ -39,7 +39,7 @@ func newCluster(t *testing.T, store string) *cluster {
 	return c
 }
 
-// command is the program with the cluster's settings.
+// command returns the program with the cluster's settings.
 func (c *cluster) command(t *testing.T, args ...string) programtest.Command {
 	t.Helper()
 	return programtest.Command{
@@ -82,7 +82,7 @@ func (c *cluster) start(t *testing.T, more ...string) *node {
 }
 
 // authorizations returns the number of authorizations that the acquirer approved, and how many of
-// them no void released later.
+// them were not released by a later void.
 func (c *cluster) authorizations(t *testing.T) (approved, held int64) {
 	t.Helper()
 	text, err := os.ReadFile(c.journal)

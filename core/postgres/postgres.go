@@ -30,7 +30,7 @@ func URL(getenv func(string) string) (secret.String, error) {
 // Database returns the database at a URL for core.Config. It returns nil for the zero URL.
 func Database(url secret.String) (core.Database, error) { return database(url, nil) }
 
-// Rotating is Database for a URL whose user and password may change. It calls read at once, and
+// Rotating is Database for a URL whose user and password may change. It calls read immediately, and
 // again for each new connection.
 func Rotating(read func() (secret.String, error)) (core.Database, error) {
 	url, err := read()

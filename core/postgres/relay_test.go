@@ -197,8 +197,8 @@ func (r *relay) serve(ctx context.Context, client net.Conn) {
 }
 
 // TestUnknownCommitPostgreSQL: if the connection is cut at a COMMIT, its outcome is unknown, and
-// core does not repeat it blindly. The client retries with its key. Both requests together make one
-// payment, one authorization and one event, whichever commit it was.
+// core does not repeat it blindly. The client retries with its key. Whichever commit was cut, both
+// requests together make one payment, one authorization and one event.
 func TestUnknownCommitPostgreSQL(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Own(t)
@@ -243,10 +243,10 @@ func TestUnknownCommitPostgreSQL(t *testing.T) {
 	}
 }
 
-// TestTrafficOfAPaymentPostgreSQL: a payment takes two round trips and five statements. Two of them
-// share the lock of writers. A payment that is not written in batches takes ten of each. A replay
-// takes six round trips and seven statements, one of which shares the lock. The background adds to
-// that.
+// TestTrafficOfAPaymentPostgreSQL: a payment takes two round trips and five statements. Two of the
+// statements take the shared lock of writers. A payment that is not written in batches takes ten
+// round trips and statements. A replay takes six round trips and seven statements, one of which
+// shares the lock. The background adds to that.
 func TestTrafficOfAPaymentPostgreSQL(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Own(t)

@@ -18,8 +18,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// TestRotateRootTwoCoresPostgreSQL: one of two cores on a database finds a rotation by an API key
-// that the other has made. Both accept the keys of each other from before and after. A third core,
+// TestRotateRootTwoCoresPostgreSQL: one of two cores on a database notices a rotation by an API key
+// that the other core has made. Both accept each other's keys from before and after. A third core,
 // which starts later, accepts every key that was used.
 func TestRotateRootTwoCoresPostgreSQL(t *testing.T) {
 	t.Parallel()

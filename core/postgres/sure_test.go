@@ -49,8 +49,8 @@ func TestCancelledWaitPostgreSQL(t *testing.T) {
 }
 
 // TestReplayedResponsePostgreSQL: core replays a stored response, to a retry or to a read of its
-// key, only if the standby confirms that it has it. The commit of a cancelled request may be on the
-// primary alone.
+// key, only if the standby confirms its commit. The commit of a cancelled request may exist only on
+// the primary.
 func TestReplayedResponsePostgreSQL(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Own(t)

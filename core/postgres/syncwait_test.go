@@ -11,7 +11,7 @@ import (
 )
 
 // TestCommitThatNoStandbyHasPostgreSQL: core does not acknowledge a commit that no standby has
-// confirmed. This holds, too, if the connection that waits for it is cut: the commit could be lost
+// confirmed. This also holds if the waiting connection is cut, because the commit could be lost
 // with the primary. After a confirmation, the client's retry returns the one payment.
 func TestCommitThatNoStandbyHasPostgreSQL(t *testing.T) {
 	t.Parallel()

@@ -49,14 +49,14 @@ type Bench struct {
 	keys     atomic.Uint64  // Idempotency-Keys used
 	template *bare.Template // nil until learned
 	paths    int
-	servers  time.Duration // processor time of the stopped PostgreSQL servers, which are no children of this process
+	servers  time.Duration // processor time of the stopped PostgreSQL servers, which are not children of this process
 }
 
 // measure adds some rows to the table.
 type measure struct {
 	rows  []string
 	run   func(*Bench)
-	asked bool // takes so long that it runs only on request
+	long  bool // takes so long that it runs only on request
 }
 
 func measures() []measure {
@@ -70,8 +70,8 @@ func measures() []measure {
 		{rows: []string{"P7"}, run: replay},
 		{rows: []string{"P8"}, run: footprint},
 		{rows: []string{"P9"}, run: tail},
-		{rows: []string{"P10"}, run: size, asked: true},
-		{rows: []string{"P11"}, run: lists, asked: true},
+		{rows: []string{"P10"}, run: size, long: true},
+		{rows: []string{"P11"}, run: lists, long: true},
 		{rows: []string{"P12"}, run: besieged},
 		{rows: []string{"P13"}, run: hooks},
 	}
@@ -79,7 +79,7 @@ func measures() []measure {
 
 // Run measures. A measure that fails leaves a failed row for each of its ids, and the others still
 // run. If ctx ends, Run returns an error with the rows finished so far. If nothing can be measured,
-// it returns no report. A missed reach is no error.
+// it returns no report. A missed reach is not an error.
 func Run(ctx context.Context, cfg Config) (report *Report, err error) {
 	b := &Bench{Config: cfg, ctx: ctx}
 	if err := b.validate(); err != nil {
@@ -101,7 +101,7 @@ func Run(ctx context.Context, cfg Config) (report *Report, err error) {
 // measureAll runs every wanted measure, until the context ends.
 func (b *Bench) measureAll(all []measure) {
 	for _, m := range all {
-		if b.ctx.Err() != nil || !slices.ContainsFunc(m.rows, b.wants) || m.asked && len(b.Only) == 0 {
+		if b.ctx.Err() != nil || !slices.ContainsFunc(m.rows, b.wants) || m.long && len(b.Only) == 0 {
 			continue
 		}
 		err := b.scope(func() { m.run(b) })
@@ -164,7 +164,7 @@ func (b *Bench) path(name string) string {
 	return filepath.Join(b.dir, fmt.Sprintf("%s-%d", name, b.paths))
 }
 
-// folder returns the path of a folder that is still to be made. The end of the scope removes the
+// folder returns the path of a folder that does not exist yet. The end of the scope removes the
 // folder unless the scope has failed.
 func (b *Bench) folder(name string) string {
 	path := b.path(name)
@@ -176,5 +176,5 @@ func (b *Bench) folder(name string) string {
 	return path
 }
 
-// warmup is the time that a side runs before it counts.
+// warmup returns the time that a side runs before it counts.
 func (b *Bench) warmup() time.Duration { return min(b.Each/4, 500*time.Millisecond) }

@@ -74,8 +74,8 @@ func (c *core) start(env []string, flags ...string) *process {
 	return c.b.listen(append(env, c.env...), c.b.program("core"), append(append(args, flags...), "--listen")...)
 }
 
-// pay posts payments from n clients to the core, behind a checkpoint: no side writes the pages of
-// another one. The processor time is that of the core and of PostgreSQL.
+// pay posts payments from n clients to the core, after a checkpoint: no side writes the pages of
+// another one. The processor time includes the core and PostgreSQL.
 func (c *core) pay(n int) sample {
 	running := c.start(nil)
 	all := []processor{running}

@@ -5,7 +5,7 @@
 // A ratio has two sides, ours and a yardstick. "numbers" shows the medians of both, so that a good
 // ratio over a bad yardstick cannot hide. The sides run in turn, a few seconds each, for some
 // rounds. Each round gives one ratio: "value" is their median, and "rounds" the lowest and the
-// highest. If these are far apart, or the lines above the table report load by other processes, run
+// highest. If these differ much, or the lines above the table report load by other processes, run
 // it again on a quiet machine. The numbers compare the sides of one run, never two runs.
 //
 // "met" and "short" compare the value with the reach; a missed reach does not fail the run. The
@@ -35,7 +35,7 @@
 //     passthrough. Both proxies stand in front of the same core. Before it measures, the run proves
 //     that core stores the same payment for either side. p50 with one client and with four in a
 //     closed loop, p99 with 1,000 requests due a second, as in P9. Provider-a is a sale by XML.
-//     Provider-b is an authorization by JSON, signed anew for each request. The client's time to
+//     Provider-b is an authorization by JSON, signed again for each request. The client's time to
 //     sign is not counted. Every payment has its own invoice number, so none is a duplicate. In the
 //     two minutes after 00:00, 08:00 and 16:00 UTC compat-proxy looks each sale up at core once
 //     more. Do not measure then.
@@ -55,20 +55,20 @@
 //   - P9: the 99th percentile of the same payments if 1,000 a second are due over 64 connections.
 //     The time of a payment counts from when it was due. So it includes the wait for a free
 //     connection and the generator's own delay. The value is the median of the rounds' percentiles,
-//     captured at once and captured later.
+//     captured immediately and captured later.
 //
 //   - P10: the cost of a payment in a store with 10 million rows, against a store with 10 thousand,
-//     on SQLite and on PostgreSQL. The rows are over all tables that a payment writes to. The cost
-//     is the time with 64 clients, and the processor time of core and its store. Package fill
-//     copies one payment of core, for 8 merchants over 28 days. All idempotency keys are kept as if
-//     none had expired. Their index, alone among the indexes, grows in random order, so this is the
-//     hard case. On PostgreSQL each side begins with a checkpoint, behind which the first change of
-//     a page writes the page whole into the log. The small store does not stay small: each round
-//     adds some ten thousand payments to either side.
+//     on SQLite and on PostgreSQL. The rows are counted over all tables that a payment writes to.
+//     The cost is the time with 64 clients, and the processor time of core and its store. Package
+//     fill copies one payment of core, for 8 merchants over 28 days. All idempotency keys are kept
+//     as if none had expired. Only their index grows in random order, so this is the hard case. On
+//     PostgreSQL each side begins with a checkpoint. After it, the first change of each page writes
+//     the whole page into the log. The small store does not stay small: each round adds some ten
+//     thousand payments to either side.
 //
 //   - P11: the 99th percentile of a payment of one merchant, of 50 a second, while 16 clients of
 //     another merchant list. Each list has to read all payments of that merchant, a million of
-//     them, and finds none. After a list that core rejects, the client lists again at once. The
+//     them, and finds none. After a list that core rejects, the client lists again immediately. The
 //     same payments alone are the yardstick. It is measured with core on SQLite and on PostgreSQL.
 //     Package fill copies the payments.
 //

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Median, PerSecond and Ratio are tested by themselves: the table stands on them.
+// Median, PerSecond and Ratio are tested directly, because the table depends on them.
 var (
 	Median    = median
 	PerSecond = perSecond
@@ -27,13 +27,13 @@ func (b *Bench) Script(text string) *Process { return &Process{b.start(nil, "/bi
 // Process is a running program.
 type Process struct{ *process }
 
-// CPU is the processor time of the program.
+// CPU returns the processor time of the program.
 func (p *Process) CPU() time.Duration { return p.cpu() }
 
-// PeakMemory is the highest resident memory of the program.
+// PeakMemory returns the highest resident memory of the program.
 func (p *Process) PeakMemory() uint64 { return p.peakMemory() }
 
-// Ratio is the value and spread of rates.
+// Ratio returns the value and spread of rates.
 func Ratio(ours, theirs []float64) (value float64, spread [2]float64) {
 	samples := func(rates []float64) (out []sample) {
 		for _, r := range rates {
@@ -64,7 +64,7 @@ func (b *Bench) Interleave(run func(name string, round int) float64, names ...st
 	return out
 }
 
-// Repeat is the rate and the median time of a step that does n things.
+// Repeat returns the rate and the median time of a step that does n things.
 func (b *Bench) Repeat(n int, step func() error) (rate float64, p50 time.Duration) {
 	s := b.repeat(n, step)
 	return s.rate, s.p50
@@ -73,10 +73,10 @@ func (b *Bench) Repeat(n int, step func() error) (rate float64, p50 time.Duratio
 // Usage is the work of the processors up to a moment.
 type Usage = usage
 
-// Others is the share of the machine that others used.
+// Others returns the share of the machine that other processes used.
 var Others = others
 
-// NewUsage returns a known usage, of all in seconds and of our own.
+// NewUsage returns a usage with the given seconds of all processes and our own time.
 func NewUsage(worked, idle float64, own time.Duration) Usage {
 	return Usage{worked: worked, idle: idle, own: own}
 }
@@ -87,8 +87,8 @@ func ReadBenchmark(out string) (elapsed time.Duration, cpu float64, err error) {
 	return s.p50, s.cpu, err
 }
 
-// MeasureAll measures rows with the given values, one measure each. A nil error adds the row, any
-// other one fails after it.
+// MeasureAll measures rows with the given values, one measure each. Each measure adds its row. It
+// then fails if its error is not nil.
 func (b *Bench) MeasureAll(failures ...error) *Report {
 	var all []measure
 	for i, err := range failures {

@@ -23,7 +23,7 @@ const (
 	slowEach      = 16               // endpoints of a merchant in a mode, as many as it may have
 	slowTime      = 10 * time.Second // until they respond
 	slowEvents    = 20               // of a merchant in a mode
-	hookTime      = 5 * time.Minute  // of a side. One whose delivery is lost would wait for it without end
+	hookTime      = 5 * time.Minute  // limit of a side: a lost delivery would otherwise block it forever
 	timed         = 200              // events whose deliveries are timed
 	untimed       = 20               // events before them
 
@@ -34,7 +34,7 @@ const (
 	counted     = 2000
 )
 
-var errSlowSide = fmt.Errorf("a delivery did not come, or the side took over %s", hookTime)
+var errSlowSide = fmt.Errorf("a delivery did not arrive, or the side took more than %s", hookTime)
 
 // hooks measures P13 on both engines. One row has the time from an event to its delivery at an
 // instant endpoint, while others are slow. Another row has the deliveries a second to one endpoint.
@@ -197,8 +197,8 @@ func (b *Bench) timeDeliveriesBeside(s *hookSide, slow func(*http.Request, []byt
 	return sampleOf(&load.Result{Latencies: times, For: b.Each})
 }
 
-// countDeliveries measures the deliveries a second to one endpoint that has a queue. The first ones
-// do not count: the endpoint then gets few attempts at once.
+// countDeliveries measures the deliveries a second to one endpoint that has a queue. The first
+// deliveries do not count, because the endpoint then gets few concurrent attempts.
 func (b *Bench) countDeliveries(s *hookSide) sample {
 	var arrived atomic.Int64
 	begin, at := make(chan struct{}), make(chan time.Time, 2)

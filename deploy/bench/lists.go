@@ -43,7 +43,7 @@ func lists(b *Bench) {
 }
 
 // list makes clients list one page after the other until the end of the scope. A list must be
-// empty, or be refused as too slow or as one too many.
+// empty, or be refused because it is too slow or because too many lists run.
 func (b *Bench) list(addr, key string) {
 	request := must(load.NewRequest("GET", addr, missing, []string{"Authorization: Bearer " + key}, "", 0)).Bytes(nil, 0)
 	ctx, stop := context.WithCancel(b.ctx)

@@ -45,7 +45,7 @@ var benchmarked = regexp.MustCompile(`\s([0-9.]+) ns/op\s+([0-9.]+) cpu-ns/op`)
 func readBenchmark(out string) (sample, error) {
 	times := benchmarked.FindStringSubmatch(out)
 	if times == nil {
-		return sample{}, fmt.Errorf("a benchmark gave no times: %s", out)
+		return sample{}, fmt.Errorf("a benchmark printed no times: %s", out)
 	}
 	elapsed, err := strconv.ParseFloat(times[1], 64)
 	if err != nil {

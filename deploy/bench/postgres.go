@@ -74,7 +74,7 @@ func (p *postgres) sql(database string, statements ...string) (string, error) {
 	return p.tool("psql", args...)
 }
 
-// runBank runs TPC-B-like transactions behind a checkpoint, and returns their rate per second and
+// runBank runs TPC-B-like transactions after a checkpoint, and returns their rate per second and
 // their mean time.
 func (p *postgres) runBank() sample {
 	must(p.sql(bank, "CHECKPOINT"))

@@ -17,7 +17,7 @@ type sample struct {
 	cpu      float64 // seconds of processor time a response; 0 if it was not measured
 }
 
-// side is one of the things that are compared.
+// side is one of the compared subjects.
 type side struct {
 	name string
 	run  func() sample

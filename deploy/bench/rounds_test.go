@@ -40,8 +40,8 @@ func TestPerSecond(t *testing.T) {
 	}
 }
 
-// The median of the ratios, not the ratio of the medians: what slows a round slows both of its
-// sides.
+// The median of the ratios, not the ratio of the medians: a disturbance of a round slows both of
+// its sides.
 func TestRatioIsOfEachRound(t *testing.T) {
 	t.Parallel()
 	got, spread := bench.Ratio([]float64{50, 10, 60}, []float64{100, 20, 100})

@@ -16,7 +16,8 @@ const paymentBody = `{"amount":2000,"currency":"usd","payment_method":"card",` +
 	`"card":{"number":"4111111111111111","exp_month":12,"exp_year":2032,"cvc":"900"},"reference":"order-1001",` +
 	`"capture":"automatic"}`
 
-// keyWidth is the length of our Idempotency-Keys, idWidth that of v1 ids behind their prefix.
+// keyWidth is the length of our Idempotency-Keys. idWidth is the length of a v1 id after its
+// prefix.
 const (
 	keyWidth = 32
 	idWidth  = 13
@@ -25,7 +26,7 @@ const (
 // freshKey writes an Idempotency-Key that this run has not used.
 func (b *Bench) freshKey(slot []byte, _ uint64) { bare.Scatter(slot, b.keys.Add(1)) }
 
-// created is the expected response to every payment.
+// created returns the expected response to every payment.
 func created(replayed bool) load.Want {
 	return load.Want{Status: 201, Replayed: replayed, Contains: []byte(`"status":"captured"`)}
 }

@@ -68,7 +68,7 @@ func siege(ctx context.Context, addr, path string) (stop func(), err error) {
 			from := net.IPv4(127, 0, 1, byte(1+i%besiegers)) //nolint:gosec // at most 20
 			closed, err := sendUnfinished(ctx, from, addr, path)
 			first <- err
-			for err == nil { // a server that takes no connection is relieved
+			for err == nil { // after an error it stops: the server accepts no connection
 				closed()
 				select {
 				case <-ctx.Done():

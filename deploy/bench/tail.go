@@ -16,7 +16,7 @@ func tail(b *Bench) {
 	got := b.interleave(
 		side{"automatic", b.steadySide(paymentBody, "captured")}, side{"manual", b.steadySide(hold, "authorized")},
 	)
-	for i, what := range []string{"captured at once", "captured later"} {
+	for i, what := range []string{"captured immediately", "captured later"} {
 		p50, p99 := 1000*middle(got[i], byP50), values(got[i], func(s sample) float64 { return 1000 * byP99(s) })
 		b.add(Row{
 			ID: "P9", What: "p99 of the POST at 1,000/s, " + what, Unit: "ms", Reach: 10, AtMost: true,

@@ -22,7 +22,7 @@ func (b *Bench) Failed() bool { return len(b.failures) > 0 }
 
 // Logf implements testing.TB.
 func (b *Bench) Logf(format string, args ...any) {
-	_, _ = fmt.Fprintf(b.Progress, format+"\n", args...) // progress that cannot be shown is no reason to stop
+	_, _ = fmt.Fprintf(b.Progress, format+"\n", args...) // progress that cannot be shown is not a reason to stop
 }
 
 // Errorf implements testing.TB.

@@ -58,7 +58,7 @@ func (b *Bench) otherLoad(from usage) string {
 	}
 	text := fmt.Sprintf("other processes used %.0f%% of the machine", 100*share)
 	if share > busy {
-		text += ": TOO MUCH for numbers to keep, repeat when it is quiet"
+		text += ": too much for valid numbers, so repeat the run on a quiet machine"
 	}
 	return text
 }

@@ -19,7 +19,7 @@ type Rotator struct {
 	// Serve makes the listener use the pairs. After it returns nil, new handshakes get them.
 	Serve func(ctx context.Context, pairs []*certfile.Pair) error
 	// Ahead is how long a pair is published before it is served; shorter if the present one ends
-	// earlier. With 0 it is served at once.
+	// earlier. With 0 it is served immediately.
 	Ahead time.Duration
 	Clock clock.Clock  // nil: the machine's clock
 	Log   *slog.Logger // nil: no log

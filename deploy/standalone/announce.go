@@ -63,8 +63,8 @@ func readyLine(u *up, _ bool) ([]byte, error) {
 	return append(line, '\n'), err
 }
 
-// TestEachPrintedRequestWorks runs each request in it unchanged: a block begins with curl and ends
-// at an empty line.
+// TestEachPrintedRequestWorks runs each request in this text unchanged: a request begins with curl
+// and ends at an empty line.
 //
 //go:embed greeting.txt
 var greetingText string

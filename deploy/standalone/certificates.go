@@ -26,7 +26,7 @@ import (
 const trustPath = "/v1/trust"
 
 // published is how long a development certificate is published before it is served. The user's own
-// certificates are served at once.
+// certificates are served immediately.
 const published = 24 * time.Hour
 
 // certificates are the certificates of the HTTPS listener, with their publisher.

@@ -40,8 +40,8 @@ progress, within 10 s.
   --webhooks-allow-private
                      deliver webhooks also to this machine and to private networks, not only to the public internet
   --certificates DIR serve HTTPS with your own certificate instead of the development one: NAME.crt with its chain and
-                     NAME.key, one pair, or one ECDSA and one RSA. New files are served at once, without a restart. An
-                     invalid pair is refused with the reason, and the previous one stays
+                     NAME.key, one pair, or one ECDSA and one RSA. New files are served immediately, without a restart.
+                     An invalid pair is refused with the reason, and the previous one stays
   --insecure-http    allow --listen and --admin on every address. Plain HTTP shows card numbers and keys to the network:
                      only for a network that no other machine reaches
 
@@ -106,7 +106,7 @@ func ParseFlags(args []string) (Flags, error) {
 		return Flags{}, errors.New("--data must name a folder")
 	}
 	if f.RateLimit < 0 {
-		return Flags{}, fmt.Errorf("--rate-limit %d: want a number of requests a second, 0 for no limit", f.RateLimit)
+		return Flags{}, fmt.Errorf("--rate-limit %d: want 0 or more requests a second, 0 for no limit", f.RateLimit)
 	}
 	if err := f.checkAddresses(); err != nil {
 		return Flags{}, err
@@ -136,7 +136,8 @@ func (f Flags) checkAddresses() error {
 }
 
 // isLocal reports whether only programs on this machine reach an address: loopback or a unix
-// socket. Of names only localhost is one, because another name can mean another address tomorrow.
+// socket. localhost is the only name accepted, because another name can resolve to another address
+// later.
 func isLocal(addr string) bool {
 	if strings.HasPrefix(addr, "unix:") {
 		return true

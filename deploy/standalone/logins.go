@@ -47,7 +47,7 @@ func writeChanged(path string, content []byte) error {
 		return nil
 	}
 	if err := durable.WriteFile(path, content, 0o600); err != nil {
-		return fmt.Errorf("keep the legacy logins: %w", err)
+		return fmt.Errorf("store the legacy logins: %w", err)
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // route routes legacy paths to compat-proxy, /v1/trust to the trust handler, and all other paths to
-// v1. It ignores the host name: a legacy client that changes only its host can arrive under any.
+// v1. It ignores the host name: a legacy client that changes only its host can use any host name.
 func route(v1, legacy, trust http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {

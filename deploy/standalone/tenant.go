@@ -63,7 +63,7 @@ func (i issuer) Valid(ctx context.Context, key secret.String) (bool, error) {
 func (i issuer) ProviderB() (devcreds.ProviderB, error) { return i.providerB() }
 
 // loginB returns a function that makes a login of provider-b. Its keys take the longest part of a
-// first start, so loginB then starts to make them at once.
+// first start, so loginB starts making them immediately on a first start.
 func (m *Main) loginB(first bool) func() (devcreds.ProviderB, error) {
 	result := sync.OnceValues(func() (devcreds.ProviderB, error) { return newProviderB(m.clock) })
 	if first {

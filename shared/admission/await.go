@@ -6,9 +6,9 @@ import (
 )
 
 // Await makes the request of ctx hold size bytes of the unfinished bodies instead of its slot. It
-// is for a body that arrives at another program, for which this one judges the request. Arrived
-// ends it, or the end of the handler. It returns ErrUnfinished or ErrOverloaded if a bound forbids
-// the bytes. The caller must refuse the request then.
+// is for a body that arrives at another program, while this program decides about the request. The
+// request holds the bytes until Arrived or the end of the handler. Await returns ErrUnfinished or
+// ErrOverloaded if a bound forbids the bytes. Then the caller must refuse the request.
 func Await(ctx context.Context, size int64) error {
 	t := ticketFrom(ctx)
 	if t == nil {

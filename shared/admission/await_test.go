@@ -58,8 +58,8 @@ func TestAwait(t *testing.T) {
 	}
 }
 
-// TestUnreadBody checks that the response to a request does not wait for a body that was not read.
-// The connection stays open after a body that was read.
+// TestUnreadBody checks that a response does not wait for an unread body. After a body that was
+// read, the connection stays open.
 func TestUnreadBody(t *testing.T) {
 	t.Parallel()
 	l := admission.New(admission.Config{})

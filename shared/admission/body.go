@@ -103,7 +103,7 @@ func reasonOf(err error) string {
 	return ""
 }
 
-// read reads the body without a slot, and takes one when the body is complete.
+// read reads the body without a slot, and acquires a slot when the body is complete.
 func (t *ticket) read(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	t.release()
 	in := reading{ticket: t, body: r.Body, writer: w, began: clock.System().Now()}
@@ -134,7 +134,7 @@ type reading struct {
 	writer http.ResponseWriter
 	began  time.Time
 	held   int64 // bytes that were taken
-	memory bool  // the writer takes no deadline, so the body is in memory
+	memory bool  // the writer has no deadlines, so the body is in memory
 }
 
 // deadline makes reads fail from t on.
@@ -145,8 +145,9 @@ func (in *reading) deadline(t time.Time) {
 }
 
 // all reads the body to its end, or one byte more than limit. length is the announced length, -1
-// for an unknown one. The buffer has one byte more than is due: the end is seen without growing. It
-// grows only when it is full: a client must send what its bodies hold.
+// for an unknown one. The buffer has one byte more than is expected, so that it need not grow to
+// find the end. It grows only when it is full, so that a client must really send the bytes that its
+// bodies hold.
 func (in *reading) all(length, limit int64) ([]byte, error) {
 	size := min(limit+1, leastBytes)
 	if length >= 0 {

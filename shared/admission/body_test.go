@@ -57,7 +57,7 @@ func TestReadBody(t *testing.T) {
 	}
 }
 
-// TestReadBodyAllocates: a body of usual size has one buffer. A larger one has few.
+// TestReadBodyAllocates: a body of usual size needs one buffer, and a larger body a few.
 func TestReadBodyAllocates(t *testing.T) {
 	for size, buffers := range map[int]int{1000: 1, 8000: 4} {
 		text := strings.Repeat("a", size)
@@ -78,7 +78,7 @@ func TestReadBodyAllocates(t *testing.T) {
 	}
 }
 
-// deadlines is a writer of a connection, which takes deadlines.
+// deadlines is a response writer with deadlines, as for a connection.
 type deadlines struct{ http.ResponseWriter }
 
 func (deadlines) SetReadDeadline(time.Time) error { return nil }

@@ -24,14 +24,14 @@ func Reasons() []string {
 
 // Config holds the bounds. The zero value of a field means its default.
 type Config struct {
-	// Slots is the number of requests that are carried out at a time. 0 sets no limit.
+	// Slots is the largest number of requests that are executed at the same time. 0 sets no limit.
 	Slots int
 	// Bytes is the number of bytes that all unfinished bodies may hold together. 0 means 64 MiB. An
 	// unfinished body holds 1 KiB, and at most twice its bytes that have arrived.
 	Bytes int64
 	// Grace is the time that each body gets before the minimum rate applies. 0 means 5 s.
 	Grace time.Duration
-	// Refused counts a refusal by its reason. Nil counts nothing.
+	// Refused counts a refusal by its reason. It may be nil.
 	Refused func(reason string)
 }
 
@@ -62,8 +62,8 @@ func New(c Config) *Limiter {
 }
 
 // Handler serves a request by next in a slot, or by full if no slot is free or the address holds
-// its share of them. full should respond at once. While Read reads, the request gives its slot
-// back. All handlers of one Limiter share its bounds. It stands inside httpx.ClientAddress.
+// its share of them. full should respond immediately. While Read reads, the request gives its slot
+// back. All handlers of one Limiter share its bounds. Use it inside httpx.ClientAddress.
 //
 // The connection of HTTP/1.1 closes after a response to a request whose body was not read. The
 // response would otherwise wait for the rest of the body.
@@ -120,8 +120,8 @@ func (t *ticket) release() {
 	t.slot = false
 }
 
-// Release gives the slot of a request back. It is for a request that is only forwarded: the service
-// behind bounds its number by client.
+// Release gives the slot of a request back. It is for a request that is only forwarded, because the
+// service behind the program bounds such requests for each client.
 func Release(ctx context.Context) {
 	if t := ticketFrom(ctx); t != nil {
 		t.release()

@@ -43,7 +43,7 @@ func TestSlots(t *testing.T) {
 		wg.Go(func() { call(h, get(t.Context())) })
 		<-entered
 	}
-	for range 3 { // a refusal must not use up a slot, nor give one back that it never had
+	for range 3 { // a refusal must neither use up a slot nor release one that it does not have
 		if got, want := call(h, get(t.Context())).Code, http.StatusServiceUnavailable; got != want {
 			t.Errorf("third: got %d, want %d", got, want)
 		}
@@ -91,7 +91,7 @@ func TestNoSlotsMeansNoLimit(t *testing.T) {
 	}
 }
 
-// unfinished holds bodies of which nothing arrives until it ends them.
+// unfinished holds requests whose bodies do not arrive until it ends them.
 type unfinished struct {
 	t        *testing.T
 	admitted http.Handler // without the client address
@@ -154,7 +154,7 @@ func (u *unfinished) hang(r *http.Request) {
 	<-r.Context().Done()
 }
 
-// statusOf is the status of the response after an error.
+// statusOf returns the status of the response after an error.
 func statusOf(err error) int {
 	switch {
 	case errors.Is(err, admission.ErrUnfinished), errors.Is(err, admission.ErrTooMany):
@@ -175,7 +175,7 @@ func (u *unfinished) request(ctx context.Context, address string, size int, fiel
 	return r
 }
 
-// hold has n unfinished bodies read until stop.
+// hold makes n requests with unfinished bodies, and holds them until stop.
 func (u *unfinished) hold(n int, address string, fields ...string) (stop func()) {
 	u.t.Helper()
 	held, status, stop := u.holdMost(n, address, fields...)
@@ -185,13 +185,14 @@ func (u *unfinished) hold(n int, address string, fields ...string) (stop func())
 	return stop
 }
 
-// holdMost has unfinished bodies read until stop: so many, or fewer if one is refused.
+// holdMost makes up to most requests with unfinished bodies, fewer if one is refused. It holds them
+// until stop.
 func (u *unfinished) holdMost(most int, address string, fields ...string) (held, status int, stop func()) {
 	u.t.Helper()
 	return u.send(most, 100, 0, address, fields...)
 }
 
-// send is holdMost for bodies of a length of which the first bytes arrive.
+// send is holdMost for bodies of the given length, of which only the first sent bytes arrive.
 func (u *unfinished) send(most, length, sent int, address string, fields ...string) (held, status int, stop func()) {
 	u.t.Helper()
 	return u.begin(most, func(ctx context.Context) *http.Request {
@@ -201,7 +202,7 @@ func (u *unfinished) send(most, length, sent int, address string, fields ...stri
 	})
 }
 
-// holdFromSites is holdMost from each of 100 sites. It returns how many are held in all.
+// holdFromSites is holdMost from each of 100 sites. It returns the total number of held requests.
 func (u *unfinished) holdFromSites(fields ...string) (all int) {
 	u.t.Helper()
 	for i := range 100 {
@@ -214,10 +215,10 @@ func (u *unfinished) holdFromSites(fields ...string) (all int) {
 // most is more unfinished bodies than are admitted.
 const most = 10000
 
-// siteAddress is an address of a different site for each number.
+// siteAddress returns an address of a different site for each number.
 func siteAddress(i int) string { return fmt.Sprintf("127.1.%d.1", i) }
 
-// begin sends requests until most are under way or one is refused. It returns how many are, and
+// begin sends requests until most are in progress or one is refused. It returns their number and
 // the status of the refusal. They end with the test, or by stop.
 func (u *unfinished) begin(
 	most int, request func(context.Context) *http.Request,
@@ -250,7 +251,8 @@ func (u *unfinished) want(status int, address string, size int, fields ...string
 // unit is the number of bytes that an unfinished body holds at least.
 const unit = 1 << 10
 
-// TestUnfinishedBodiesHoldNoSlot: more unfinished bodies than slots refuse no other request.
+// TestUnfinishedBodiesHoldNoSlot: with more unfinished bodies than slots, other requests are still
+// served.
 func TestUnfinishedBodiesHoldNoSlot(t *testing.T) {
 	t.Parallel()
 	u := admit(t, admission.Config{Slots: 2})
@@ -259,8 +261,8 @@ func TestUnfinishedBodiesHoldNoSlot(t *testing.T) {
 	u.want(200, "127.0.0.3", 10)
 }
 
-// TestShareOfAnAddress: one address may hold a 32nd of the bytes, exactly. Bodies that end or
-// are cancelled give their bytes back.
+// TestShareOfAnAddress: one address may hold exactly a 32nd of the bytes. Completed or cancelled
+// bodies release their bytes.
 func TestShareOfAnAddress(t *testing.T) {
 	t.Parallel()
 	u := admit(t, admission.Config{Bytes: 32 * 3 * unit})
@@ -344,8 +346,8 @@ func TestShareOfAPublicKey(t *testing.T) {
 	}
 }
 
-// TestSitesLeaveBytesToAPayer: more than a dozen sites hold all they can with the public keys of
-// one merchant. A payer of that merchant can still pay.
+// TestSitesLeaveBytesToAPayer: more than a dozen sites hold as many bytes as they can with the
+// public keys of one merchant. A payer of that merchant can still pay.
 func TestSitesLeaveBytesToAPayer(t *testing.T) {
 	t.Parallel()
 	u := admit(t, admission.Config{})
@@ -388,8 +390,8 @@ func TestPayersLeaveBytesToSecretKeys(t *testing.T) {
 	u.hold(24, "127.0.0.3", secretKey("mer_1")...)
 }
 
-// TestTwentyAddresses: 2,000 unfinished bodies from 20 addresses, each as long as its address may
-// have, refuse no client on another address.
+// TestTwentyAddresses: with 2,000 unfinished bodies of the largest size from 20 addresses, clients
+// on other addresses are still served.
 func TestTwentyAddresses(t *testing.T) {
 	t.Parallel()
 	u := admit(t, admission.Config{Bytes: 32 * 100 * unit})
@@ -403,7 +405,7 @@ func TestTwentyAddresses(t *testing.T) {
 }
 
 // TestAllBytes: all unfinished bodies together may hold the bytes. A client gets at most half of
-// the rest, which leaves some to the next one.
+// the rest, so some bytes remain for the next client.
 func TestAllBytes(t *testing.T) {
 	t.Parallel()
 	for most, status := range map[int64]int{32*unit + 1: 429, 33*unit - 1: 503} {
@@ -428,8 +430,8 @@ func TestSitesOfIPv6(t *testing.T) {
 	u.want(200, "2001:db8:2::1", 10)
 }
 
-// TestSharedAddress: many clients share a private address if there is no hop secret. So its
-// payers have no share of one site.
+// TestSharedAddress: without a hop secret, many clients share a private address. So its payers are
+// not bounded like one site.
 func TestSharedAddress(t *testing.T) {
 	t.Parallel()
 	u := admit(t, admission.Config{Bytes: 16 * 100 * unit})
@@ -498,8 +500,8 @@ func TestNoSlotAfterTheBody(t *testing.T) {
 	<-refused
 }
 
-// TestSlowBody: a body that stays away after the grace period ends with ErrSlow, and its connection
-// closes after the response.
+// TestSlowBody: a body that does not arrive within the grace period ends with ErrSlow, and its
+// connection closes after the response.
 func TestSlowBody(t *testing.T) {
 	t.Parallel()
 	l := admission.New(admission.Config{Slots: 1, Grace: time.Millisecond})

@@ -36,7 +36,7 @@ var bodyParts = [...]int64{address: 32, site: 16, payer: 32, key: 16, merchant: 
 // livePart is the part of the slots and of the bytes that test mode cannot hold: a quarter.
 const livePart = 4
 
-// leastBytes is the minimum share of an unfinished body, of which nothing may have arrived. It
+// leastBytes is the minimum share of an unfinished body, even if no byte of it has arrived. It
 // bounds the number of unfinished bodies.
 const leastBytes = 1 << 10
 
@@ -98,7 +98,7 @@ func clientOf(a netip.Addr) netip.Prefix { return httpx.NetworkOf(a, 32, 64) }
 // pool is the slots, or the bytes of unfinished bodies, which all clients share.
 type pool struct {
 	most  int64
-	share func(k kind, free int64) int64 // the most that a subject may hold if so many are free
+	share func(k kind, free int64) int64 // the most that a subject may hold if free slots or bytes remain
 	over  error                          // the error of a client whose share is held
 
 	mu    sync.Mutex
@@ -106,23 +106,24 @@ type pool struct {
 	held  map[subject]int64 // guarded by mu; without zeros
 }
 
-// newSlots returns a pool of slots, of which a subject holds its part of the free ones. A fixed
-// share would have to be small, or a few merchants could hold all slots.
+// newSlots returns a pool of slots. A subject holds at most its part of the free slots. A fixed
+// share would have to be small, because a few merchants could otherwise hold all slots.
 func newSlots(most int64) *pool {
 	return &pool{most: most, share: partOfFree, over: ErrTooMany, held: map[subject]int64{}}
 }
 
-// newBodies returns a pool of the bytes of unfinished bodies. A subject holds its part of all, and
-// at most its part of the free ones. Without the second bound, a few subjects would leave none.
+// newBodies returns a pool of the bytes of unfinished bodies. A subject holds at most its part of
+// all bytes, and at most its part of the free bytes. Without the second bound, a few subjects could
+// hold all bytes.
 func newBodies(most int64) *pool {
 	part := func(k kind, free int64) int64 { return min(most/bodyParts[k], partOfFree(k, free)) }
 	return &pool{most: most, share: part, over: ErrUnfinished, held: map[subject]int64{}}
 }
 
-// partOfFree is the most that a subject may hold if so many are free: half as many. That is a third
-// of all if the subject is alone. Each further subject gets less, so it takes more than a dozen to
-// leave none free. Public keys have half of their merchant's part. Its secret keys have as much at
-// least: see pool.leftToSecretKeys.
+// partOfFree returns the most that a subject may hold: half of the free slots or bytes. That is a
+// third of all if the subject is alone. Each further subject gets less, so more than a dozen
+// subjects are needed to use up all. Public keys have half of their merchant's part, and its secret
+// keys at least as much: see pool.leftToSecretKeys.
 func partOfFree(k kind, free int64) int64 {
 	if k == publicKeys {
 		return (free + 3) / 4
@@ -176,9 +177,9 @@ func (p *pool) tryAdd(c client, n int64) error {
 	return nil
 }
 
-// shareOf returns the most that s may hold if so many are free. A site of payers may hold a quarter
-// of the rest of the share of its merchant's publishable keys. So one site leaves four fifths of
-// the share to others, and each further site gets less. The caller holds mu.
+// shareOf returns the most that s may hold if free slots remain. A site of payers may hold a
+// quarter of the rest of the share of its merchant's publishable keys. So one site leaves four
+// fifths of the share to others, and each further site gets less. The caller holds mu.
 func (p *pool) shareOf(s subject, free int64) int64 {
 	if s.kind != payerOf {
 		return p.share(s.kind, free)

@@ -10,8 +10,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/admission"
 )
 
-// fill has whole requests hold slots until most do or one is refused. It returns how many do, and
-// the status of the refusal. They end with the test, or by stop.
+// fill makes complete requests hold slots, until most hold one or a request is refused. It returns
+// their number and the status of the refusal. They end with the test, or by stop.
 func (u *unfinished) fill(most int, address string, fields ...string) (held, status int, stop func()) {
 	u.t.Helper()
 	fields = append(fields, "Hang", "1")
@@ -41,12 +41,12 @@ func (u *unfinished) wantFill(want int, address string, fields ...string) (stop 
 	return stop
 }
 
-// secretKey is the header fields of a secret key of a merchant, in live mode.
+// secretKey returns the header fields of a secret key of a merchant, in live mode.
 func secretKey(merchant string) []string {
 	return []string{"Key", "key_of_" + merchant, "Merchant", merchant, "Live", "1"}
 }
 
-// publicKey is the header fields of a publishable key of a merchant, in live mode.
+// publicKey returns the header fields of a publishable key of a merchant, in live mode.
 func publicKey(n int, merchant string) []string {
 	return []string{"Key", "key_" + strconv.Itoa(n), "Merchant", merchant, "Public", "1", "Live", "1"}
 }
@@ -65,7 +65,8 @@ func TestShareOfSlots(t *testing.T) {
 	u.wantFill(24, "127.0.0.2", secretKey("mer_1")...) // 70 are free
 }
 
-// TestSlotsOfManyMerchants: a dozen merchants that hold all they can leave slots to another.
+// TestSlotsOfManyMerchants: a dozen merchants hold as many slots as they can, and slots remain for
+// another merchant.
 func TestSlotsOfManyMerchants(t *testing.T) {
 	t.Parallel()
 	u := admit(t, admission.Config{Slots: 1024})
@@ -103,7 +104,8 @@ func TestBytesOfLiveMode(t *testing.T) {
 }
 
 // TestShareOfSlotsOfAPublicKey: requests with the public keys of a merchant hold at most half of
-// its share. They count towards their address too, and take nothing from its secret keys.
+// its share. They also count towards their address. They do not reduce the share of the merchant's
+// secret keys.
 func TestShareOfSlotsOfAPublicKey(t *testing.T) {
 	t.Parallel()
 	u := admit(t, admission.Config{Slots: 90})
@@ -117,8 +119,9 @@ func TestShareOfSlotsOfAPublicKey(t *testing.T) {
 	u.want(429, "127.0.0.3", 1, publicKey(2, "mer_1")...)
 }
 
-// TestPayersLeaveSlotsToSecretKeys: payers of a merchant hold their share. Others then take so many
-// slots that the share is less than that. The merchant's server still gets some.
+// TestPayersLeaveSlotsToSecretKeys: payers of a merchant hold their share. Then other merchants
+// take slots until the share is smaller than what the payers hold. The merchant's server still gets
+// slots.
 func TestPayersLeaveSlotsToSecretKeys(t *testing.T) {
 	t.Parallel()
 	for name, other := range map[string]func(n string) []string{

@@ -36,7 +36,7 @@ type Event struct {
 // Port is a client of core's operators' port.
 type Port struct {
 	URL    string        // of the port, without a path
-	Token  secret.String // the operator's
+	Token  secret.String // an operator token
 	Client *http.Client  // nil for a client with default settings
 }
 
@@ -48,7 +48,7 @@ func InProcess(operations http.Handler, token secret.String) *Port {
 // RefusedError is a response of core that does not confirm the event.
 type RefusedError struct {
 	Status int
-	Code   string // core's, "" if the response has none
+	Code   string // of core's error, "" if the response has none
 }
 
 // Error returns the status and the code of core's response.
@@ -73,7 +73,7 @@ func (p *Port) AllMerchants(ctx context.Context, e Event) error {
 }
 
 // post sends the event once. Core recognises a retry by the event's name. The idempotency key only
-// spares core the look-up.
+// saves core a lookup.
 func (p *Port) post(ctx context.Context, path string, e Event) error {
 	body, err := json.Marshal(e)
 	if err != nil {
@@ -114,7 +114,7 @@ func refusal(status int, body []byte) error {
 	return &RefusedError{status, errorBody.Error.Code}
 }
 
-// Gap returns the delay before the next attempt, after that many failed attempts.
+// Gap returns the delay before the next attempt after the given number of failed attempts.
 func Gap(attempts int) time.Duration {
 	d := firstGap
 	for range attempts - 1 {

@@ -12,7 +12,7 @@ type Pending struct {
 	Event
 	ID       string // in the outbox
 	Merchant string // "" for all merchants, in both modes
-	Attempts int    // with the one that it was claimed for
+	Attempts int    // including the claimed attempt
 }
 
 // Outbox has the events that core has not accepted yet.

@@ -10,7 +10,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/announce"
 )
 
-// memory is an outbox whose postponed events are not due again.
+// memory is an outbox in which a postponed event never becomes due.
 type memory struct {
 	due       []string
 	delivered []string

@@ -28,8 +28,8 @@ func ValidNumber(number string) bool {
 	return len(number) >= minNumber && len(number) <= maxNumber && digits(number)
 }
 
-// Last4 is the part of an account number that may be shown: its last four digits, and never more
-// than half of it.
+// Last4 returns the part of an account number that may be shown: its last four digits, but at most
+// half of its digits.
 func Last4(number string) string {
 	return number[len(number)-min(4, len(number)/2):]
 }

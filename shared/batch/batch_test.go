@@ -618,7 +618,7 @@ func randomLoad(t *testing.T, r *rand.Rand) {
 	var underWay atomic.Int64
 	q.Commit = func(items []int) error {
 		if n := underWay.Add(1); n > int64(max(q.Slots, 1)) || len(items) > q.Size {
-			t.Errorf("%d batches at once, one of %d items", n, len(items))
+			t.Errorf("%d batches at the same time, one of %d items", n, len(items))
 		}
 		defer underWay.Add(-1)
 		<-time.After(time.Duration(random(20)))

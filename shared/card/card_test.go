@@ -48,7 +48,7 @@ func checkDigit(body string) int {
 	return (10 - sum%10) % 10
 }
 
-// TestValidFindsEveryWrongDigit: a check digit that lets one wrong digit through is no check digit.
+// TestValidFindsEveryWrongDigit: the check digit finds every single wrong digit.
 func TestValidFindsEveryWrongDigit(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -64,8 +64,8 @@ func TestValidFindsEveryWrongDigit(t *testing.T) {
 	})
 }
 
-// TestValidFindsSwaps: two neighbours the wrong way round are found but for 09 and 90, which Luhn's
-// formula cannot distinguish.
+// TestValidFindsSwaps: every swap of two neighbouring digits is found, except of 09 and 90, which
+// Luhn's formula cannot distinguish.
 func TestValidFindsSwaps(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -38,7 +38,8 @@ func (c *checking) chain() {
 	}
 }
 
-// reported reports whether one of the codes was reported. Each of them makes verify fail too.
+// reported reports whether one of the codes was reported. Each of these faults also makes verify
+// fail.
 func (c *checking) reported(codes ...Code) bool {
 	return slices.ContainsFunc(c.reasons, func(r Reason) bool { return slices.Contains(codes, r.Code) })
 }
@@ -54,8 +55,8 @@ func (c *checking) issuer(i int, used []bool) int {
 	return -1
 }
 
-// issued reports whether the parent signed the child. Go cannot check a
-// signature with SHA-1, which another check rejects, so equal names suffice for it.
+// issued reports whether the parent signed the child. Go cannot check signatures with SHA-1. For
+// these, equal names suffice, because another check rejects them.
 func issued(parent, child *x509.Certificate) bool {
 	if !bytes.Equal(parent.RawSubject, child.RawIssuer) {
 		return false
@@ -92,7 +93,7 @@ func (c *checking) end(last int) {
 		c.fault(ChainIncomplete, "the chain ends at %s: append the certificate of its issuer, %s",
 			quotedName(top.Subject.String()), quotedName(top.Issuer.String()))
 	case len(all) > 1:
-		c.fault(ChainIncomplete, "none of the other certificates issued the first one: append the one of its issuer, %s",
+		c.fault(ChainIncomplete, "none of the other certificates issued the first one: append the certificate of its issuer, %s",
 			quotedName(top.Issuer.String()))
 	default:
 		c.fault(ChainIncomplete, "the file has only the leaf: append the certificate of its issuer, %s",
@@ -100,7 +101,7 @@ func (c *checking) end(last int) {
 	}
 }
 
-// known reports whether the certificate is a known root, or one issued it. It ignores the
+// known reports whether the certificate is a known root, or was issued by one. It ignores the
 // validity period, which another check reports.
 func (c *checking) known(top *x509.Certificate) bool {
 	at := c.now

@@ -35,7 +35,7 @@ func TestCheckFollowsTheChain(t *testing.T) {
 		name  string
 		key   *certtest.Issued
 		chain []*x509.Certificate
-		codes []certfile.Code // none: it is taken
+		codes []certfile.Code // none: it is accepted
 		text  string
 	}{
 		{

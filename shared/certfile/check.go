@@ -20,11 +20,11 @@ type Rules struct {
 	// Policy is the TLS policy of the listener. The pairs that are served together must fit the
 	// cipher suites of TLS 1.2 that it allows.
 	Policy tlspolicy.Policy
-	// OpenRoot accepts, with a warning, a chain of more than the leaf that ends below an unknown
-	// root. The chains of a private authority look so.
+	// OpenRoot accepts, with a warning, a chain of more than the leaf that ends below an unknown root.
+	// The chains of private authorities have this form.
 	OpenRoot bool
-	// KeyOnly checks only that the key is that of the first certificate and that the policy allows
-	// it. It is for listeners whose operator also configures the clients.
+	// KeyOnly checks only that the key belongs to the first certificate and that the policy allows it.
+	// It is for listeners whose operator also configures the clients.
 	KeyOnly bool
 }
 
@@ -139,9 +139,10 @@ func (c *checking) validity(i int) {
 	certificate := c.all[i]
 	switch {
 	case c.now.After(certificate.NotAfter):
-		c.fault(Expired, "%s expired at %s", c.label(i), day(certificate.NotAfter))
+		c.fault(Expired, "%s expired at %s: renew it", c.label(i), day(certificate.NotAfter))
 	case c.now.Before(certificate.NotBefore):
-		c.fault(NotYetValid, "%s is not valid before %s", c.label(i), day(certificate.NotBefore))
+		c.fault(NotYetValid, "%s is not valid before %s: check the clock, or use another certificate", c.label(i),
+			day(certificate.NotBefore))
 	}
 }
 
@@ -182,7 +183,7 @@ var mustStaple = asn1.ObjectIdentifier{1, 3, 6, 1, 5, 5, 7, 1, 24}
 func (c *checking) purpose() {
 	leaf := c.leaf
 	if leaf.BasicConstraintsValid && leaf.IsCA {
-		c.fault(Authority, "the certificate is an authority's own, which clients reject as a server's: use one that the "+
+		c.fault(Authority, "the certificate belongs to an authority, and clients reject it for a server: use one that the "+
 			"authority issued")
 	}
 	restricted := len(leaf.ExtKeyUsage)+len(leaf.UnknownExtKeyUsage) > 0

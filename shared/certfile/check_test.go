@@ -204,7 +204,7 @@ func TestKeyOnly(t *testing.T) {
 	}
 }
 
-// TestTogether narrows the policy until a pair, or two of them, no longer do.
+// TestTogether narrows the policy until one pair, or two pairs, are no longer accepted.
 func TestTogether(t *testing.T) {
 	t.Parallel()
 	root := certtest.Root(t)
@@ -237,7 +237,7 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// good is a change that changes nothing: the hosts stay localhost's.
+// good changes nothing, so the hosts are localhost's.
 func good(*x509.Certificate) {}
 
 func codes(of ...certfile.Code) []certfile.Code { return of }

@@ -5,7 +5,6 @@
 // returns the pair, or an error with all faults. Holder.GetCertificate goes into its tls.Config,
 // and Watcher.Run sends updates to Holder.Take.
 //
-// A pair is rejected if clients would reject it, or if that cannot be excluded. Code lists the
-// causes. Faults that clients accept are warnings. After a refusal the listener keeps the present
-// pair.
+// A pair is rejected if clients would reject it, or might reject it. Code lists the causes. Faults
+// that clients accept are warnings. After a refusal the listener keeps the present pair.
 package certfile

@@ -52,7 +52,7 @@ func (f *folders) close() {
 	}
 }
 
-// lost removes a folder that is gone. A new folder may get the same inode number.
+// lost removes a folder that was deleted. A new folder may get the same inode number.
 func (f *folders) lost(e fsnotify.Event) {
 	if f.seen[e.Name] != nil && (e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename)) {
 		_ = f.system.Remove(e.Name) // usually the system has removed it already

@@ -9,12 +9,12 @@ import (
 	"github.com/causeway-pay/causeway/shared/certfile"
 )
 
-// FuzzParse demands that an accepted pair is the same when it is read again. A refusal must fit
-// into a log and not show the key.
+// FuzzParse checks that an accepted pair is equal after it is read again. A refusal must fit into a
+// log and not show the key.
 func FuzzParse(f *testing.F) {
 	at := time.Date(2026, time.November, 21, 0, 0, 0, 0, time.UTC)
 	f.Fuzz(func(t *testing.T, chain, key []byte) {
-		// what takes long is the arithmetic of large keys, which the limit of the file keeps short enough
+		// arithmetic with large keys is slow; in production the limit of the file's size bounds it
 		if len(key) > 4096 {
 			return
 		}

@@ -189,7 +189,7 @@ func aboutKey(blockType string) bool {
 	}
 }
 
-// quoted is the type of a block, cut for the log.
+// quoted returns the type of a block, cut for the log.
 func quoted(blockType string) string { return fmt.Sprintf("%.40q", blockType) }
 
 // blocks splits a file into its PEM blocks. A damaged block is an error. pem.Decode would skip it,

@@ -11,16 +11,16 @@ type Code string
 // The causes of refusals. The last three are warnings.
 const (
 	Unreadable      Code = "unreadable"       // a file is missing, too large, damaged, or has another content
-	KeyMismatch     Code = "key_mismatch"     // the key is another certificate's
+	KeyMismatch     Code = "key_mismatch"     // the key belongs to another certificate
 	Expired         Code = "expired"          // of the leaf or of a certificate above it
 	NotYetValid     Code = "not_yet_valid"    // likewise
 	HostMissing     Code = "host_missing"     // a host or address is not among the leaf's names
 	ChainIncomplete Code = "chain_incomplete" // an issuer between the leaf and a root is missing
 	ChainOrder      Code = "chain_order"      // an issuer does not follow its certificate
-	ChainStray      Code = "chain_stray"      // a certificate that issued none of the others
+	ChainStray      Code = "chain_stray"      // a certificate that issued no other certificate of the file
 	ChainInvalid    Code = "chain_invalid"    // a signature, a path length or a name constraint
 	NotServer       Code = "not_server"       // the leaf is not for servers
-	Authority       Code = "authority"        // the leaf is an authority's own certificate
+	Authority       Code = "authority"        // the leaf is the certificate of an authority
 	WeakKey         Code = "weak_key"         // RSA below 2048 bits
 	WeakSignature   Code = "weak_signature"   // SHA-1 or MD5
 	KeyKind         Code = "key_kind"         // an algorithm, a curve or a size outside the policy

@@ -77,8 +77,8 @@ func (w *Watcher) log() *slog.Logger {
 
 var errNothing = errors.New("certfile: the watcher has no folder and no files: set Path or Files")
 
-// Run reports the pairs in the files at once, and every change. It reports a refusal only if the
-// files stay invalid for Settle, because an operator replaces two files one after the other.
+// Run reports the pairs in the files immediately, and every change. It reports a refusal only if
+// the files stay invalid for Settle, because an operator replaces two files one after the other.
 func (w *Watcher) Run(ctx context.Context, report func(context.Context, Update)) error {
 	if w.Path == "" && len(w.Files) == 0 {
 		return errNothing

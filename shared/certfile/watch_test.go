@@ -26,9 +26,9 @@ type watched struct {
 	folder  string
 }
 
-// watch runs a watcher of a folder. Its looks are an hour apart unless change sets another time, so
-// that a change is seen by the system's events. The time for a change to settle is an hour too, so
-// nothing is refused.
+// watch runs a watcher of a folder. It checks the files every hour unless change sets another
+// interval, so that a change is seen by the system's events. The time for a change to settle is an
+// hour too, so nothing is refused.
 func watch(t *testing.T, folder string, prepare func(w *watched), change func(w *certfile.Watcher)) *watched {
 	t.Helper()
 	root := certtest.Root(t)
@@ -66,7 +66,7 @@ func (w *watched) next(t *testing.T) certfile.Update {
 	}
 }
 
-// pairs wants the next update that is no refusal to be these.
+// pairs wants the next update that is not a refusal to be these.
 func (w *watched) pairs(t *testing.T, want ...*certtest.Issued) {
 	t.Helper()
 	u := w.next(t)
@@ -142,7 +142,7 @@ func TestWatcherKeepsThePresentPairWhenItRefuses(t *testing.T) {
 	w.pairs(t, good)
 
 	other := w.below.Issue(t)
-	certtest.Replace(t, filepath.Join(w.folder, "edge.crt"), other.ChainPEM()) // and the key never comes
+	certtest.Replace(t, filepath.Join(w.folder, "edge.crt"), other.ChainPEM()) // the key is never replaced
 	w.refusal(t, certfile.KeyMismatch)
 	expired := w.below.Issue(t, certtest.Lives(time.Unix(0, 0), time.Unix(1000, 0)))
 	expired.Write(t, w.folder, "edge")
@@ -247,9 +247,9 @@ func TestWatcherTakesTwoAlgorithms(t *testing.T) {
 	w.none(t)
 }
 
-// TestWatcherLooksByItself is for folders for which the system sends no events: one that does not
-// exist yet, and one that another replaces.
-func TestWatcherLooksByItself(t *testing.T) {
+// TestWatcherChecksByTime: a watcher also notices changes without events of the system, in a folder
+// that does not exist yet and in a replaced folder.
+func TestWatcherChecksByTime(t *testing.T) {
 	t.Parallel()
 	at := filepath.Join(t.TempDir(), "certificates")
 	w := watch(t, at, nil, func(w *certfile.Watcher) { w.Look, w.Settle = 5*time.Millisecond, time.Millisecond })
@@ -277,8 +277,8 @@ func TestWatcherLooksByItself(t *testing.T) {
 	}
 }
 
-// TestWatcherChecksAgainWhatItRefused refuses a pair of tomorrow, reports it once, and takes it
-// tomorrow.
+// TestWatcherChecksAgainWhatItRefused: a watcher refuses a pair that is valid from tomorrow,
+// reports it once, and accepts it tomorrow.
 func TestWatcherChecksAgainWhatItRefused(t *testing.T) {
 	t.Parallel()
 	now := readClock{Fake: clock.NewFake(clock.System().Now()), read: make(chan struct{})}

@@ -15,7 +15,7 @@ type Fake struct {
 
 var _ Clock = (*Fake)(nil)
 
-// NewFake returns a fake clock that stands at t.
+// NewFake returns a fake clock that shows t.
 func NewFake(t time.Time) *Fake { return &Fake{now: t.UTC()} }
 
 // Now returns the time the clock was last set or advanced to, in UTC.
@@ -33,7 +33,7 @@ func (f *Fake) Monotonic() time.Duration {
 	return f.monotonic
 }
 
-// Set moves the clock to t, which may lie in its past. Until a later t, time passes.
+// Set moves the clock to t, which may be in its past. Calls with a later t let time pass.
 func (f *Fake) Set(t time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -6,26 +6,27 @@ import (
 )
 
 const (
-	// stepTolerance is how far a clock may step ahead and be believed at once.
+	// stepTolerance is how far a clock may step ahead and be believed immediately.
 	stepTolerance = time.Minute
-	// restartTolerance is that of a program that was restarted, for it has not run meanwhile.
+	// restartTolerance replaces stepTolerance after a restart, because the program has not run
+	// meanwhile.
 	restartTolerance = time.Hour
-	// confirmAfter is after how much monotonic time a step ahead that stays is believed: long enough
-	// to set a clock right that was wrong.
+	// confirmAfter is the monotonic time after which a lasting step ahead is believed. It is long
+	// enough to correct a wrong clock.
 	confirmAfter = time.Hour
-	// lateBy is after how much monotonic time more ConfirmedLate follows a step ahead.
+	// lateBy is the additional monotonic time after which ConfirmedLate follows a step ahead.
 	lateBy = 24 * time.Hour
 	// forgetAfter is how long Highest stays ahead of a clock that was set back.
 	forgetAfter = 7 * 24 * time.Hour
 )
 
-// Guard keeps a clock that is set ahead by mistake from ending rows early. A final removal
-// or end, such as that of an idempotency key, goes by Confirmed and not by the clock.
+// Guard keeps a clock that is set ahead by mistake from ending rows early. A final removal or end,
+// for example of an idempotency key, must depend on Confirmed and not on the clock.
 //
-// The confirmed time advances with the monotonic clock. It follows a clock that was set back at
-// once, because a row that ends late does no harm. It follows a clock that stepped ahead after an
-// hour in which the step stayed. A retention that begins now counts from Highest, because a clock
-// that was set back may be wrong, too. A Guard is safe for concurrent use; make it with NewGuard.
+// The confirmed time advances with the monotonic clock. It follows a clock that was set back
+// immediately, because a row that ends late does no harm. It follows a step ahead only after an
+// hour in which the step remains. A retention that begins now counts from Highest, because a clock
+// that was set back may also be wrong. A Guard is safe for concurrent use; make it with NewGuard.
 type Guard struct {
 	clock Clock
 
@@ -33,7 +34,7 @@ type Guard struct {
 	confirmed time.Time     // guarded by mu: at the monotonic reading at
 	at        time.Duration // guarded by mu
 	step      time.Duration // guarded by mu: how far the clock is ahead of the confirmed time; 0 if it is believed
-	seen      time.Duration // guarded by mu: the part of the step that was not found by Resume: no time passed in it
+	seen      time.Duration // guarded by mu: the part of the step that Resume did not find, so no time passed in it
 	since     time.Duration // guarded by mu: the monotonic reading at which the step was found
 	highest   time.Time     // guarded by mu: at the monotonic reading at
 	lag       time.Duration // guarded by mu: by how much ConfirmedLate is behind confirmed
@@ -75,8 +76,8 @@ func (g *Guard) ConfirmedLate() time.Time {
 	return g.confirmed.Add(-g.lag)
 }
 
-// Stepped returns how far the clock stepped ahead in steps that wait to be believed. Other than
-// that of Read, it does not contain what Resume found.
+// Stepped returns how far the clock stepped ahead in steps that wait to be believed. Unlike the
+// result of Read, it does not include a step that Resume found.
 func (g *Guard) Stepped() time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()

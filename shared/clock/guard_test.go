@@ -54,8 +54,8 @@ func TestGuardHoldsAStep(t *testing.T) {
 	}
 }
 
-// TestGuardBeginsAnewWithEachStep: neither a step that the clock reversed nor one before another
-// counts towards the hour.
+// TestGuardBeginsAnewWithEachStep: a reversed step does not count towards the hour, and neither
+// does a step before another one.
 func TestGuardBeginsAnewWithEachStep(t *testing.T) {
 	t.Parallel()
 	c := clock.NewFake(time.Unix(0, 0))
@@ -102,8 +102,8 @@ func wantHighest(t *testing.T, g *clock.Guard, c *clock.Fake, ahead time.Duratio
 	}
 }
 
-// TestGuardKeepsTheHighest: the highest confirmed time advances under a clock that was set back,
-// and follows no step that was not confirmed.
+// TestGuardKeepsTheHighest: the highest confirmed time advances while the clock is set back, and
+// does not follow an unconfirmed step.
 func TestGuardKeepsTheHighest(t *testing.T) {
 	t.Parallel()
 	c := clock.NewFake(time.Unix(0, 0))
@@ -155,8 +155,9 @@ func TestGuardResumesTheHighest(t *testing.T) {
 	}
 }
 
-// TestGuardWaitsThroughSmallSteps: a clock that is ahead and moves by a minute is the same step,
-// and the hour continues. A clock that moves by more begins the hour again, also if it stays ahead.
+// TestGuardWaitsThroughSmallSteps: if a clock that is ahead moves by a minute, that is the same
+// step, and the hour continues. If it moves by more, the hour begins again, even if the clock stays
+// ahead.
 func TestGuardWaitsThroughSmallSteps(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -200,7 +201,7 @@ func TestGuardForgetsTheHighestOfAnEarlierRun(t *testing.T) {
 }
 
 // TestGuardConfirmedLate tests that ConfirmedLate follows a step ahead a day after it was
-// confirmed. A clock that is set back reverses steps. The step of a restart counts at once.
+// confirmed. A clock that is set back reverses steps. The step of a restart counts immediately.
 func TestGuardConfirmedLate(t *testing.T) {
 	t.Parallel()
 	c := clock.NewFake(time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC))
@@ -241,8 +242,7 @@ func TestGuardConfirmedLate(t *testing.T) {
 	want("a step after it", day)
 }
 
-// TestGuardKeepsItsLag: small corrections of a clock back take nothing from the lag of
-// ConfirmedLate.
+// TestGuardKeepsItsLag: small corrections back do not reduce the lag of ConfirmedLate.
 func TestGuardKeepsItsLag(t *testing.T) {
 	t.Parallel()
 	c := clock.NewFake(time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC))

@@ -70,8 +70,8 @@ func TestGuardResumesAStep(t *testing.T) {
 }
 
 // TestGuardAddsAStepToADowntime: a step that is seen after Resume found the clock ahead begins the
-// hour again. A step that reverses a part of it does so too. The late confirmed time follows only
-// the steps late.
+// hour again. So does a step that reverses a part of it. The late confirmed time follows only steps
+// with delay, not the downtime.
 func TestGuardAddsAStepToADowntime(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ by, then, seen time.Duration }{
@@ -181,7 +181,7 @@ func TestGuardResumesAStepAfterATimeAhead(t *testing.T) {
 }
 
 // TestGuardForgetsTheHighestThroughRestarts: the week in which a clock is behind counts through
-// restarts, and begins anew once the clock was right.
+// restarts, and starts again once the clock was right.
 func TestGuardForgetsTheHighestThroughRestarts(t *testing.T) {
 	t.Parallel()
 	now := clock.NewFake(time.Unix(0, 0))

@@ -6,5 +6,5 @@ import "time"
 var began = time.Now()
 
 // Monotonic returns the time since the program began by the machine's monotonic clock. Unlike a
-// Clock it is never set to another time, so the difference to one shows that the clock was.
+// Clock it is never set, so a changed difference to a Clock shows that the Clock was set.
 func Monotonic() time.Duration { return time.Since(began) }

@@ -18,8 +18,8 @@ import (
 const maxSize = 1 << 20
 
 // Load reads the YAML file at path into a pointer to a struct. Fields the file does not name keep
-// their value, so defaults are set before. A missing file is an error for which errors.Is(err,
-// fs.ErrNotExist) holds; else see Decode.
+// their value, so defaults are set before. For a missing file, errors.Is(err, fs.ErrNotExist)
+// holds. For other errors see Decode.
 func Load(path string, into any) error {
 	data, err := readAtMost(path, maxSize)
 	if err != nil {
@@ -59,10 +59,10 @@ func Decode(name string, data []byte, into any) error {
 	case err != nil:
 		return explain(name, err)
 	}
-	return fmt.Errorf("%s: more than one document", name)
+	return fmt.Errorf("%s: more than one YAML document: want one", name)
 }
 
-// isEmpty reports whether there is nothing to decode.
+// isEmpty reports whether the text has nothing to decode.
 func isEmpty(file *ast.File) bool {
 	for _, doc := range file.Docs {
 		switch doc.Body.(type) {
@@ -91,8 +91,8 @@ func readAtMost(path string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// explain puts the library's error into one line. It drops the original, whose text quotes the
-// lines of the file around the fault, secrets included.
+// explain puts the library's error into one line. It drops the original error, whose text quotes
+// the lines around the fault, which may contain secrets.
 func explain(name string, err error) error {
 	var ours *secretError
 	if errors.As(err, &ours) {
@@ -121,9 +121,9 @@ func describe(err yaml.Error) string {
 	case errors.As(err, &unknown):
 		return fmt.Sprintf("unknown key %q", keyText(err.GetToken()))
 	case errors.As(err, &shape):
-		return fmt.Sprintf("here a %s is needed, not a %s", shape.Expected.YAMLName(), shape.Actual.YAMLName())
+		return fmt.Sprintf("want a %s, not a %s", shape.Expected.YAMLName(), shape.Actual.YAMLName())
 	case errors.As(err, &overflow):
-		return fmt.Sprintf("number does not fit %s", overflow.DstType)
+		return fmt.Sprintf("the number does not fit %s", overflow.DstType)
 	case errors.As(err, &mismatch) && mismatch.StructFieldName != nil:
 		return fmt.Sprintf("%s: cannot use a %s as %s", *mismatch.StructFieldName, mismatch.SrcType, mismatch.DstType)
 	case errors.As(err, &mismatch):

@@ -110,10 +110,10 @@ func TestDecodeRefuses(t *testing.T) {
 		"DurationUnit":      {"wait: 1d\n", `c.yaml:1: wait: a duration is`},
 		"DurationNumber":    {"wait: 12345678\n", `c.yaml:1: wait: a duration is`},
 		"DurationBool":      {"wait: true\n", `c.yaml:1: wait: a duration is`},
-		"Fraction":          {"limit: 0.5\n", `c.yaml:1: limit: a whole number is needed`},
+		"Fraction":          {"limit: 0.5\n", `c.yaml:1: limit: want a whole number`},
 		"DurationInside":    {"every:\n  a: {wait: 1s}\n  b:\n    wait: 2\n", `c.yaml:4: wait: a duration is`},
-		"TextForList":       {"names: " + planted + "\n", `c.yaml:1: here a sequence is needed, not a string`},
-		"ListForMapping":    {"login: [a]\n", `c.yaml:1: here a mapping is needed, not a sequence`},
+		"TextForList":       {"names: " + planted + "\n", `c.yaml:1: want a sequence, not a string`},
+		"ListForMapping":    {"login: [a]\n", `c.yaml:1: want a mapping, not a sequence`},
 		"Overflow":          {"limit: 300\n", `c.yaml:1: number does not fit int8`},
 		"Syntax":            {"listen: a\nkey: [" + planted + "\n", `c.yaml:`},
 		"SecretNumber":      {"listen: a\nkey: 12345678\n", `c.yaml:2: a secret is`},
@@ -123,7 +123,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"SecretEmptyMap":    {"key: {}\n", `c.yaml:1: a secret is`},
 		"SecretEmptyName":   {"key: {env: \"\"}\n", `c.yaml:1: the name of`},
 		"SecretInList":      {"logins:\n  - secret: x\n  - secret: {vault: y}\n", `c.yaml:3: a secret is`},
-		"SecondDocument":    {"listen: a\n---\nlisten: b\n", `c.yaml: more than one document`},
+		"SecondDocument":    {"listen: a\n---\nlisten: b\n", `c.yaml: more than one YAML document: want one`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// refuseRepeated looks for a key that one mapping holds twice. The decoder would refuse it too, but
-// as one of its many syntax errors, which differ by their text only.
+// refuseRepeated rejects a key that occurs twice in a mapping. The decoder would reject it too, but
+// with a syntax error that differs from others only by its text.
 func refuseRepeated(name string, file *ast.File) error {
 	for _, doc := range file.Docs {
 		v := &repeatedKey{}
@@ -21,7 +21,7 @@ func refuseRepeated(name string, file *ast.File) error {
 	return nil
 }
 
-// repeatedKey is a visitor that keeps the first repeated key it meets.
+// repeatedKey is a visitor that records the first repeated key.
 type repeatedKey struct{ found ast.Node }
 
 // Visit is for ast.Walk.

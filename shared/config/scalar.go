@@ -12,8 +12,8 @@ import (
 var durationType = reflect.TypeFor[time.Duration]()
 
 // refuseScalars rejects an invalid duration, because the decoder's error names neither its line nor
-// the form of a duration. It also rejects a fraction for a whole number. The decoder truncates it,
-// so half a request a second would become 0, which means no limit.
+// the form of a duration. It also rejects a fraction for a whole number. The decoder would truncate
+// it: half a request a second would become 0, which means no limit.
 func refuseScalars(name string, file *ast.File, into any) error {
 	for _, doc := range file.Docs {
 		if err := checkScalars(name, "", doc.Body, reflect.TypeOf(into)); err != nil {
@@ -44,17 +44,17 @@ func checkScalars(name, key string, node ast.Node, t reflect.Type) error {
 		}
 	case ast.ScalarNode:
 		if n.Type() == ast.FloatType && isWhole(t) {
-			return fmt.Errorf("%s:%d: %s: a whole number is needed", name, n.GetToken().Position.Line, key)
+			return fmt.Errorf("%s:%d: %s: want a whole number", name, n.GetToken().Position.Line, key)
 		}
 		if t == durationType && !isDuration(n) {
-			return fmt.Errorf("%s:%d: %s: a duration is a number with a unit of h, m, s or ms, as 90s or 24h", name,
+			return fmt.Errorf("%s:%d: %s: want a duration with a unit of h, m, s or ms, such as 90s or 24h", name,
 				n.GetToken().Position.Line, key)
 		}
 	}
 	return nil
 }
 
-// isWhole reports whether a type holds whole numbers that are no durations.
+// isWhole reports whether a type holds whole numbers that are not durations.
 func isWhole(t reflect.Type) bool {
 	if t == nil || t == durationType {
 		return false
@@ -68,7 +68,7 @@ func isWhole(t reflect.Type) bool {
 	}
 }
 
-// isDuration reports false for a node that certainly is no duration. An alias passes: only the
+// isDuration reports false for a node that is certainly not a duration. An alias passes: only the
 // decoder resolves it.
 func isDuration(n ast.ScalarNode) bool {
 	switch n.Type() {

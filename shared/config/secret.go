@@ -16,7 +16,7 @@ import (
 // maxSecret bounds a file that holds one secret, in bytes.
 const maxSecret = 64 << 10
 
-// Secret is a configuration value that must not be seen. In YAML it is a plain string, {env: NAME}
+// Secret is a configuration value that must not be shown. In YAML it is a plain string, {env: NAME}
 // or {file: PATH}; a relative PATH is relative to the working directory of the process. It cannot
 // print, and the zero value is "not set".
 type Secret struct {
@@ -31,10 +31,10 @@ func Literal(s secret.String) Secret { return Secret{literal: s} }
 // IsZero reports whether nothing was configured.
 func (s Secret) IsZero() bool { return s.literal.IsZero() && s.env == "" && s.file == "" }
 
-// Resolve returns the value: that of the variable, or the content of the file less one trailing
-// newline. A Secret that is not set gives the zero secret. An error names the variable or the file,
-// which is missing, empty, blank or too large; a missing file satisfies
-// errors.Is(err, fs.ErrNotExist).
+// Resolve returns the value of the variable, or the content of the file without one trailing
+// newline. It returns the zero secret if the Secret is not set. An error names the variable or the
+// file if it is missing, empty, blank or too large. For a missing file, errors.Is(err,
+// fs.ErrNotExist) holds.
 func (s Secret) Resolve() (secret.String, error) {
 	switch {
 	case s.env != "":
@@ -77,12 +77,12 @@ func (s Secret) LogValue() slog.Value { return s.literal.LogValue() }
 // MarshalJSON returns "[redacted]" as a JSON string.
 func (s Secret) MarshalJSON() ([]byte, error) { return s.literal.MarshalJSON() }
 
-// MarshalText returns "[redacted]"; YAML is written through it too.
+// MarshalText returns "[redacted]". The YAML encoder uses it too.
 func (s Secret) MarshalText() ([]byte, error) { return s.literal.MarshalText() }
 
 var (
-	errSecretForm  = errors.New("a secret is a quoted string, {env: NAME} or {file: PATH}")
-	errSecretEmpty = errors.New("the name of a secret's variable or file is empty")
+	errSecretForm  = errors.New("want a secret as a quoted string, {env: NAME} or {file: PATH}")
+	errSecretEmpty = errors.New("want the name of a variable or file for the secret, not an empty text")
 )
 
 // secretError is a fault in the YAML of a Secret, with its line.

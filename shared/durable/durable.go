@@ -9,16 +9,17 @@ import (
 )
 
 // WriteFile replaces the file at path by data. Only its owner can read it, unless perm allows more.
-// If it returns nil, the content is on the disk. Two writers of one path must not run at once.
+// If it returns nil, the content is on the disk. Two writers of one path must not run at the same
+// time.
 //
-// A file that root writes belongs to the owner and group of the file that it replaces, or else of
-// its folder. The program that reads the file runs as that user.
+// A file that root writes belongs to the owner and group of the replaced file. Without one, it gets
+// those values from its folder. The program that reads the file runs as that user.
 func WriteFile(path string, data []byte, perm os.FileMode) error {
 	return write(path, data, perm, os.Rename)
 }
 
-// CreateFile is WriteFile for a path without a file. If there is one, errors.Is(err, fs.ErrExist)
-// holds and the file stays. Of writers that run at once, one succeeds.
+// CreateFile is WriteFile for a path without a file. If the file exists, errors.Is(err,
+// fs.ErrExist) holds and the file is not changed. Of concurrent writers, one succeeds.
 func CreateFile(path string, data []byte, perm os.FileMode) error {
 	return write(path, data, perm, os.Link)
 }
@@ -45,8 +46,8 @@ func write(path string, data []byte, perm os.FileMode, put func(from, to string)
 }
 
 // OpenFile opens the file at path, and creates it if there is none. With os.O_EXCL in flags,
-// errors.Is(err, fs.ErrExist) holds if there is one. A file that root creates belongs to the owner
-// and group of its folder.
+// errors.Is(err, fs.ErrExist) holds if the file exists. A file that root creates belongs to the
+// owner and group of its folder.
 func OpenFile(path string, flags int, perm os.FileMode) (*os.File, error) {
 	f, err := os.OpenFile(path, flags|os.O_CREATE|os.O_EXCL, perm)
 	if errors.Is(err, fs.ErrExist) && flags&os.O_EXCL == 0 {

@@ -104,7 +104,7 @@ func TestCreateFile(t *testing.T) {
 	}
 }
 
-// TestOpenFileExclusively: with os.O_EXCL a file that exists is an error, and stays.
+// TestOpenFileExclusively: with os.O_EXCL an existing file is an error, and is not changed.
 func TestOpenFileExclusively(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "file")
@@ -133,7 +133,7 @@ func TestMkdirAllBehindAFile(t *testing.T) {
 	}
 }
 
-// mustHave counts the files in a folder, hidden ones included.
+// mustHave checks the number of files in a folder, including hidden ones.
 func mustHave(t *testing.T, folder string, want int) {
 	t.Helper()
 	entries, err := os.ReadDir(folder)

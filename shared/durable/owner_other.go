@@ -4,8 +4,8 @@ package durable
 
 import "os"
 
-// giveTo does nothing: here files have no owner in the sense of unix.
+// giveTo does nothing: on this system, files have no Unix owner.
 func giveTo(*os.File, ...string) error { return nil }
 
-// giveFolder does nothing, as giveTo.
+// giveFolder does nothing, like giveTo.
 func giveFolder(string) error { return nil }

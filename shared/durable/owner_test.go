@@ -53,8 +53,8 @@ func TestOwner(t *testing.T) {
 	mustHave(t, dir, 4)
 }
 
-// TestOwnerOfFolders: folders that root creates belong to the owner of the first folder above them
-// that exists. One that exists keeps its owner.
+// TestOwnerOfFolders: folders that root creates belong to the owner of the nearest existing parent
+// folder. An existing folder keeps its owner.
 func TestOwnerOfFolders(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {

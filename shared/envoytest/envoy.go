@@ -99,7 +99,7 @@ func (e *Envoy) Get(tb testing.TB, path string) string {
 	return text
 }
 
-// TryGet is Get while Envoy may not be there yet.
+// TryGet is Get for an Envoy that may not be ready yet.
 func (e *Envoy) TryGet(ctx context.Context, path string) (string, error) {
 	address, err := os.ReadFile(e.admin)
 	if err != nil {

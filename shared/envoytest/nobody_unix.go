@@ -15,8 +15,8 @@ import (
 // nobody is the user, and the group, that has no rights, on every Unix.
 const nobody = 65534
 
-// StartAsNobody is Start for an Envoy that may open nothing that is not everybody's, but for its
-// configuration. The tests must run as root.
+// StartAsNobody is Start for an Envoy that may open only its configuration and files that every
+// user may open. The tests must run as root.
 func StartAsNobody(tb testing.TB, config string, more ...string) *Envoy {
 	tb.Helper()
 	dir, err := os.MkdirTemp("", "envoy") //nolint:usetesting // the user without rights cannot read others

@@ -1,2 +1,2 @@
-// Package gc sets how often a server of ours collects garbage.
+// Package gc sets how often our servers collect garbage.
 package gc

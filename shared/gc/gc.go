@@ -8,18 +8,17 @@ import "runtime/debug"
 // core/PERFORMANCE.md has the figures.
 const percent = 120
 
-// stateless is the same for a program that keeps about a megabyte in use. With percent, it would be
-// allowed only a few MB of garbage at a time. It costs such a program 12 MB and saves a tenth of
-// its instructions; 150 saves half of that. For a core whose store is in other processes it saves a
-// quarter, for 13 MB.
+// stateless is the value for a program that keeps only about a megabyte in use. With percent, such
+// a program could have only a few MB of garbage. The value costs it 12 MB and saves a tenth of its
+// instructions; 150 would save half of that. For a core with a store on a server it costs 13 MB and
+// saves a quarter.
 const stateless = 400
 
 // Relax makes this process collect garbage less often than Go's default. GOGC, if set, wins. Call
 // it once, at the start of a program that serves.
 func Relax(getenv func(string) string) { relax(getenv, percent) }
 
-// RelaxStateless is Relax for a program that keeps no state, as proxies do, or keeps it in other
-// processes.
+// RelaxStateless is Relax for a program without state in its memory, such as a proxy.
 func RelaxStateless(getenv func(string) string) { relax(getenv, stateless) }
 
 func relax(getenv func(string) string, percent int) {

@@ -27,8 +27,8 @@ type Check func(context.Context) error
 const FilterSecretNotSet = "filter_secret_not_set"
 
 // Handler responds 200 if all checks succeed, else 503. The response names each check and its
-// result; the reason of a failure goes to the log only. Warnings name settings that weaken a
-// program that works: the response lists them and keeps its status.
+// result; the reason of a failure goes to the log only. Warnings name settings that weaken the
+// program. The response lists them, but they do not change its status.
 func Handler(log *slog.Logger, checks map[string]Check, warnings ...string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), timeout)
@@ -47,7 +47,7 @@ func Handler(log *slog.Logger, checks map[string]Check, warnings ...string) http
 		}
 		body, err := json.Marshal(out, json.Deterministic(true))
 		if err != nil {
-			body = nil // cannot be: the type is our own
+			body = nil // impossible: our own type always encodes
 		}
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)

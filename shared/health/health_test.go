@@ -79,7 +79,7 @@ func TestV1(t *testing.T) {
 	}
 }
 
-// TestHandlerWarns: a warning is in the response and changes nothing else of it.
+// TestHandlerWarns: the response has a warning, and is otherwise unchanged.
 func TestHandlerWarns(t *testing.T) {
 	t.Parallel()
 	checks := map[string]health.Check{"v1": well}

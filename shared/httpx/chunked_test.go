@@ -12,9 +12,9 @@ import (
 	"github.com/causeway-pay/causeway/shared/httpx"
 )
 
-// TestServerClosesAfterAChunkedRequest: a request with both lengths may hide another one, so
-// nothing that follows it on the connection is served. A request with a Content-Length alone keeps
-// the connection.
+// TestServerClosesAfterAChunkedRequest: a request with both lengths may hide a second request, so
+// the server serves nothing after it on the connection. After a request with only a Content-Length,
+// the connection stays open.
 func TestServerClosesAfterAChunkedRequest(t *testing.T) {
 	t.Parallel()
 	s := httpx.NewServer(httpx.Options{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -20,8 +20,7 @@ const (
 	HopField = "X-Svc-Int-Hop"
 )
 
-// hopVariable is the environment variable of the hop secret; with _FILE behind it, one that names a
-// file.
+// hopVariable is the environment variable of the hop secret. With the suffix _FILE it names a file.
 const hopVariable = "CAUSEWAY_HOP_SECRET"
 
 // minHop is the length of 32 random bytes in base64 without padding.
@@ -72,7 +71,7 @@ func addressOf(hop secret.String, r *http.Request) (none netip.Addr) {
 				return plain(address)
 			}
 		}
-		return none // the peer is a hop of ours, and its address is not the client's
+		return none // the peer is a trusted hop, so its address is not the client's
 	}
 	return peerOf(r)
 }
@@ -121,7 +120,7 @@ func showsHop(hop secret.String, header http.Header) bool {
 }
 
 // ClientAddress puts the client address (see AddressOf) into the request's context and log event.
-// It removes every forwarding header field, so that no handler behind it can read one. It stands
+// It removes every forwarding header field, so that no handler behind it can read one. Use it
 // inside RequestID.
 func ClientAddress(hop secret.String, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -13,8 +13,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// mostConnections is the number of connections that one site may have to a server. Each takes a
-// file descriptor of the program. Without the bound, one client could take all of them.
+// mostConnections is the number of connections that one site may have to a server. Each uses a file
+// descriptor of the program. Without the bound, one client could take all of them.
 const mostConnections = 512
 
 // connections counts the connections of each site to one server. Private addresses and hops do not
@@ -109,7 +109,7 @@ func (c *connections) exemptHops(next http.Handler) http.Handler {
 	})
 }
 
-// exempt makes connections of a hop's site count no longer.
+// exempt stops counting the connections of a hop's site.
 func (c *connections) exempt(peer netip.Addr) {
 	if !peer.IsValid() || c.many(peer) {
 		return

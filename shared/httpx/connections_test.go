@@ -54,8 +54,8 @@ func (p peer) served(fields ...string) bool {
 	return err == nil && got.StatusCode == http.StatusOK
 }
 
-// TestConnectionsOfASite checks that a site can have so many connections and no more, from all its
-// addresses. Other sites are served. A connection that closes leaves its place to another.
+// TestConnectionsOfASite checks the largest number of connections of a site, from all its
+// addresses. Other sites are served. A closed connection makes room for another one.
 func TestConnectionsOfASite(t *testing.T) {
 	t.Parallel()
 	s := httpx.NewServer(httpx.Options{Handler: hello})
@@ -82,7 +82,7 @@ func TestConnectionsOfASite(t *testing.T) {
 	if !first.served() {
 		t.Error("an open connection is not served any more")
 	}
-	_ = first.Close() // nothing is under way
+	_ = first.Close() // no request is in progress
 	programtest.WaitFor(t, "a connection of the site", func() bool { return mustConnect(t, "127.0.1.3", at).served() })
 }
 

@@ -15,7 +15,7 @@ const (
 )
 
 // Discard reads the rest of a body that ReadBody found too large, up to 16 MiB in at most five
-// seconds. A client that is still sending when its connection closes mostly never reads the
+// seconds. A client that is still sending when its connection closes usually never reads the
 // response. A client that waits for 100 Continue does not get it.
 func Discard(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength > discardBytes || r.ContentLength >= 0 &&
@@ -25,6 +25,6 @@ func Discard(w http.ResponseWriter, r *http.Request) {
 	if http.NewResponseController(w).SetReadDeadline(clock.System().Now().Add(discardFor)) != nil {
 		return
 	}
-	// After any error the connection closes behind the response.
+	// After any error the connection closes after the response.
 	_, _ = io.CopyN(io.Discard, r.Body, discardBytes)
 }

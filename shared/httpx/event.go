@@ -13,9 +13,9 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// Event is the one log event of a request, filled in on the way. Its methods do nothing on nil. It
-// belongs to the goroutine that serves the request, and nothing set in it may be secret or chosen
-// by the caller.
+// Event is the only log event of a request, which handlers fill in. Its methods do nothing on nil.
+// It belongs to the goroutine that serves the request. No value in it may be secret or chosen by
+// the caller.
 type Event struct {
 	route, tenant, outcome string
 	words                  []slog.Attr
@@ -42,8 +42,8 @@ func (e *Event) SetOutcome(outcome string) {
 	}
 }
 
-// SetWord sets a word of the service's own, such as which key was used. A later value of the same
-// key replaces it.
+// SetWord sets a word that the service chooses, such as the used key. A later value of the same
+// name replaces it.
 func (e *Event) SetWord(key, value string) {
 	if e == nil {
 		return
@@ -57,7 +57,7 @@ func (e *Event) SetWord(key, value string) {
 	e.words = append(e.words, slog.String(key, value))
 }
 
-// AddWord adds a value to a word, after a comma. It ignores a value that the word has already.
+// AddWord adds a value to a word, after a comma. It ignores a value that the word already has.
 func (e *Event) AddWord(key, value string) {
 	if e == nil {
 		return
@@ -74,7 +74,7 @@ func (e *Event) AddWord(key, value string) {
 	e.SetWord(key, value)
 }
 
-// EventFrom returns the event of the request, or nil when none is being kept.
+// EventFrom returns the event of the request, or nil if there is none.
 func EventFrom(ctx context.Context) *Event {
 	if s := scopeFrom(ctx); s != nil && s.logged {
 		return &s.event
@@ -82,26 +82,26 @@ func EventFrom(ctx context.Context) *Event {
 	return nil
 }
 
-// Sample is one request as a metric sees it. None of its words is the caller's.
+// Sample is one request for a metric. The caller chooses none of its words.
 type Sample struct {
 	Method string
 	Route  string // the pattern; "" when none matched
 	Status int
 	Took   time.Duration
-	// Outcome is that of the request's log event.
+	// Outcome is the outcome in the request's log event.
 	Outcome string
 }
 
 // LogRequests writes one event "request" when a request ends. It has the fields method, route,
 // status, tenant, client_address (inside ClientAddress), request_id, duration_ms, bytes of the
-// response body, outcome and trace_id. The last needs Trace outside. SetWord adds more. The event
+// response body, outcome and trace_id. trace_id needs Trace outside. SetWord adds fields. The event
 // never has the path, the query, another header field or a body. The level is Info, or Error for a
 // status of 500 and above.
 //
-// A handler that did not return has the outcome "aborted" unless it set one. A request whose client
-// went away first has the outcome OutcomeClientGone. If it has no status, or one of 500 and above,
-// it gets the status StatusClientGone. Its level is Info, unless the handler panicked. Each
-// observer gets a Sample of every request.
+// A handler that did not return has the outcome "aborted" unless it set one. If the client
+// disconnects first, the outcome is OutcomeClientGone. If the request then has no status, or a
+// status of 500 and above, it gets the status StatusClientGone. Its level is Info, unless the
+// handler panicked. Each observer gets a Sample of every request.
 func LogRequests(log *slog.Logger, c clock.Clock, next http.Handler, observers ...func(Sample)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := c.Now()
@@ -129,7 +129,7 @@ func LogRequests(log *slog.Logger, c clock.Clock, next http.Handler, observers .
 	})
 }
 
-// The status and outcome, in the log and the series, of a request whose client went away before the
+// The status and outcome, in log and metrics, of a request whose client disconnected before the
 // response.
 const (
 	StatusClientGone  = 499
@@ -175,7 +175,7 @@ func (s *scope) end(r *http.Request, returned bool) bool {
 func (s *scope) write(log *slog.Logger, r *http.Request, took time.Duration, returned bool) int {
 	status := s.recorder.status
 	if status == 0 && returned {
-		status = http.StatusOK // what net/http sends for a handler that wrote nothing
+		status = http.StatusOK // net/http sends it if the handler wrote nothing
 	}
 	level := slog.LevelInfo
 	switch {
@@ -204,7 +204,7 @@ func (s *scope) write(log *slog.Logger, r *http.Request, took time.Duration, ret
 	return status
 }
 
-// knownMethod returns a method for the log. It replaces a text that is no method.
+// knownMethod returns a method for the log. It replaces a text that is not a method.
 func knownMethod(m string) string {
 	switch m {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,

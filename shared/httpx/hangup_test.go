@@ -13,7 +13,8 @@ import (
 
 func refuse500(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }
 
-// goneCases are handlers, and the log of a request whose client stays or goes away before them.
+// goneCases are handlers, with the log of a request whose client stays, and of one whose client
+// disconnects first.
 var goneCases = map[string]struct {
 	handler        http.HandlerFunc
 	stays          bool
@@ -52,9 +53,9 @@ var goneCases = map[string]struct {
 	},
 }
 
-// TestClientGone: a request whose client went away before the response is logged with status 499
-// and no error, for every outcome of the handler. A panic stays an error, and so does a status of
-// 500 that was sent while the client was there.
+// TestClientGone: if the client disconnects before the response, the request is logged with status
+// 499 and no error, for any result of the handler. A panic stays an error. So does a status of 500
+// that was sent to a connected client.
 func TestClientGone(t *testing.T) {
 	t.Parallel()
 	for name, c := range goneCases {
@@ -85,8 +86,8 @@ func TestClientGone(t *testing.T) {
 	}
 }
 
-// TestResetStreams: HTTP/2 streams that their client resets, many over one connection, leave no
-// error line.
+// TestResetStreams: many HTTP/2 streams that the client of one connection resets cause no error
+// line.
 func TestResetStreams(t *testing.T) {
 	t.Parallel()
 	const streams = 200

@@ -9,14 +9,14 @@ import (
 // strict adds our HSTS to every response of next, and replaces any that next or a server behind it
 // wrote. NewServer puts it around every handler that is served over TLS, and around no other.
 //
-// The responses of net/http itself go without: 400 and 431 to a head that is malformed or too long,
+// The responses of net/http itself lack the field: 400 and 431 to a malformed or too long head,
 // 417, 501 and 505. A browser sends no such request. Plain HTTP to the port of TLS gets a 400
-// without it, as RFC 6797, 7.2 demands.
+// without the field, as RFC 6797, 7.2 demands.
 func strict(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s := strictWriter{w}
 		next.ServeHTTP(s, r)
-		s.stamp() // net/http writes the head now, if the handler wrote nothing
+		s.stamp() // if the handler wrote nothing, net/http now writes the head
 	})
 }
 

@@ -14,8 +14,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
 )
 
-// answers is every way in which a handler can respond, or fail to.
-var answers = map[string]http.HandlerFunc{
+// responses are all ways in which a handler can respond, or fail to respond.
+var responses = map[string]http.HandlerFunc{
 	"nothing written": func(http.ResponseWriter, *http.Request) {},
 	"a body alone":    func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "a") },
 	"a flush first": func(w http.ResponseWriter, _ *http.Request) {
@@ -46,8 +46,8 @@ func TestServerSendsHSTSOverTLSAlone(t *testing.T) {
 	roots := x509.NewCertPool()
 	roots.AddCert(fixture.Certificate())
 	policy := tlspolicy.Server(func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return &cert, nil })
-	for name, handler := range answers {
-		handler := httpx.Recover(answerPanic, slog.New(slog.DiscardHandler), handler)
+	for name, handler := range responses {
+		handler := httpx.Recover(respondToPanic, slog.New(slog.DiscardHandler), handler)
 		secure := "https://" + mustStart(t, httpx.NewServer(httpx.Options{Handler: handler, TLS: policy}))
 		plain := "http://" + mustStart(t, httpx.NewServer(httpx.Options{Handler: handler}))
 		for _, protos := range [][]string{{"h2"}, {"http/1.1"}} {

@@ -8,7 +8,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// The words of a request line that hold ids, one of them each.
+// The words of a request line that each contain one id.
 const (
 	WordAPIKey    = "api_key"   // of the API key
 	WordAddressed = "addressed" // of the object that the path names
@@ -35,9 +35,9 @@ func SetID(w http.ResponseWriter, r *http.Request, word, text string) {
 	}
 }
 
-// AdoptIDs sets the words that the service behind a hop has sent with SetID in the event of ctx. It
-// ignores a field that does not hold exactly one id. The hop must remove the fields before it
-// forwards the response.
+// AdoptIDs copies the words that the service behind a hop has sent with SetID into the event of
+// ctx. It ignores a field that does not contain exactly one id. The hop must remove the fields
+// before it forwards the response.
 func AdoptIDs(ctx context.Context, header http.Header) {
 	event := EventFrom(ctx)
 	for _, f := range idFields {

@@ -12,14 +12,14 @@ import (
 // InProcess returns a transport that hands requests to a handler, for any host.
 func InProcess(handler http.Handler) http.RoundTripper { return inProcess{handler} }
 
-// inProcess carries a request to a handler in this process. The response is whole when it returns,
-// so this is for bodies that are held in memory anyway.
+// inProcess carries a request to a handler in this process. It returns the complete response, so it
+// is only for bodies that are in memory anyway.
 type inProcess struct{ handler http.Handler }
 
-var errAborted = errors.New("httpx: the handler gave up")
+var errAborted = errors.New("httpx: the handler aborted the response")
 
 // RoundTrip implements http.RoundTripper.
-func (t inProcess) RoundTrip(r *http.Request) (answer *http.Response, err error) {
+func (t inProcess) RoundTrip(r *http.Request) (response *http.Response, err error) {
 	w := &memory{header: http.Header{}}
 	in := r.Clone(r.Context())
 	in.RequestURI = in.URL.RequestURI()
@@ -31,13 +31,13 @@ func (t inProcess) RoundTrip(r *http.Request) (answer *http.Response, err error)
 		switch v := recover(); v {
 		case nil:
 		case http.ErrAbortHandler: // the handler aborted the response
-			answer, err = nil, errAborted
+			response, err = nil, errAborted
 		default:
 			panic(v)
 		}
 	}()
 	t.handler.ServeHTTP(w, in)
-	return w.answer(r), nil
+	return w.response(r), nil
 }
 
 // memory is a ResponseWriter that keeps the response.
@@ -61,7 +61,7 @@ func (m *memory) Write(b []byte) (int, error) {
 	return m.body.Write(b)
 }
 
-func (m *memory) answer(r *http.Request) *http.Response {
+func (m *memory) response(r *http.Request) *http.Response {
 	m.WriteHeader(http.StatusOK)
 	body, length := m.body.Bytes(), int64(m.body.Len())
 	if r.Method == http.MethodHead {

@@ -168,7 +168,7 @@ func TestLogRequestsStatusAndLevel(t *testing.T) {
 		"Failure":     {"GET", statuses(503), 503, "ERROR", "", "GET"},
 		"Overloaded":  {"GET", refuses("overloaded"), 503, "WARN", "overloaded", "GET"},
 		"Busy":        {"GET", refuses(httpx.OutcomeBusy), 503, "WARN", "busy", "GET"},
-		"OtherFault":  {"GET", refuses("answer_lost"), 503, "ERROR", "answer_lost", "GET"},
+		"OtherFault":  {"GET", refuses("response_lost"), 503, "ERROR", "response_lost", "GET"},
 		"Announced":   {"GET", statuses(103, 402), 402, "INFO", "", "GET"},
 		"FirstCounts": {"GET", statuses(202, 500), 202, "INFO", "", "GET"},
 		"Flushed": {
@@ -198,8 +198,8 @@ func TestLogRequestsStatusAndLevel(t *testing.T) {
 	}
 }
 
-// TestNestedStacks has one handler call another with its own middlewares, in one process and one
-// context, in every order.
+// TestNestedStacks lets a handler call another handler with separate middlewares, in one process
+// and one context, in every order.
 func TestNestedStacks(t *testing.T) {
 	t.Parallel()
 	var book logbook
@@ -243,18 +243,18 @@ func TestEventIsNilSafe(t *testing.T) {
 	e.SetOutcome("c")
 }
 
-func answerPanic(w http.ResponseWriter, _ *http.Request) {
+func respondToPanic(w http.ResponseWriter, _ *http.Request) {
 	http.Error(w, "internal", http.StatusInternalServerError)
 }
 
-func TestRecoverAnswers(t *testing.T) {
+func TestRecoverResponds(t *testing.T) {
 	t.Parallel()
 	var book logbook
 	handler := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", "1000")
 		deepPanic(planted)
 	})
-	h := httpx.LogRequests(book.logger(), newClock(), httpx.Recover(answerPanic, book.logger(), handler))
+	h := httpx.LogRequests(book.logger(), newClock(), httpx.Recover(respondToPanic, book.logger(), handler))
 	w := call(h, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))
 	if w.Code != http.StatusInternalServerError || w.Body.String() != "internal\n" ||
 		w.Header().Get("Content-Length") != "" {
@@ -279,11 +279,11 @@ func TestRecoverAnswers(t *testing.T) {
 
 func deepPanic(text string) { panic(errors.New(text)) }
 
-func TestRecoverCutsHalfAnAnswer(t *testing.T) {
+func TestRecoverCutsHalfAResponse(t *testing.T) {
 	t.Parallel()
 	var book logbook
 	srv := httptest.NewServer(
-		httpx.Recover(answerPanic, book.logger(), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		httpx.Recover(respondToPanic, book.logger(), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, "half")
 			_ = http.NewResponseController(w).Flush()
 			deepPanic(planted)
@@ -300,7 +300,7 @@ func TestRecoverCutsHalfAnAnswer(t *testing.T) {
 func TestRecoverPassesAbortOn(t *testing.T) {
 	t.Parallel()
 	var book logbook
-	h := httpx.Recover(answerPanic, book.logger(),
+	h := httpx.Recover(respondToPanic, book.logger(),
 		http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
 	defer func() {
 		if got := recover(); got != http.ErrAbortHandler { //nolint:errorlint // net/http compares it so
@@ -322,7 +322,7 @@ func TestSecurityHeaders(t *testing.T) {
 	}
 }
 
-// sink has the log written and thrown away, where slog.DiscardHandler would not write it.
+// sink formats log records and discards them. slog.DiscardHandler would not format them.
 type sink struct{}
 
 func (sink) Write(b []byte) (int, error) { return len(b), nil }
@@ -330,7 +330,7 @@ func (sink) Write(b []byte) (int, error) { return len(b), nil }
 func BenchmarkMiddlewares(b *testing.B) {
 	c := clock.System()
 	log := slog.New(slog.NewJSONHandler(sink{}, nil))
-	h := httpx.RequestID(httpx.LogRequests(log, c, httpx.SecurityHeaders(httpx.Recover(answerPanic, log,
+	h := httpx.RequestID(httpx.LogRequests(log, c, httpx.SecurityHeaders(httpx.Recover(respondToPanic, log,
 		http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})))))
 	r := httptest.NewRequestWithContext(b.Context(), http.MethodGet, "/", nil)
 	w := httptest.NewRecorder()

@@ -10,13 +10,14 @@ import (
 
 // Notice is a time before the end of a program in which load balancers take it out of service. The
 // program still serves, but its health reports that it is leaving. It ends each connection with the
-// response to the next request. So no client has a connection to it any more when it stops
-// listening. Without notice, a request is lost that is sent in the moment in which the server
-// closes the connection. A balancer must not send a payment again.
+// response to the next request. So no client has a connection when the server stops listening.
+// Without notice, a request is lost if it is sent while the server closes the connection, and a
+// balancer must not repeat a payment.
 //
-// All servers of a program share one. A nil one is never given.
+// All servers of a program share one Notice. A nil Notice has no effect.
 type Notice struct {
-	// For is the duration: longer than the balancers' health checks take to notice. 0 is no notice.
+	// For is the duration. It must be longer than balancers need to notice a failed health check. 0
+	// means no notice.
 	For time.Duration
 	// Health are the paths of health.
 	Health []string

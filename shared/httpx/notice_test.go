@@ -20,12 +20,12 @@ func TestNotice(t *testing.T) {
 	client := &http.Client{Transport: &http.Transport{}}
 	ask := func(path string, status int, closes bool) string {
 		t.Helper()
-		answer := mustGet(t, client, url+path)
-		defer answer.Body.Close() //nolint:errcheck // of a test
-		if answer.StatusCode != status || answer.Close != closes {
-			t.Errorf("%s: got %d, closing %t, want %d, %t", path, answer.StatusCode, answer.Close, status, closes)
+		response := mustGet(t, client, url+path)
+		defer response.Body.Close() //nolint:errcheck // of a test
+		if response.StatusCode != status || response.Close != closes {
+			t.Errorf("%s: got %d, closing %t, want %d, %t", path, response.StatusCode, response.Close, status, closes)
 		}
-		return answer.Header.Get("Request-Id")
+		return response.Header.Get("Request-Id")
 	}
 	ask("/v1/health", http.StatusOK, false)
 	given, over := context.WithCancel(t.Context())
@@ -38,18 +38,18 @@ func TestNotice(t *testing.T) {
 		}
 	}
 	ask("/v1/health/", http.StatusOK, true)
-	n.Give(t.Context()) // which was done: it does not wait
+	n.Give(t.Context()) // notice was given already, so it does not wait
 }
 
-// TestNoNotice: without one nothing changes, and the stop waits for nothing.
+// TestNoNotice: without a notice, responses do not change, and the stop does not wait.
 func TestNoNotice(t *testing.T) {
 	t.Parallel()
 	for _, n := range []*httpx.Notice{nil, {Health: []string{"/health"}}} {
 		n.Give(t.Context())
-		answer := mustGet(t, &http.Client{Transport: &http.Transport{}},
+		response := mustGet(t, &http.Client{Transport: &http.Transport{}},
 			"http://"+mustStart(t, httpx.NewServer(httpx.Options{Handler: hello, Notice: n}))+"/health")
-		if _ = answer.Body.Close(); answer.StatusCode != http.StatusOK || answer.Close {
-			t.Errorf("got %d, closing %t", answer.StatusCode, answer.Close)
+		if _ = response.Body.Close(); response.StatusCode != http.StatusOK || response.Close {
+			t.Errorf("got %d, closing %t", response.StatusCode, response.Close)
 		}
 	}
 }

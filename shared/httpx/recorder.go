@@ -28,7 +28,7 @@ func (w *recorder) note(status int) {
 // Unwrap is for http.ResponseController.
 func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// WriteHeader notes the first final status; 1xx other than 101 only announce one.
+// WriteHeader records the first final status. A status of 1xx, except 101, is not final.
 func (w *recorder) WriteHeader(status int) {
 	if w.status == 0 && (status >= http.StatusOK || status == http.StatusSwitchingProtocols) {
 		w.note(status)
@@ -53,7 +53,7 @@ func (w *recorder) FlushError() error {
 	return http.NewResponseController(w.ResponseWriter).Flush()
 }
 
-// Hijack takes the connection away; no response can be written after it.
+// Hijack takes over the connection. No response can be written after it.
 func (w *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, rw, err := http.NewResponseController(w.ResponseWriter).Hijack()
 	if err == nil && w.status == 0 {

@@ -8,9 +8,9 @@ import (
 	"strconv"
 )
 
-// Recover turns a panic into the response of onPanic if nothing was written yet. Else it cuts the
-// connection, so that no client takes half a response for a whole one. It logs the panic's Go type
-// and the functions on the stack: the value and the arguments may hold card data.
+// Recover turns a panic into the response of onPanic if nothing was written yet. Otherwise it cuts
+// the connection, so that no client treats half a response as complete. It logs only the panic's Go
+// type and the functions on the stack, because values and arguments may contain card data.
 // http.ErrAbortHandler passes through.
 func Recover(onPanic func(w http.ResponseWriter, r *http.Request), log *slog.Logger, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -18,13 +18,13 @@ func Recover(onPanic func(w http.ResponseWriter, r *http.Request), log *slog.Log
 		if !ok {
 			rec = &recorder{ResponseWriter: w}
 		}
-		defer answer(rec, r, onPanic, log)
+		defer respondToPanic(rec, r, onPanic, log)
 		next.ServeHTTP(rec, r)
 	})
 }
 
-// answer is deferred itself, for recover works in no other place.
-func answer(w *recorder, r *http.Request, onPanic func(http.ResponseWriter, *http.Request), log *slog.Logger) {
+// respondToPanic is the deferred function itself, because recover works only there.
+func respondToPanic(w *recorder, r *http.Request, onPanic func(http.ResponseWriter, *http.Request), log *slog.Logger) {
 	v := recover()
 	if v == nil {
 		return

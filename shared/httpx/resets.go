@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 )
 
-// mostResets is the number of requests that a client may cancel on one HTTP/2 connection, unless
-// they are the smaller part of its requests. net/http bounds the requests of a connection that are
-// under way, and ends a connection with too many that wait. It sets no bound on cancelled ones.
+// mostResets is the number of requests that a client may cancel on one HTTP/2 connection. The bound
+// does not apply if most requests of the connection complete. net/http bounds the requests in
+// progress and the waiting requests of a connection, but not the cancelled ones.
 const mostResets = 200
 
 // resets counts the requests of one HTTP/2 connection.

@@ -16,8 +16,8 @@ import (
 )
 
 // TestServerEndsAResettingConnection: a client that cancels its requests on one connection gets
-// GOAWAY, so that it needs a new connection. Cancelled requests among more whole ones do not end
-// the connection.
+// GOAWAY, so that it needs a new connection. If most requests complete, cancelled requests do not
+// end the connection.
 func TestServerEndsAResettingConnection(t *testing.T) {
 	t.Parallel()
 	fixture := httptest.NewUnstartedServer(nil) // for its certificate

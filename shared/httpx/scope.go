@@ -9,7 +9,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/telemetry"
 )
 
-// scope is the data that the middlewares share about one request. The first of them puts it into
+// scope is the data that the middlewares share about one request. The first middleware puts it into
 // the context, as one value instead of three. It belongs to the goroutine that serves the request.
 type scope struct {
 	requestID     string
@@ -40,7 +40,7 @@ func withScope(r *http.Request, s *scope) *http.Request {
 func RequestID(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s := scopeFrom(r.Context())
-		if s == nil || s.requestID != "" { // one is there when a handler calls another one in process
+		if s == nil || s.requestID != "" { // it is set already if one handler calls another in process
 			s = &scope{}
 			r = withScope(r, s)
 		}
@@ -66,7 +66,7 @@ func AdoptRequestID(ctx context.Context, id string) {
 	}
 }
 
-// validRequestID keeps out of the log what no service of ours gives.
+// validRequestID rejects ids that our services do not generate, to keep them out of the log.
 func validRequestID(text string) bool {
 	_, err := id.Parse(id.Request, text)
 	return err == nil

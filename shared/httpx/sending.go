@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 )
 
-// Sending records the connections that a transport takes for one request. A transport repeats some
-// requests without its caller after a kept connection broke, and then returns the result of its
-// last attempt only. The zero value is ready for use, and safe for concurrent use.
+// Sending records the connections that a transport uses for one request. After a kept connection
+// breaks, a transport may repeat a request on its own, and then returns only the result of the last
+// attempt. The zero value is ready for use, and safe for concurrent use.
 type Sending struct{ conns atomic.Int32 }
 
 // Trace returns the context to send the request with. The transport must call the GotConn hook of
@@ -28,6 +28,6 @@ func (s *Sending) NeverSent(err error) bool {
 	return s.conns.Load() == 0 && errors.As(err, &op) && op.Op == "dial"
 }
 
-// Repeated reports whether the transport took more than one connection: the response proves
-// nothing about the attempts before the last one.
+// Repeated reports whether the transport used more than one connection. Then the response proves
+// nothing about earlier attempts.
 func (s *Sending) Repeated() bool { return s.conns.Load() > 1 }

@@ -11,7 +11,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/httpx"
 )
 
-// TestSending: an error proves that nothing was sent only if no connection could be opened at all.
+// TestSending: an error proves that nothing was sent only if no connection was opened.
 func TestSending(t *testing.T) {
 	t.Parallel()
 	for name, two := range map[string]bool{"HTTP/1.1": false, "HTTP/2": true} {

@@ -26,7 +26,7 @@ type Options struct {
 	Log     *slog.Logger  // nil: nothing is logged
 	Clock   clock.Clock   // measures the drain; nil: the system's
 	Drain   time.Duration // how long Stop waits for requests under way; 0: 10 s
-	Notice  *Notice       // given before Stop; nil: none is
+	Notice  *Notice       // given before Stop; may be nil
 }
 
 // Server is one listener with our timeouts and limits. It is started once and stopped once;
@@ -82,9 +82,8 @@ func NewServer(o Options) *Server {
 }
 
 // endChunked closes the connection after a request with a Transfer-Encoding. Such a request may
-// also have had a Content-Length, which net/http removes before any handler runs. A proxy in front
-// may have read the body by that length, so the rest of the connection is not trusted (RFC 9112,
-// 6.1).
+// also have had a Content-Length, which net/http removes before a handler runs. A proxy in front
+// may have used that length, so the rest of the connection cannot be trusted (RFC 9112, 6.1).
 func endChunked(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(r.TransferEncoding) > 0 { // HTTP/1.1 alone has it
@@ -95,8 +94,8 @@ func endChunked(next http.Handler) http.Handler {
 }
 
 // Start listens on addr ("127.0.0.1:0" picks a port; "unix:PATH" makes a socket, see package
-// socket) and returns the address once connections are accepted. Started before, it returns the
-// same address; stopped before, http.ErrServerClosed.
+// socket) and returns the address once connections are accepted. If it was started before, it
+// returns the same address. If it was stopped before, the error is http.ErrServerClosed.
 func (s *Server) Start(addr string) (net.Addr, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -136,8 +135,8 @@ func (s *Server) serve(ln net.Listener) {
 }
 
 // Stop stops listening and waits for the requests under way, for the drain time or until ctx ends.
-// Then it cuts the remaining ones and returns an error. A second call returns the same. For a
-// server that was never started it returns nil.
+// Then it cuts the remaining requests and returns an error. A second call returns the same result.
+// If the server was never started, it returns nil.
 func (s *Server) Stop(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -149,7 +148,7 @@ func (s *Server) Stop(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.drain)
 	defer cancel()
 	if err := s.http.Shutdown(ctx); err != nil {
-		_ = s.http.Close() // its error adds nothing to the one at hand
+		_ = s.http.Close() // its error adds nothing to the first one
 		s.stopErr = fmt.Errorf("drain: %w", err)
 	}
 	s.log.LogAttrs(ctx, slog.LevelInfo, "server stopped",

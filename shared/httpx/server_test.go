@@ -46,7 +46,7 @@ var hello = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _
 func TestServerStartsAndStopsRepeatedly(t *testing.T) {
 	t.Parallel()
 	s := httpx.NewServer(httpx.Options{Handler: hello})
-	const own = "127.0.0.77:0" // nobody else takes the port when it is free again
+	const own = "127.0.0.77:0" // no other program takes the port when it is free again
 	started, err := s.Start(own)
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +142,7 @@ func TestServerStopCutsWhatIsLeft(t *testing.T) {
 		req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
 		if resp, err := (&http.Client{Transport: &http.Transport{}}).Do(req); err == nil {
 			_ = resp.Body.Close()
-			t.Error("got an answer, want a cut connection")
+			t.Error("got a response, want a closed connection")
 		}
 	})
 	<-entered
@@ -254,6 +254,6 @@ func TestServerGivesOptionsStarToTheHandler(t *testing.T) {
 	}
 	_ = resp.Body.Close()
 	if resp.Header.Get("Request-Id") == "" {
-		t.Error("an answer without Request-Id")
+		t.Error("got a response without Request-Id")
 	}
 }

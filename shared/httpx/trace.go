@@ -9,9 +9,9 @@ import (
 )
 
 // Trace begins a span for every request, as the child of its caller's span, and names it by method
-// and route. It stands inside RequestID and outside LogRequests, from whose event it takes the
-// span's attributes. With a nil tracer it makes none. The caller's trace context is kept for the
-// log and for the calls that Traced carries.
+// and route. Use it inside RequestID and outside LogRequests, whose event has the span's
+// attributes. With a nil tracer it makes no span. It keeps the caller's trace context for the log
+// and for the calls of Traced.
 func Trace(t *telemetry.Tracer, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s := scopeFrom(r.Context())
@@ -62,7 +62,7 @@ func (s *scope) describe(span telemetry.Span, method string, returned bool) {
 	}
 }
 
-// spanMethod is the name of a request's span until its route is known.
+// spanMethod returns the name of a request's span until its route is known.
 func spanMethod(method string) string {
 	if known := knownMethod(method); known != "OTHER" {
 		return known

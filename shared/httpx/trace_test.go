@@ -29,7 +29,7 @@ func recorder() (*telemetry.Tracer, *tracetest.SpanRecorder) {
 	return telemetry.New(trace.NewTracerProvider(trace.WithSpanProcessor(r)).Tracer("test")), r
 }
 
-// chain is the usual order of the middlewares.
+// chain returns the usual order of the middlewares.
 func chain(t *telemetry.Tracer, log *slog.Logger, h http.HandlerFunc) http.Handler {
 	c := newClock()
 	broken := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }
@@ -163,12 +163,12 @@ func carried(t *testing.T, tracer *telemetry.Tracer, header http.Header, status 
 			return
 		}
 		sent = out.Header
-		answer, err := next.RoundTrip(out)
+		response, err := next.RoundTrip(out)
 		if err != nil {
 			t.Error(err)
 			return
 		}
-		_ = answer.Body.Close() // only the header matters
+		_ = response.Body.Close() // only the header matters
 	})
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 	r.Header = header
@@ -222,9 +222,9 @@ func TestTracedNamesFailuresByClass(t *testing.T) {
 	} {
 		tracer, recorded := recorder()
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/"+planted, nil)
-		answer, got := httpx.Traced(tracer, func(string) string { return "/" }, failing{err}).RoundTrip(r)
-		if answer != nil {
-			_ = answer.Body.Close() // cannot be
+		response, got := httpx.Traced(tracer, func(string) string { return "/" }, failing{err}).RoundTrip(r)
+		if response != nil {
+			_ = response.Body.Close() // never happens
 		}
 		s := recorded.Ended()[0]
 		if !errors.Is(got, err) || attributes(s)["error.type"] != want || s.Status().Description != "" ||

@@ -20,16 +20,16 @@ func WithResend(ctx context.Context, n int) context.Context {
 	return context.WithValue(ctx, resendKey{}, n)
 }
 
-// ResendFrom is the n of WithResend, 0 for a request that repeats none.
+// ResendFrom returns the n of WithResend, 0 for a request that repeats none.
 func ResendFrom(ctx context.Context) int {
 	n, _ := ctx.Value(resendKey{}).(int)
 	return n
 }
 
-// Traced returns a transport that makes a span for every request it sends with next, until the
-// response's header has come. The receiver continues the trace. template turns a path into one of
-// few, without ids. With a nil tracer it passes on the trace context of the request under way, if
-// there is one. Baggage is never sent.
+// Traced returns a transport that sends each request with next, in a span that ends with the
+// response's header. The receiver continues the trace. template turns a path into a route without
+// ids. With a nil tracer it forwards the trace context of the current request, if there is one.
+// Baggage is never sent.
 func Traced(t *telemetry.Tracer, template func(path string) string, next http.RoundTripper) http.RoundTripper {
 	return &traced{t, template, next}
 }
@@ -64,17 +64,17 @@ func (t *traced) RoundTrip(r *http.Request) (*http.Response, error) {
 	if n := ResendFrom(ctx); n > 0 {
 		span.Int(telemetry.Resend, n)
 	}
-	answer, err := t.next.RoundTrip(r)
+	response, err := t.next.RoundTrip(r)
 	switch {
 	case err != nil:
 		span.Fail(sendClass(err))
 	default:
-		span.Int(telemetry.Status, answer.StatusCode)
-		if answer.StatusCode >= http.StatusBadRequest {
-			span.Fail(strconv.Itoa(answer.StatusCode))
+		span.Int(telemetry.Status, response.StatusCode)
+		if response.StatusCode >= http.StatusBadRequest {
+			span.Fail(strconv.Itoa(response.StatusCode))
 		}
 	}
-	return answer, err
+	return response, err
 }
 
 // sendClass names the reason for which a request got no response, without its text, which holds the

@@ -10,7 +10,7 @@ import (
 )
 
 // TestCloseUnread checks that the connection closes after a request with a body, of known length or
-// not. A request without one keeps it. HTTP/2 ends its stream instead.
+// not. After a request without a body it stays open. In HTTP/2 the stream ends instead.
 func TestCloseUnread(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

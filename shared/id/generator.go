@@ -28,7 +28,7 @@ type Generator struct {
 // NewGenerator returns a generator that orders its numbers by the time of c.
 func NewGenerator(c clock.Clock) *Generator { return &Generator{clock: c} }
 
-// Pass has all further numbers be greater than n.
+// Pass makes all further numbers greater than n.
 func (g *Generator) Pass(n int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -36,8 +36,8 @@ func (g *Generator) Pass(n int64) {
 }
 
 // Next returns a positive number greater than all it returned before: unix milliseconds in the
-// upper 42 bits, chance in the lower 21. It stays increasing when the clock steps back, and when a
-// millisecond is used up (it then borrows from the next).
+// upper 42 bits, random bits in the lower 21. It stays increasing when the clock steps back, and
+// when a millisecond is used up (it then borrows from the next).
 func (g *Generator) Next() int64 {
 	ms := min(g.clock.Now().UnixMilli(), maxMillis)
 	chance := rand.Uint32() //nolint:gosec // ids are not secrets
@@ -58,6 +58,6 @@ func At(t time.Time) int64 {
 	return max(0, min(t.UnixMilli(), maxMillis)) << lowBits
 }
 
-// TimeOf returns when a generator drew n, in whole milliseconds; in a busy millisecond it may be
-// some later than it was.
+// TimeOf returns the time at which a generator drew n, in whole milliseconds. After a busy
+// millisecond it is some milliseconds too late.
 func TimeOf(n int64) time.Time { return time.UnixMilli(n >> lowBits) }

@@ -42,7 +42,7 @@ func TestNextIncreases(t *testing.T) {
 			c := clock.NewFake(time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC))
 			g := id.NewGenerator(c)
 			last := int64(0)
-			for range 200_000 { // more than one millisecond has room for
+			for range 200_000 { // more ids than fit into one millisecond
 				n := g.Next()
 				if n <= last {
 					t.Fatalf("got %d after %d", n, last)

@@ -36,8 +36,7 @@ const (
 	digits   = 13 // 13 characters of 5 bits hold 65 bits; the first one stays below '8' for 63
 )
 
-// Format returns the id of kind p for n. n must be positive: the text made of any other n is one
-// that Parse refuses.
+// Format returns the id of kind p for n. n must be positive: Parse refuses the text of any other n.
 func Format(p Prefix, n int64) string {
 	b := make([]byte, len(p)+1+digits)
 	copy(b, p)

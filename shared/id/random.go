@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 )
 
-// Random returns an id of kind p whose 63 bits come from crypto/rand. It is for names that clients
-// see and that must not reveal the ids that a Generator draws at the same time. Its ids have no
+// Random returns an id of kind p whose 63 bits come from crypto/rand. Use it for names that clients
+// see and that must not reveal the ids that a Generator draws at that time. These ids have no
 // order.
 func Random(p Prefix) string {
 	for {

@@ -7,8 +7,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// TestRandomIsUnrelated: ids that were drawn one after the other differ in about half of their 63
-// bits, and none comes twice.
+// TestRandomIsUnrelated: consecutive ids differ in about half of their 63 bits, and no id occurs
+// twice.
 func TestRandomIsUnrelated(t *testing.T) {
 	t.Parallel()
 	const rounds = 4096

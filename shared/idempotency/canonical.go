@@ -12,10 +12,10 @@ import (
 // request: names are sorted, and white space and escapes are removed. An empty body counts as an
 // empty object.
 //
-// Each number stays as it was sent. A service that takes only integers accepts one spelling of
-// each, and to parse 250 kB of subnormal numbers takes half a second. Canonical returns nil if the
-// body is not JSON or nests deeper than jsonscan.MaxDepth, because it copies each object once for
-// each level around it.
+// Each number stays as it was sent. A service that accepts only integers accepts only one spelling
+// of each, and parsing 250 kB of subnormal numbers would take half a second. Canonical returns nil
+// if the body is not JSON or nests deeper than jsonscan.MaxDepth, because it copies each object
+// once for each level around it.
 func Canonical(body []byte) []byte {
 	if len(body) == 0 {
 		return []byte("{}")

@@ -8,7 +8,7 @@ import (
 )
 
 // TestCanonical: bodies that differ in white space, escapes or the order of names have one
-// canonical form. Each number stays as it was sent, and so none is parsed.
+// canonical form. Each number stays as it was sent, so no number is parsed.
 func TestCanonical(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{

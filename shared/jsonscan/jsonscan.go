@@ -11,11 +11,11 @@ import (
 // MaxDepth is how deep the body of a request may nest.
 const MaxDepth = 32
 
-// Member is the position of a member. The zero value is the position of a text that is in no
+// Member is the position of a member. The zero value is the position of a value outside of any
 // object.
 type Member struct {
 	Depth  int    // 1 for the members of the outermost value, and for its elements if it is an array
-	Parent string // the name of the member that holds the object or array; "" if none does
+	Parent string // the name of the member that contains the object or array; "" for none
 	Name   string // "" for the elements of arrays
 }
 
@@ -50,7 +50,7 @@ func (s *Scanner) ReadToken() (jsontext.Token, error) {
 		if s.isName = inside == jsontext.KindBeginObject && n%2 == 0; s.isName {
 			s.names[len(s.names)-1] = token.String()
 		}
-	default: // the other kinds neither nest nor name
+	default: // other tokens neither nest nor are names
 	}
 	return token, nil
 }

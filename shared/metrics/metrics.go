@@ -44,7 +44,7 @@ func New(prefix string) *Set {
 	return s
 }
 
-// Register adds series. It panics when one is there already.
+// Register adds series. It panics if one is registered already.
 func (s *Set) Register(more ...prometheus.Collector) { s.registry.MustRegister(more...) }
 
 // Gatherer returns the series, without the series of the process.

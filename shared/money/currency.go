@@ -17,8 +17,8 @@ func Lookup(code string) (Currency, bool) {
 }
 
 // exponents is ISO 4217 list one, fund codes included, as of January 2026 (bgn has left it, xad and
-// xcg have come). Codes without a minor unit (metals, drawing rights, test and "no currency" codes)
-// are left out: no payment can be made in them.
+// xcg have come). It omits codes without a minor unit (metals, drawing rights, test and "no
+// currency" codes), because no payment can be made in them.
 var exponents = map[string]int{
 	"bif": 0, "clp": 0, "djf": 0, "gnf": 0, "isk": 0, "jpy": 0, "kmf": 0, "krw": 0, "pyg": 0, "rwf": 0, "ugx": 0, "uyi": 0,
 	"vnd": 0, "vuv": 0, "xaf": 0, "xof": 0, "xpf": 0,

@@ -1,3 +1,3 @@
-// Package money reads and writes amounts: integers in the minor unit of an ISO 4217 currency. No
-// floating point takes part.
+// Package money reads and writes amounts: integers in the minor unit of an ISO 4217 currency. It
+// uses no floating point.
 package money

@@ -10,7 +10,7 @@ import (
 // Max is the greatest amount, in minor units of any currency.
 const Max int64 = 999_999_999_999
 
-// Errors of Parse. They come wrapped, and never with the text that was parsed.
+// The errors of Parse. Parse wraps them, and never includes the parsed text.
 var (
 	ErrSyntax    = errors.New("not a decimal amount")
 	ErrPrecision = errors.New("more decimals than the currency has")
@@ -52,7 +52,7 @@ func Parse(s string, exponent int) (int64, error) {
 	exponent = max(exponent, 0)
 	if len(decimals) > exponent {
 		if strings.Trim(decimals[exponent:], "0") != "" {
-			return 0, fmt.Errorf("parse amount: %w (%d)", ErrPrecision, exponent)
+			return 0, fmt.Errorf("parse amount: %w: want at most %d", ErrPrecision, exponent)
 		}
 		decimals = decimals[:exponent]
 	}

@@ -16,9 +16,9 @@ import (
 //go:embed clock/steered.c
 var steeredClock []byte
 
-// Steered starts a server as Own does, whose wall clock SetClock moves. Its processes load a
-// library that replaces the C library's clock functions. The monotonic clock stays, as at a step of
-// a machine's clock. It takes a C compiler, cc.
+// Steered starts a server like Own. SetClock moves its wall clock. Its processes load a library
+// that replaces the C library's clock functions. The monotonic clock stays, as at a step of a
+// machine's clock. It needs a C compiler, cc.
 func Steered(tb testing.TB) *Server {
 	tb.Helper()
 	s := Own(tb)
@@ -41,7 +41,8 @@ func Steered(tb testing.TB) *Server {
 }
 
 // SetClock sets how far the wall clock of a server that Steered has started is ahead of the
-// machine's, in whole seconds; negative for behind. All of its processes have it at once.
+// machine's, in whole seconds; negative for behind. All processes of the server see the change
+// immediately.
 func (s *Server) SetClock(tb testing.TB, offset time.Duration) {
 	tb.Helper()
 	file, err := os.OpenFile(s.clockFile(), os.O_WRONLY|os.O_CREATE, 0o644) //nolint:gosec // the server's user reads it

@@ -14,10 +14,10 @@ import (
 	"github.com/causeway-pay/causeway/shared/pgtest/server"
 )
 
-// Server is one test's own, which may be stopped and go on.
+// Server is a server for one test, which can be stopped and continued.
 type Server struct{ *server.Server }
 
-// Own starts a server that is gone when the test ends.
+// Own starts a server until the end of the test.
 func Own(tb testing.TB) *Server {
 	tb.Helper()
 	started, err := server.Start(context.Background(), settings...)
@@ -34,26 +34,27 @@ func Own(tb testing.TB) *Server {
 	return s
 }
 
-// URL is its empty database's; more is added to it.
+// URL returns the URL of its empty database, with more appended.
 func (s *Server) URL(more url.Values) string { return s.Server.URL("postgres", more) }
 
 // Socket is where it listens.
 func (s *Server) Socket() string { return filepath.Join(s.Folder(), ".s.PGSQL.5432") }
 
-// Pause has all of its processes stand still; Resume goes on.
+// Pause stops all of its processes until Resume.
 func (s *Server) Pause() { s.signal(syscall.SIGSTOP) }
 
 // Resume ends Pause.
 func (s *Server) Resume() { s.signal(syscall.SIGCONT) }
 
-// Kill kills all of its processes at once, as a machine that fails does; Again starts it once more.
+// Kill kills all of its processes at the same time, as a machine that fails does; Again starts it
+// once more.
 func (s *Server) Kill() {
-	pids := s.signal(syscall.SIGSTOP) // a stopped process starts no more of them
+	pids := s.signal(syscall.SIGSTOP) // a stopped process starts no further process
 	for _, pid := range pids {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
 	for _, pid := range pids {
-		for syscall.Kill(pid, 0) == nil { // one that is not forgotten yet is there still, for the next server
+		for syscall.Kill(pid, 0) == nil { // the next server would treat a process that is not reaped yet as running
 			runtime.Gosched()
 		}
 	}
@@ -86,7 +87,7 @@ func (s *Server) signal(sig syscall.Signal) (pids []int) {
 		}
 		for _, p := range processes {
 			if !slices.Contains(pids, p.PID) {
-				_ = syscall.Kill(p.PID, sig) // a process that has ended needs none
+				_ = syscall.Kill(p.PID, sig) // a process that has ended needs no signal
 				pids, more = append(pids, p.PID), true
 			}
 		}

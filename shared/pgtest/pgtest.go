@@ -19,7 +19,7 @@ import (
 // Main is TestMain for a package that uses this one: it stops the server in the end.
 func Main(m *testing.M) { os.Exit(Run(m)) }
 
-// Run is Main for one that has more to do in the end: it returns the exit code.
+// Run is Main for a TestMain with further work at its end: it returns the exit code.
 func Run(m *testing.M) int {
 	code := m.Run()
 	if one.Server != nil {

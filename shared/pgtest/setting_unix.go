@@ -10,7 +10,7 @@ import (
 )
 
 // Set changes a setting in the server's configuration and reloads that. It returns once new
-// sessions have the value; sessions that live have it before their next statement or shortly after.
+// sessions have the value. Existing sessions get it before their next statement or shortly after.
 func (s *Server) Set(tb testing.TB, name, value string) {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(tb.Context(), programtest.Patience)

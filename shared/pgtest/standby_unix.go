@@ -12,9 +12,9 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// Standby makes each commit wait for a standby of this name, which never comes; "" ends that. It
-// returns once commits behave so. The processes of a server read a setting one after the other, and
-// a session can show a setting that commits do not follow yet.
+// Standby makes each commit wait for a standby of this name, which does not exist; "" ends that. It
+// returns once commits behave so: the processes of a server read a setting one after the other, so
+// a session can show a setting before commits follow it.
 func (s *Server) Standby(tb testing.TB, name string) {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(tb.Context(), programtest.Patience)

@@ -24,7 +24,7 @@ func (e *UnfitError) Error() string {
 // Row is one row of a query result. Rows of pgx and of database/sql are.
 type Row interface{ Scan(dest ...any) error }
 
-// effective reads the settings as they are for this session, wherever they were set.
+// effective reads the settings that apply to this session.
 const effective = `SELECT current_setting('server_encoding'), current_setting('synchronous_commit'),
 	current_setting('fsync'), current_setting('full_page_writes')`
 
@@ -33,11 +33,11 @@ const source = `SELECT source FROM pg_settings WHERE name = '%s'`
 
 // Check returns an UnfitError if the database would lose commits or cannot store every text. lost
 // names the committed data that would be lost, such as "acknowledged payments". query runs a query
-// and returns its first row; its errors are returned as they are.
+// and returns its first row. Check returns its errors unchanged.
 //
-// synchronous_commit must be on or remote_apply. Under off a crash of the server loses commits.
-// Under local a failover loses them. Under remote_write a failover loses them if the standby lost
-// power too. Without a synchronous standby, on costs no more than either.
+// synchronous_commit must be on or remote_apply. With off, a crash of the server loses commits.
+// With local, a failover loses them. With remote_write, a failover loses them if the standby has
+// lost power too. Without a synchronous standby, on costs no more than these.
 func Check(query func(text string) Row, lost string) error {
 	var encoding, waits, flushes, images string
 	if err := query(effective).Scan(&encoding, &waits, &flushes, &images); err != nil {
@@ -63,7 +63,7 @@ func Check(query func(text string) Row, lost string) error {
 	return nil
 }
 
-// remedy is the operator's step for a setting, by the source that pg_settings shows.
+// remedy returns the operator's step for a setting, by the source that pg_settings shows.
 func remedy(name, from string) string {
 	switch from {
 	case "client":
@@ -78,9 +78,9 @@ func remedy(name, from string) string {
 	return "set it to on in the configuration of the server, and reload that"
 }
 
-// Durable returns a hook for new connections. It refuses a connection by Check, and keeps the
-// session's synchronous_commit as it is: a later reload of the server's configuration does not
-// change it. fsync and full_page_writes cannot be kept; run Check again from time to time.
+// Durable returns a hook for new connections. It refuses a connection if Check fails, and fixes the
+// session's synchronous_commit, so that a later reload of the server's configuration does not
+// change it. fsync and full_page_writes cannot be fixed, so run Check again from time to time.
 func Durable(lost string) func(context.Context, *pgx.Conn) error {
 	return func(ctx context.Context, conn *pgx.Conn) error {
 		query := func(text string) Row { return conn.QueryRow(ctx, text, pgx.QueryExecModeSimpleProtocol) }

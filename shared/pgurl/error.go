@@ -21,7 +21,7 @@ func Duplicate(err error) bool {
 }
 
 // Unavailable reports whether a later attempt may succeed. The error is then of the connection, a
-// changed password, resources, an operator (a timeout among them), the system, or another
+// changed password, resources, an operator (including a timeout), the system, or another
 // transaction. Or the server is a standby.
 func Unavailable(e *pgconn.PgError) bool {
 	switch e.Code[:2] {

@@ -6,8 +6,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Rotating has connections made with the user and the password that the URL has now: again reads
-// it. One that cannot be read is none: the last good ones are tried.
+// Rotating makes new connections with the present user and password of the URL, which again reads.
+// If the URL cannot be read, it uses the last valid ones.
 func Rotating(again func() (string, error)) func(context.Context, *pgx.ConnConfig) error {
 	return func(_ context.Context, made *pgx.ConnConfig) error {
 		source, err := again()

@@ -50,14 +50,14 @@ func (p Program) health(ctx context.Context, args []string, stdout, stderr io.Wr
 	fs.SetOutput(stderr)
 	admin := fs.String("admin", p.Admin,
 		"`address` of the operators' port, as in the program's settings: host:port, or unix:PATH")
-	patience := fs.Duration("timeout", 5*time.Second, "how long it may take")
+	patience := fs.Duration("timeout", 5*time.Second, "longest `duration` of the check")
 	switch err := fs.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		return exitDone
 	case err != nil:
 		return exitUsage
 	case fs.NArg() > 0:
-		_, _ = fmt.Fprintf(stderr, "%s health: %q is one word too many\n", p.Name, fs.Arg(0))
+		_, _ = fmt.Fprintf(stderr, "%s health: unexpected argument %q\n", p.Name, fs.Arg(0))
 		return exitUsage
 	}
 	ctx, cancel := context.WithTimeout(ctx, *patience)
@@ -69,7 +69,8 @@ func (p Program) health(ctx context.Context, args []string, stdout, stderr io.Wr
 	return exitDone
 }
 
-// ask copies a program's health response to a writer, and returns an error unless it is healthy.
+// ask copies a program's health response to a writer, and returns an error unless the program is
+// healthy.
 func ask(ctx context.Context, admin, path string, to io.Writer) error {
 	network, address, err := target(admin)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 // serve sends the responses of a program with a status, on an address or a socket.
 func serve(t *testing.T, network, address string, status int) net.Addr {
 	t.Helper()
-	l, err := net.Listen(network, address) //nolint:noctx // it listens at once
+	l, err := net.Listen(network, address) //nolint:noctx // it listens immediately
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestHealth(t *testing.T) {
 // TestHealthGivesUp: a server that accepts connections and sends nothing is not healthy.
 func TestHealthGivesUp(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it listens at once
+	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it listens immediately
 	if err != nil {
 		t.Fatal(err)
 	}

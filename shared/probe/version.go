@@ -6,8 +6,8 @@ import "runtime/debug"
 // github.com/causeway-pay/causeway/shared/probe.stamped=v1.2.3".
 var stamped string
 
-// Version is the release that this program is of, and the commit it was built from where that is
-// known.
+// Version returns the release that this program is of, and the commit it was built from where that
+// is known.
 func Version() string {
 	version, revision, changed := stamped, "", ""
 	if info, ok := debug.ReadBuildInfo(); ok {

@@ -19,7 +19,7 @@ const (
 )
 
 // Main carries out a command and returns the exit code. SIGTERM and SIGINT end the command's
-// context; a second one ends the process at once.
+// context; a second one ends the process immediately.
 func Main(name string, stderr io.Writer, command func(ctx context.Context) error) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

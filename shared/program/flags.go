@@ -24,7 +24,7 @@ func Flags(name string, stderr io.Writer, usage string) *flag.FlagSet {
 	return fs
 }
 
-// Parse reads a command line, and rejects more words than the command takes. It returns
+// Parse reads a command line, and rejects more arguments than the command has. It returns
 // flag.ErrHelp if it showed the help.
 func Parse(fs *flag.FlagSet, args []string, words int) error {
 	switch err := fs.Parse(args); {
@@ -33,7 +33,7 @@ func Parse(fs *flag.FlagSet, args []string, words int) error {
 	case err != nil:
 		return ErrUsage
 	case fs.NArg() > words:
-		return Misused(fs.Output(), fs.Name(), "%q is one word too many", fs.Arg(words))
+		return Misused(fs.Output(), fs.Name(), "unexpected argument %q", fs.Arg(words))
 	}
 	return nil
 }
@@ -44,8 +44,8 @@ func Misused(stderr io.Writer, name, format string, args ...any) error {
 	return ErrUsage
 }
 
-// LoadConfig reads a configuration file into the variables of flags that were parsed already. A
-// value of a flag wins over the file's. A path of "" stands for no file.
+// LoadConfig reads a configuration file into the variables of flags that were parsed already. The
+// value of a flag has precedence over the file's. A path of "" means no file.
 func LoadConfig(fs *flag.FlagSet, path string, into any) error {
 	if path == "" {
 		return nil

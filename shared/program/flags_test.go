@@ -36,7 +36,7 @@ func parse(stderr *bytes.Buffer, args ...string) (settings, error) {
 	return c, program.LoadConfig(fs, *file, &c)
 }
 
-// TestFlagsWin: a flag that was given wins over the file, and the file over what holds otherwise.
+// TestFlagsWin: a given flag has precedence over the file, and the file over the default.
 func TestFlagsWin(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "config.yaml")
@@ -72,7 +72,7 @@ func TestParseRefuses(t *testing.T) {
 		"--help":           {program.ExitDone, "Flags:\n  -config file"},
 		"--lisen x":        {program.ExitUsage, "lisen"},
 		"--drain x":        {program.ExitUsage, "flag -drain"},
-		"one two":          {program.ExitUsage, `test: "two" is one word too many; see --help`},
+		"one two":          {program.ExitUsage, `test: unexpected argument "two"; see --help`},
 		"--config " + none: {program.ExitFailed, "test: config: load config: open " + none},
 	} {
 		var out bytes.Buffer

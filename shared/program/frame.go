@@ -25,7 +25,7 @@ type Config struct {
 	Stderr io.Writer     // receives the log
 	Drain  time.Duration // how long listeners wait for requests in progress at the end; 0: 10 s
 	Notice *httpx.Notice // given before that; nil: none
-	Level  slog.Leveler  // the least that the log keeps; nil: info
+	Level  slog.Leveler  // the lowest level in the log; nil: info
 }
 
 // Frame holds the log, the traces and the listeners of a program. It belongs to one goroutine.
@@ -44,10 +44,10 @@ type Frame struct {
 // Open creates the log and the span exporter from environment variables.
 func Open(ctx context.Context, cfg Config) (*Frame, error) {
 	if cfg.Drain < 0 {
-		return nil, errors.New("start: drain is negative")
+		return nil, fmt.Errorf("start: drain: %s: want 0 or more", cfg.Drain)
 	}
 	if cfg.Notice != nil && cfg.Notice.For < 0 {
-		return nil, errors.New("start: notice is negative")
+		return nil, fmt.Errorf("start: notice: %s: want 0 or more", cfg.Notice.For)
 	}
 	log := slog.New(slog.NewJSONHandler(cfg.Stderr, &slog.HandlerOptions{Level: cfg.Level}))
 	traces, err := export.Open(ctx, export.Config{Getenv: os.Getenv, Service: cfg.Name, Log: log, Console: cfg.Stderr})
@@ -74,9 +74,9 @@ func (f *Frame) OnClose(stop func(context.Context) error) { f.closers = append(f
 // Close gives notice, drains the listeners and closes the parts. It ignores that ctx has ended. It
 // may be called again.
 func (f *Frame) Close(ctx context.Context) error {
-	asked := ctx.Err() != nil
+	stopped := ctx.Err() != nil
 	ctx = context.WithoutCancel(ctx)
-	if asked && len(f.drains) > 0 { // else it has not served
+	if stopped && len(f.drains) > 0 { // otherwise the program has not served
 		f.giveNotice(ctx)
 	}
 	errs := make([]error, len(f.drains))

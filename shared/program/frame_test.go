@@ -133,7 +133,7 @@ func TestFrame(t *testing.T) {
 	}
 }
 
-// TestDrainsSideBySide: neither of two that wait for each other could end first.
+// TestDrainsSideBySide: drains run concurrently, because two drains may wait for each other.
 func TestDrainsSideBySide(t *testing.T) {
 	t.Parallel()
 	f, a, b := mustOpen(t, io.Discard), make(chan struct{}), make(chan struct{})

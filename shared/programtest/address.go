@@ -35,7 +35,7 @@ func Host(tb testing.TB) string {
 // claims is the loopback address of Linux at which processes claim ports of 127.0.0.1.
 const claims = "127.255.255.254"
 
-// ports are the claims of this process, which end with it.
+// ports are the claimed ports of this process. The claims end with the process.
 var ports struct {
 	mu     sync.Mutex
 	next   int

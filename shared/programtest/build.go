@@ -21,7 +21,7 @@ import (
 const module = "github.com/causeway-pay/causeway/"
 
 // packages are the main packages of the programs, below module.
-var packages = map[string]string{ //nolint:gosec // "passthrough" is no password
+var packages = map[string]string{ //nolint:gosec // "passthrough" is not a password
 	"core":         "core/cmd/core",
 	"mle-filter":   "mle-filter/cmd/mle-filter",
 	"compat-proxy": "compat-proxy/cmd/compat-proxy",
@@ -68,8 +68,8 @@ var built struct {
 // Programs builds programs of this tree, by their names, and returns the folder that contains them.
 //
 // All processes build into one folder of .cache, one after the other, so that each program is built
-// once for all tests of a run. A process then has links to them: a later build of other sources
-// replaces no program that its tests still start.
+// once for all tests of a run. Each process gets links to them, so that a later build of other
+// sources replaces no program that its tests still start.
 func Programs(ctx context.Context, names ...string) (string, error) {
 	built.mu.Lock()
 	defer built.mu.Unlock()

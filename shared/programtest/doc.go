@@ -3,5 +3,5 @@
 // collects their logs, ends them in every way, and finds free addresses. It installs the tools that
 // tests need into .cache. It is for tests only.
 //
-// It stands in shared, since tests of core and mle-filter use it, which must not import deploy.
+// It is in shared, because tests of core and mle-filter use it and must not import deploy.
 package programtest

@@ -66,8 +66,8 @@ func MustInstall(tb testing.TB, name string, version []byte, fill func(into stri
 	return folder
 }
 
-// pip installs into $1 by the requirements file $2. Some systems ship Python without pip but with
-// venv, which brings one; others ship pip without venv.
+// pip installs into $1 by the requirements file $2. Some systems have Python without pip but with
+// venv, which contains pip. Others have pip without venv.
 const pip = `python3 -m pip --version >/dev/null 2>&1 || { python3 -m venv "$1/.venv" && PATH="$1/.venv/bin:$PATH"; }
 exec python3 -m pip install --quiet --disable-pip-version-check --no-deps --target "$1" --requirement "$2"`
 

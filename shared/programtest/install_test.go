@@ -13,8 +13,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// TestInstall: callers at the same time get one folder, another version gets its own, and a failed
-// installation leaves nothing.
+// TestInstall: concurrent callers get one folder, another version gets a separate folder, and a
+// failed installation leaves nothing.
 func TestInstall(t *testing.T) {
 	t.Parallel()
 	name := "installtest" + strconv.Itoa(os.Getpid())

@@ -5,7 +5,7 @@ import "sync"
 // Log collects the output of programs. The zero value keeps all of it. It is safe for concurrent
 // use.
 type Log struct {
-	Most int // how many bytes of the end are kept at least; 0 keeps all
+	Most int // at least this many bytes of the end are kept; 0 keeps all
 
 	mu   sync.Mutex
 	text []byte // guarded by mu
@@ -22,7 +22,7 @@ func (l *Log) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String returns the text that is kept. A nil Log has none.
+// String returns the kept text. A nil Log has none.
 func (l *Log) String() string {
 	if l == nil {
 		return ""

@@ -106,7 +106,7 @@ func (p *Program) PID() int { return p.cmd.Process.Pid }
 
 // Signal sends it a signal. It may have ended.
 func (p *Program) Signal(s syscall.Signal) {
-	_ = p.cmd.Process.Signal(s) // one that has ended needs none
+	_ = p.cmd.Process.Signal(s) // a program that has ended needs no signal
 }
 
 // Pause stops the program by SIGSTOP, until Resume. It returns once the program is stopped or has
@@ -120,7 +120,7 @@ func (p *Program) Pause() {
 // Resume ends Pause.
 func (p *Program) Resume() { p.Signal(syscall.SIGCONT) }
 
-// Kill ends it as a power cut would, and returns when it is gone.
+// Kill ends the program like a power cut, and returns after its end.
 func (p *Program) Kill() {
 	p.Signal(syscall.SIGKILL)
 	<-p.ended
@@ -140,7 +140,7 @@ func (p *Program) Stop(tb testing.TB) {
 	}
 }
 
-// Ended is closed when it has ended; Err then returns how.
+// Ended is closed when the program has ended. Then Err returns its result.
 func (p *Program) Ended() <-chan struct{} { return p.ended }
 
 // Err waits until it has ended, and returns how: nil for exit code 0.
@@ -152,8 +152,8 @@ func (p *Program) Err() error {
 // errNotInTime reports that a condition of a program does not hold in time.
 var errNotInTime = errors.New("not in time")
 
-// Until waits for a condition, as long as the program runs. what names the condition behind the
-// name of the program: "is ready".
+// Until waits for a condition, as long as the program runs. what names the condition in errors,
+// after the name of the program: "is ready".
 func (p *Program) Until(ctx context.Context, what string, holds func() bool) error {
 	ctx, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()

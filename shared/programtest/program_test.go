@@ -16,7 +16,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// script is a program of the shell.
+// script returns a program of the shell.
 func script(text string) programtest.Command {
 	return programtest.Command{Path: "/bin/sh", Args: []string{"-c", text}}
 }
@@ -37,7 +37,7 @@ func TestProgram(t *testing.T) {
 	if err := p.Terminate(); !errors.As(err, &exit) || exit.ExitCode() != 3 {
 		t.Errorf("got %v, want exit code 3", err)
 	}
-	p.Kill() // which is harmless then
+	p.Kill() // which has no effect then
 	if err := p.Listens(t.Context(), "127.0.0.1:1"); err == nil {
 		t.Error("a program that has ended listens")
 	}
@@ -56,7 +56,7 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// TestPause: a paused program stands still until Resume, and a second Pause changes nothing.
+// TestPause: a paused program does nothing until Resume, and a second Pause changes nothing.
 func TestPause(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "beats")
@@ -85,7 +85,7 @@ func TestPause(t *testing.T) {
 		p.Resume()
 	}
 	p.Kill()
-	p.Pause() // which is harmless then
+	p.Pause() // which has no effect then
 }
 
 // TestPauseWhileItEnds: Pause returns if the program ends, and leaves its exit status to Err.
@@ -104,7 +104,7 @@ func TestPauseWhileItEnds(t *testing.T) {
 	}
 }
 
-// TestOutput: outputs stay apart, and a Bare environment has nothing else.
+// TestOutput: stdout and stderr stay separate, and a Bare environment has no other variable.
 func TestOutput(t *testing.T) {
 	t.Setenv("OTHER", "set")
 	c := script(`echo "$OWN$OTHER"; echo wrong >&2; exit 4`)
@@ -133,7 +133,7 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// TestPrograms: all callers get one folder, whose program is a link to the one that was built.
+// TestPrograms: all callers get one folder, whose program is a link to the built program.
 func TestPrograms(t *testing.T) {
 	t.Parallel()
 	var all sync.WaitGroup
@@ -160,7 +160,8 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// TestVariant: the program has the added file, and a file that is laid over none is refused.
+// TestVariant: the program contains the added file. A replacement for a file that does not exist is
+// refused.
 func TestVariant(t *testing.T) {
 	t.Parallel()
 	const own = "package main\n\nimport \"os\"\n\n" +
@@ -186,8 +187,8 @@ func TestVariant(t *testing.T) {
 	}
 }
 
-// TestAddresses: no two are equal, each port of a host is free, and another process sees both as
-// taken.
+// TestAddresses: no two addresses are equal, each port of a host is free, and another process
+// cannot use either.
 func TestAddresses(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}

@@ -12,7 +12,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// Unfinished is a request whose body does not arrive whole.
+// Unfinished is a request whose body arrives only in part.
 type Unfinished struct {
 	conn net.Conn
 	in   *bufio.Reader

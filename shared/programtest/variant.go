@@ -21,7 +21,7 @@ type Variant struct {
 	Programs []string
 	Replaced map[string]string // path to new text; each file must exist
 	Added    map[string]string // path to text; no such file may exist
-	Version  string            // by which they call themselves; "" for the tree's
+	Version  string            // the version that the programs report; "" for the tree's
 }
 
 // Build builds the programs of the variant, and returns the folder that contains them. It is called

@@ -45,7 +45,7 @@ func WaitWithin(tb testing.TB, most time.Duration, what string, holds func() boo
 	ctx, cancel := context.WithTimeout(tb.Context(), most)
 	defer cancel()
 	if !Poll(ctx, holds) {
-		tb.Fatalf("waited %s, but not yet: %s", most, what)
+		tb.Fatalf("waited %s in vain: %s", most, what)
 	}
 }
 

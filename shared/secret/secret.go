@@ -33,7 +33,7 @@ func New(s string) String {
 	return String{text: &s}
 }
 
-// Reveal returns the text itself. Every call of it is a place to look at in a review.
+// Reveal returns the text itself. Check every call of it in a review.
 func (s String) Reveal() string {
 	if s.text == nil {
 		return ""
@@ -59,17 +59,16 @@ func (s String) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, mask) }
 // LogValue returns "[redacted]".
 func (s String) LogValue() slog.Value { return slog.StringValue(mask) }
 
-// MarshalJSON returns "[redacted]" as a JSON string. See RevealMarshalers for the one way round it.
+// MarshalJSON returns "[redacted]" as a JSON string. See RevealMarshalers for the only exception.
 func (s String) MarshalJSON() ([]byte, error) { return []byte(maskJSON), nil }
 
 // MarshalText returns "[redacted]".
 func (s String) MarshalText() ([]byte, error) { return []byte(mask), nil }
 
-// errNotString carries nothing of the input, which may be the secret in another JSON type.
+// errNotString contains no part of the input, which may be the secret in another JSON type.
 var errNotString = errors.New("secret: want a json string")
 
-// UnmarshalJSON takes a JSON string and nothing else, null included. Its error holds nothing of the
-// input.
+// UnmarshalJSON accepts only a JSON string, not even null. Its error contains no part of the input.
 func (s *String) UnmarshalJSON(b []byte) error {
 	if jsontext.Value(b).Kind() != '"' {
 		return errNotString

@@ -26,7 +26,7 @@ type card struct {
 	Cvc    *secret.String `json:"cvc,omitempty" xml:"cvc,attr,omitempty"`
 }
 
-// hidden keeps its secret where fmt may look but may not call methods.
+// hidden keeps its secret in an unexported field, which fmt prints without calling methods.
 type hidden struct {
 	number secret.String
 }
@@ -45,7 +45,7 @@ func TestNothingPrints(t *testing.T) {
 		"slice": []secret.String{s}, "map": map[string]secret.String{"k": s}, "array": [1]any{s},
 		"error": errors.Join(fmt.Errorf("bad: %v", s)),
 	}
-	doors := map[string]func(v any) string{
+	paths := map[string]func(v any) string{
 		"json v1": func(v any) string { return textOf(stdjson.Marshal(v)) },
 		"json v2": func(v any) string { return textOf(json.Marshal(v)) },
 		"yaml":    func(v any) string { return textOf(yaml.Marshal(v)) },
@@ -66,13 +66,13 @@ func TestNothingPrints(t *testing.T) {
 		"v", "+v", "#v", "s", "q", "x", "X", "d", "T", "p", "t", "U", "e", "20s", "-20v", "w",
 		"!",
 	} {
-		doors["fmt %"+verb] = func(v any) string { return fmt.Sprintf("%"+verb, v) }
+		paths["fmt %"+verb] = func(v any) string { return fmt.Sprintf("%"+verb, v) }
 	}
-	for door, through := range doors {
+	for path, through := range paths {
 		for name, v := range values {
 			out := through(v)
 			if strings.Contains(out, planted) || strings.Contains(out, fmt.Sprintf("%x", planted)) {
-				t.Errorf("%s, %s: %q shows the secret", door, name, out)
+				t.Errorf("%s, %s: %q shows the secret", path, name, out)
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-// Package securitycode leaves security codes out of JSON texts before a value is derived from them.
-// A hash of a text that holds a code confirms a guess of the code, and there are 1,000 to try. No
-// such value may be kept after authorization, not even one that a key protects.
+// Package securitycode removes security codes from JSON texts before a value is derived from them.
+// A hash of a text with a code would confirm a guess of the code, and there are only 1,000 codes.
+// No such value may be kept after authorization, not even a value that a key protects.
 package securitycode

@@ -8,10 +8,10 @@ import (
 	"github.com/causeway-pay/causeway/shared/securitycode"
 )
 
-// hostile are texts of about n bytes in which the path of each member is long, or members are many.
+// hostile are texts of about n bytes with long paths of members, or with many members.
 var hostile = map[string]func(n int) string{
 	"deep": func(n int) string {
-		depth := min(n/12, 9000) // more are no JSON to the decoder
+		depth := min(n/12, 9000) // the decoder rejects deeper JSON
 		pad := strings.Repeat("x", n/2)
 		return strings.Repeat(`{"a":1,"b":`, depth) + `"` + pad + `"` + strings.Repeat("}", depth)
 	},
@@ -35,8 +35,8 @@ var hostile = map[string]func(n int) string{
 	},
 }
 
-// TestWithoutIsLinear: twice the text allocates twice the memory and not four times. The old one
-// made a path for each member, which is as long as all names around it.
+// TestWithoutIsLinear: twice the text allocates twice the memory, not four times. A path for each
+// member would be as long as all enclosing names.
 func TestWithoutIsLinear(t *testing.T) { //nolint:paralleltest // allocations of other tests would count
 	for name, text := range hostile {
 		var cost [3]uint64

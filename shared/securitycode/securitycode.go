@@ -12,8 +12,8 @@ import (
 )
 
 // Without returns a JSON text without white space and without the members for which isCode reports
-// true. The order of members and the form of numbers stay. The error is that of a text that is not
-// JSON, or that has a name twice. The time and memory are proportional to the length of the text.
+// true. The order of members and the form of numbers stay. It returns an error if the text is not
+// JSON, or has a name twice. The time and memory are proportional to the length of the text.
 func Without(text []byte, isCode func(m jsonscan.Member) bool) ([]byte, error) {
 	out := bytes.NewBuffer(make([]byte, 0, len(text)))
 	s, e := jsonscan.New(text), jsontext.NewEncoder(out)

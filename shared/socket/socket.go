@@ -27,7 +27,7 @@ func Listen(ctx context.Context, path string) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = os.RemoveAll(dir) }() // nothing of worth is in it
+	defer func() { _ = os.RemoveAll(dir) }() // it contains nothing of value
 	var cfg net.ListenConfig
 	made := filepath.Join(dir, "s")
 	l, err := cfg.Listen(ctx, "unix", made)
@@ -35,7 +35,7 @@ func Listen(ctx context.Context, path string) (net.Listener, error) {
 		return nil, err
 	}
 	if unix, ok := l.(*net.UnixListener); ok {
-		unix.SetUnlinkOnClose(false) // it would look for the name it was made by
+		unix.SetUnlinkOnClose(false) // it would remove the path in the private folder
 	}
 	if err := errors.Join(os.Chmod(made, mode), os.Rename(made, path)); err != nil {
 		return nil, errors.Join(err, l.Close())
@@ -43,7 +43,7 @@ func Listen(ctx context.Context, path string) (net.Listener, error) {
 	return &listener{Listener: l, path: path}, nil
 }
 
-// free reports why there is no making a socket at path, nil if there is.
+// free returns the reason why no socket can be made at path, or nil.
 func free(ctx context.Context, path string) error {
 	if err := onlySocket(path); err != nil {
 		return err
@@ -52,11 +52,11 @@ func free(ctx context.Context, path string) error {
 	c, err := dialer.DialContext(ctx, "unix", path)
 	switch {
 	case err == nil:
-		return errors.Join(fmt.Errorf("%s is being served", path), c.Close())
+		return errors.Join(fmt.Errorf("%s: another process listens on this socket: stop it first", path), c.Close())
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
 		return nil
 	}
-	return fmt.Errorf("whether %s is being served cannot be told: %w", path, err)
+	return fmt.Errorf("cannot determine whether a process serves %s: %w", path, err)
 }
 
 // onlySocket rejects a path that holds another file than a socket, such as a file of keys.
@@ -67,7 +67,7 @@ func onlySocket(path string) error {
 	case err != nil:
 		return err
 	case info.Mode().Type() != fs.ModeSocket:
-		return fmt.Errorf("%s is there and is no socket; it stays as it is", path)
+		return fmt.Errorf("%s exists and is not a socket: remove it, or choose another path", path)
 	}
 	return nil
 }
@@ -80,8 +80,9 @@ type listener struct {
 	closed error
 }
 
-// Close removes the socket and takes no more connections. The socket goes first, while it certainly
-// belongs to this listener: a successor may make another once this one stops listening.
+// Close removes the socket and then stops listening. It removes the socket first, while it
+// certainly belongs to this listener: a successor may create another one as soon as this listener
+// stops.
 func (l *listener) Close() error {
 	l.once.Do(func() { l.closed = errors.Join(l.remove(), l.Listener.Close()) })
 	return l.closed
@@ -94,5 +95,5 @@ func (l *listener) remove() error {
 	return os.Remove(l.path)
 }
 
-// Addr is where the socket stands.
+// Addr returns the path of the socket.
 func (l *listener) Addr() net.Addr { return &net.UnixAddr{Name: l.path, Net: "unix"} }

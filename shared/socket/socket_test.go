@@ -13,7 +13,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/socket"
 )
 
-// folder is one with a short name: that of a socket must not be long.
+// folder returns a folder with a short name, because the path of a socket must be short.
 func folder(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "x") //nolint:usetesting // t.TempDir's name is too long
@@ -69,8 +69,8 @@ func TestListen(t *testing.T) {
 	}
 }
 
-// TestSuccessor: a new listener takes over the socket of one that died, and the old listener does
-// not remove the new socket.
+// TestSuccessor: a new listener replaces the socket of a dead one, and the old listener does not
+// remove the new socket.
 func TestSuccessor(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(folder(t), "s")
@@ -93,7 +93,7 @@ func TestSuccessor(t *testing.T) {
 	}
 }
 
-// TestOthersAreLeft: another file at the socket's path stays as it is, and so does a later file.
+// TestOthersAreLeft: another file at the socket's path is not changed, and neither is a later file.
 func TestOthersAreLeft(t *testing.T) {
 	t.Parallel()
 	dir := folder(t)
@@ -105,8 +105,8 @@ func TestOthersAreLeft(t *testing.T) {
 	}
 	for _, name := range []string{"file", "link", "folder"} {
 		if _, err := socket.Listen(t.Context(), at(name)); err == nil ||
-			!strings.Contains(err.Error(), at(name)+" is there and is no socket") {
-			t.Errorf("%s: got %v, want to hear that it is no socket", name, err)
+			!strings.Contains(err.Error(), at(name)+" is not a socket") {
+			t.Errorf("%s: got %v, want an error that it is not a socket", name, err)
 		}
 	}
 	if got, err := os.ReadFile(at("link")); err != nil || string(got) != text {
@@ -127,8 +127,8 @@ func TestOthersAreLeft(t *testing.T) {
 	}
 }
 
-// TestCannotTell: a socket that may live is not taken over.
-func TestCannotTell(t *testing.T) {
+// TestUncertainSocket: a socket that a process may still serve is not replaced.
+func TestUncertainSocket(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(folder(t), "s")
 	l := mustListen(t, path)

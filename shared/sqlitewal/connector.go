@@ -24,15 +24,15 @@ const flushes = 2
 var ErrNotDurable = errors.New("sqlite: commits are not durable")
 
 // Connector opens connections for database/sql. Each must have journal_mode = wal and synchronous =
-// FULL in effect, else it is ErrNotDurable. SQLite keeps another journal mode silently if a file
-// system has no shared memory. The DSN sets them by _pragma.
+// FULL in effect. Otherwise the error is ErrNotDurable. SQLite keeps another journal mode silently
+// if a file system has no shared memory. The DSN sets them by _pragma.
 type Connector struct {
 	SQLite driver.Driver
 	DSN    string
 }
 
-// Source returns the DSN of a database file. It is a URI in which no character of the path begins
-// the parameters or a fragment, or stands for another one.
+// Source returns the DSN of a database file. It is a URI in which the path is escaped, so that no
+// character of it begins the parameters or a fragment.
 func Source(path string, parameters url.Values) string {
 	file := (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath()
 	return (&url.URL{Scheme: "file", Opaque: file, RawQuery: parameters.Encode()}).String()
@@ -61,8 +61,8 @@ func source(path, vfs string, q url.Values) string {
 }
 
 // Create creates the file at path, readable by its owner only. SQLite would create it readable to
-// all. Its log and shared memory take its mode and owner. A file that exists is not opened, because
-// closing it would drop the locks that this process holds on it.
+// all. The log and the shared memory get the mode and owner of the file. Create does not open an
+// existing file, because closing it would drop the locks that this process holds on it.
 func Create(path string) error {
 	f, err := durable.OpenFile(path, os.O_EXCL|os.O_RDWR, 0o600)
 	if errors.Is(err, fs.ErrExist) {

@@ -17,17 +17,17 @@ var (
 	Outcome   = Key{"causeway.outcome"}      // an error code or a status
 	Attempt   = Key{"causeway.attempt"}      // of a webhook delivery, from 1
 	Objects   = Key{"causeway.objects"}      // how many objects a pass claimed
-	Finished  = Key{"causeway.objects_done"} // and how many of these came to an end
+	Finished  = Key{"causeway.objects_done"} // and how many of these it finished
 )
 
 // maxWord is the length of the longest value.
 const maxWord = 96
 
-// masked stands for a value that is no word of ours.
+// masked stands for a value that is not a word of ours.
 const masked = "-"
 
-// word returns v if it has the form of our own words, else a mask. A mistake elsewhere must not
-// bring a text, or a number that could be a card's, into a span.
+// word returns v if it has the form of our own words, otherwise a mask. So a mistake elsewhere
+// cannot put a text, or a possible card number, into a span.
 func word(v string) string {
 	if len(v) > maxWord {
 		return masked

@@ -19,7 +19,7 @@ const (
 
 const (
 	parentLength = 55  // of a traceparent of version 00
-	maxState     = 512 // bytes of tracestate that are passed on; a longer one is dropped whole
+	maxState     = 512 // bytes of tracestate that are forwarded; a longer one is dropped completely
 	maxMembers   = 32  // of a tracestate
 )
 
@@ -29,11 +29,11 @@ type Remote struct {
 	state  string // checked and bounded, "" for none
 }
 
-// Parse reads a caller's trace context. It returns the zero Remote for what W3C calls invalid: a
-// malformed traceparent, two of them, ids of zeroes. A tracestate without a traceparent is invalid
-// too, and one longer than 512 bytes. Of a later version Parse reads the part that version 00 has.
-// Ids go to logs and spans, so one with a card number in its digits is invalid. Parse allocates
-// nothing in the usual case.
+// Parse reads a caller's trace context. It returns the zero Remote for an invalid context by W3C: a
+// malformed or repeated traceparent, or ids of zeroes. It drops a tracestate without a traceparent,
+// and a tracestate longer than 512 bytes. Of a later version it reads the part that version 00 has.
+// An id with a card number in its digits is also invalid, because ids are written to logs and
+// spans. Parse allocates nothing in the usual case.
 func Parse(h http.Header) Remote {
 	lines := h[headerParent]
 	if len(lines) != 1 || !validParent(lines[0]) || card.Contains(lines[0]) {
@@ -72,8 +72,8 @@ func (r Remote) SetState(h http.Header) {
 	}
 }
 
-// under returns a context in which the next span is the caller's child. The tracestate stays out of
-// it, and so out of every span.
+// under returns a context in which the next span is the caller's child. It does not contain the
+// tracestate, so no span has it.
 func (r Remote) under(ctx context.Context) context.Context {
 	if r.IsZero() {
 		return ctx
@@ -84,7 +84,7 @@ func (r Remote) under(ctx context.Context) context.Context {
 	var flags [1]byte
 	_, errFlags := hex.Decode(flags[:], []byte(r.parent[53:55]))
 	if errTrace != nil || errSpan != nil || errFlags != nil {
-		return ctx // cannot be: Parse has read them
+		return ctx // impossible: Parse has read them
 	}
 	c.TraceFlags, c.Remote = trace.TraceFlags(flags[0])&trace.FlagsSampled, true
 	return trace.ContextWithRemoteSpanContext(ctx, trace.NewSpanContext(c))

@@ -15,8 +15,8 @@ type Tracer struct{ tracer trace.Tracer }
 // New returns a tracer on top of t.
 func New(t trace.Tracer) *Tracer { return &Tracer{t} }
 
-// Server begins the span of a request, as a child of what its caller sent. name is its method and
-// route, where these are known.
+// Server begins the span of a request, as a child of the caller's span. name is the method and the
+// route, if these are known.
 func (t *Tracer) Server(ctx context.Context, name string, caller Remote) (context.Context, Span) {
 	if t == nil {
 		return ctx, Span{}
@@ -79,7 +79,7 @@ func (t *Tracer) start(ctx context.Context, name string, kind trace.SpanKind,
 // no span.
 type Origin struct{ span trace.SpanContext }
 
-// OriginOf is the span that ctx is in.
+// OriginOf returns the span that ctx is in.
 func (t *Tracer) OriginOf(ctx context.Context) Origin {
 	if t == nil {
 		return Origin{}
@@ -141,8 +141,8 @@ func (s Span) TraceID() string {
 	return s.span.SpanContext().TraceID().String()
 }
 
-// SetHeaders makes the receiver of a request with these headers a child of the span. Nothing but
-// the span's own ids is sent.
+// SetHeaders makes the receiver of a request with these headers a child of the span. Only the
+// span's own ids are sent.
 func (s Span) SetHeaders(h http.Header) {
 	if s.span == nil || !s.span.SpanContext().IsValid() {
 		return

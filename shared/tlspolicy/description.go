@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Description is the content of a policy, in the form that is stored and compared: sorted names,
-// none twice.
+// Description is the content of a policy in the form that is stored and compared: sorted names
+// without duplicates.
 type Description struct {
 	Versions            []string `json:"versions"`             // 1.2
 	CipherSuites        []string `json:"cipher_suites"`        // IANA's names, of every version
@@ -29,8 +29,7 @@ func (p Policy) Describe() Description {
 	return d.sorted()
 }
 
-// ID names the policy: equal for two descriptions if and only if nothing changed from one to the
-// other.
+// ID names the policy. Two descriptions have the same ID if and only if they are equal.
 func (d Description) ID() string {
 	d = d.sorted()
 	var text strings.Builder
@@ -41,13 +40,13 @@ func (d Description) ID() string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// Change is what one policy allows and another does not.
+// Change is the part that one policy allows and another does not.
 type Change struct {
 	Added   Description `json:"added"`
 	Removed Description `json:"removed"`
 }
 
-// Since returns what changed from before to d. Neither is nil in JSON.
+// Since returns the changes from before to d. Its lists are not null in JSON.
 func (d Description) Since(before Description) Change {
 	return Change{Added: d.without(before), Removed: before.without(d)}
 }
@@ -69,7 +68,7 @@ func (d Description) without(other Description) Description {
 
 func (d Description) sorted() Description { return d.without(Description{}) }
 
-// difference returns the elements that only a has, sorted, none twice.
+// difference returns the elements that only a has, sorted and without duplicates.
 func difference(a, b []string) []string {
 	out := []string{}
 	for _, s := range a {

@@ -13,7 +13,7 @@ type GetCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error)
 // Server returns the configuration of a listener of the whole table.
 func Server(get GetCertificate) *tls.Config { return Policy{}.Server(get) }
 
-// Client returns the configuration of calls by the whole table.
+// Client returns the configuration of a client with the whole table.
 func Client(roots *x509.CertPool) *tls.Config { return Policy{}.Client(roots) }
 
 // Server returns the configuration of a listener.
@@ -27,9 +27,8 @@ func (p Policy) Server(get GetCertificate) *tls.Config {
 	return c
 }
 
-// Client returns the configuration of calls to servers whose authorities are roots, or the system's
-// where that is nil. Go's client resumes nothing unless it is given a cache, and takes no SHA-1
-// signature.
+// Client returns the configuration of a client that trusts roots, or the system's authorities if
+// roots is nil. Without a cache, Go's client resumes no session. It accepts no SHA-1 signature.
 func (p Policy) Client(roots *x509.CertPool) *tls.Config {
 	c := p.config()
 	c.RootCAs = roots
@@ -44,7 +43,7 @@ func (p Policy) config() *tls.Config {
 	return c
 }
 
-// signing makes the certificates of get sign by our algorithms alone. A certificate is the only
+// signing makes the certificates of get sign only by our algorithms. A certificate is the only
 // place where Go reads them.
 func (p Policy) signing(get GetCertificate) GetCertificate {
 	var ours []tls.SignatureScheme

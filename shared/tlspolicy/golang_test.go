@@ -32,7 +32,7 @@ func TestServerTakesWhatThePolicySays(t *testing.T) {
 	}
 }
 
-// What Obeys looks for is there in a server that is merely Go's own.
+// A plain Go server has the faults that Obeys looks for.
 func TestEnumerateFindsWhatGoWouldTake(t *testing.T) {
 	t.Parallel()
 	addr := mustServe(t, &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: serving(t, mustRSA(t))})
@@ -181,7 +181,7 @@ func dial(t *testing.T, addr string, cfg *tls.Config) (tls.ConnectionState, erro
 		return tls.ConnectionState{}, err
 	}
 	defer func() { _ = conn.Close() }()
-	_, _ = conn.Read(make([]byte, 1)) // so that a ticket, were one sent, is taken
+	_, _ = conn.Read(make([]byte, 1)) // so that a ticket is read, if one is sent
 	return conn.(*tls.Conn).ConnectionState(), nil
 }
 

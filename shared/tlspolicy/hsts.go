@@ -1,9 +1,9 @@
 package tlspolicy
 
 // HSTSHeader and HSTS are the header that makes browsers use only HTTPS for the next two years.
-// Every response over HTTPS carries it, also an error or a proxy's response. No response over plain
-// HTTP does (RFC 6797, 7.2). It leaves preload out: that is the decision of the owner of the
-// domain.
+// Every response over HTTPS has it, including errors and a proxy's responses. No response over
+// plain HTTP has it (RFC 6797, 7.2). It omits preload, because the owner of the domain decides
+// about that.
 const (
 	HSTSHeader = "Strict-Transport-Security"
 	HSTS       = "max-age=63072000; includeSubDomains"

@@ -17,7 +17,7 @@ var (
 )
 
 // Narrow returns the part of the policy from a minimum version on, with these suites of TLS 1.2.
-// They are given by their IANA names and stand in the policy's order. An empty argument restricts
+// They are given by their IANA names. The policy keeps its own order. An empty argument restricts
 // nothing.
 func (p Policy) Narrow(minimum string, suites []string) (Policy, error) {
 	if minimum != "" {
@@ -32,7 +32,7 @@ func (p Policy) Narrow(minimum string, suites []string) (Policy, error) {
 	}
 	held := slices.Concat(p.Groups()...)
 	if len(held) == 0 {
-		return Policy{}, fmt.Errorf("cipher suites are %w: they are chosen for TLS 1.2, which the minimum version leaves out",
+		return Policy{}, fmt.Errorf("cipher suites are %w: they apply to TLS 1.2, which the minimum version excludes",
 			ErrUseless)
 	}
 	only := map[string]bool{}
@@ -41,14 +41,14 @@ func (p Policy) Narrow(minimum string, suites []string) (Policy, error) {
 			return Policy{}, refusal(name, held)
 		}
 		if only[name] {
-			return Policy{}, fmt.Errorf("cipher suite %s is %w the second time", name, ErrUseless)
+			return Policy{}, fmt.Errorf("cipher suite %s is listed twice, which is %w", name, ErrUseless)
 		}
 		only[name] = true
 	}
 	p.only = only
 	if !slices.ContainsFunc(suites, func(name string) bool { return strings.Contains(name, "_AES_128_GCM_") }) {
 		return Policy{}, fmt.Errorf(
-			"cipher suites without AES_128_GCM are %w: HTTP/2 over TLS 1.2 has to have it (RFC 9113, 9.2.2)", ErrUseless)
+			"cipher suites without AES_128_GCM are %w: HTTP/2 over TLS 1.2 needs it (RFC 9113, 9.2.2)", ErrUseless)
 	}
 	return p, nil
 }
@@ -60,19 +60,19 @@ func (p Policy) version(name string) (int, error) {
 	case i >= p.from:
 		return i, nil
 	case i >= 0 || slices.Contains([]string{"1.0", "1.1"}, name):
-		return 0, fmt.Errorf("minimum version %s is %w: it begins with %s", name, ErrWeaker, p.minimum().Name)
+		return 0, fmt.Errorf("minimum version %s is %w: want %s or newer", name, ErrWeaker, p.minimum().Name)
 	}
 	var names []string
 	for _, v := range p.Versions() {
 		names = append(names, v.Name)
 	}
-	return 0, fmt.Errorf("minimum version %q is %w: it has %s", name, ErrUnknown, strings.Join(names, " and "))
+	return 0, fmt.Errorf("minimum version %q is %w: want %s", name, ErrUnknown, strings.Join(names, " or "))
 }
 
 // refusal returns the error for a suite outside of the policy.
 func refusal(name string, held []Suite) error {
 	if slices.ContainsFunc(suites13, func(s Suite) bool { return s.Name == name }) {
-		return fmt.Errorf("cipher suite %s is %w: those of TLS 1.3 cannot be chosen, and are always there", name, ErrUseless)
+		return fmt.Errorf("cipher suite %s is %w: the suites of TLS 1.3 are always allowed and cannot be chosen", name, ErrUseless)
 	}
 	for _, s := range slices.Concat(suites12...) {
 		if s.Envoy == name {
@@ -82,12 +82,12 @@ func refusal(name string, held []Suite) error {
 	if why := weakness(name); why != "" {
 		return fmt.Errorf("cipher suite %s is %w: %s", name, ErrWeaker, why)
 	}
-	return fmt.Errorf("cipher suite %q is %w: it has, by their IANA names, %s", name, ErrUnknown,
+	return fmt.Errorf("cipher suite %q is %w: the policy has, by their IANA names, %s", name, ErrUnknown,
 		strings.Join(names(held), ", "))
 }
 
 // weakness returns the weakness of a suite of TLS 1.2 or older, from its IANA name. It is empty if
-// the name is none, or the suite has no weakness.
+// the name is unknown, or the suite has no weakness.
 func weakness(name string) string {
 	exchange, cipher, ok := strings.Cut(strings.TrimPrefix(name, "TLS_"), "_WITH_")
 	if !ok {
@@ -99,7 +99,7 @@ func weakness(name string) string {
 	}
 	if !slices.ContainsFunc([]string{"_GCM_", "_CCM", "CHACHA20_POLY1305"},
 		func(aead string) bool { return strings.Contains(cipher, aead) }) {
-		lacks = append(lacks, cipher+" is no AEAD")
+		lacks = append(lacks, cipher+" is not an AEAD")
 	}
 	return strings.Join(lacks, ", and ")
 }

@@ -71,10 +71,10 @@ func TestNarrowRefuses(t *testing.T) {
 			"ErrCBC", "",
 			[]string{"TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA256"},
 			tlspolicy.ErrWeaker,
-			"AES_128_CBC_SHA256 is no AEAD",
+			"AES_128_CBC_SHA256 is not an AEAD",
 		},
 		{"ErrDHE", "", []string{"TLS_DHE_RSA_WITH_AES_128_GCM_SHA256"}, tlspolicy.ErrWeaker, "exchanges keys by DHE_RSA"},
-		{"ErrAnonymous", "", []string{"TLS_ECDH_anon_WITH_NULL_SHA"}, tlspolicy.ErrWeaker, ", and NULL_SHA is no AEAD"},
+		{"ErrAnonymous", "", []string{"TLS_ECDH_anon_WITH_NULL_SHA"}, tlspolicy.ErrWeaker, ", and NULL_SHA is not an AEAD"},
 		{"ErrNotOurs", "", []string{"TLS_ECDHE_ECDSA_WITH_AES_128_CCM"}, tlspolicy.ErrUnknown, ecdsaAES128},
 		{"ErrNoSuite", "", []string{"AES"}, tlspolicy.ErrUnknown, `"AES"`},
 		{"ErrEmpty", "", []string{""}, tlspolicy.ErrUnknown, `""`},
@@ -95,8 +95,8 @@ func TestNarrowRefuses(t *testing.T) {
 	}
 }
 
-// Every suite that Go has something against is refused as weaker, and every one that it has nothing
-// against as something.
+// Every suite that Go lists as insecure is refused as weaker. Every other suite of Go that the
+// policy lacks is refused too.
 func TestNarrowTakesNothingElseOfGo(t *testing.T) {
 	t.Parallel()
 	held := slices.Concat((tlspolicy.Policy{}).Groups()...)

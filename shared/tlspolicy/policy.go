@@ -21,7 +21,7 @@ type Policy struct {
 func (p Policy) Versions() []Version { return slices.Clone(versions[p.from:]) }
 
 // Groups returns the suites of TLS 1.2, the preferred first. Suites of one group are equal. There
-// are none if 1.2 is not spoken.
+// are none if the policy excludes TLS 1.2.
 func (p Policy) Groups() [][]Suite {
 	if p.minimum().ID >= versions[1].ID {
 		return nil
@@ -36,7 +36,7 @@ func (p Policy) Groups() [][]Suite {
 	return groups
 }
 
-// Suites returns the suites of every version that is spoken.
+// Suites returns the suites of every allowed version.
 func (p Policy) Suites() []Suite { return append(slices.Concat(p.Groups()...), suites13...) }
 
 // Signatures returns the algorithms by which a listener proves that it has its key, the preferred

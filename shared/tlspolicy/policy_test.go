@@ -52,8 +52,8 @@ func TestTakes(t *testing.T) {
 	}
 }
 
-// TestPolicyIsNobodysToWrite: a caller that writes into a returned slice changes no policy.
-func TestPolicyIsNobodysToWrite(t *testing.T) {
+// TestPolicyIsImmutable: a caller that writes into a returned slice changes no policy.
+func TestPolicyIsImmutable(t *testing.T) {
 	t.Parallel()
 	before := (tlspolicy.Policy{}).Describe().ID()
 	p := tlspolicy.Policy{}

@@ -5,12 +5,12 @@ import "crypto/tls"
 // Version is a version of TLS.
 type Version struct {
 	Name  string // as people and configuration write it: 1.2
-	ID    uint16 // as Go's crypto/tls does
-	Envoy string // as Envoy's TlsParameters.TlsProtocol does
+	ID    uint16 // as in Go's crypto/tls
+	Envoy string // as in Envoy's TlsParameters.TlsProtocol
 }
 
-// versions is every version of the policy, the lowest first. A client gets the last one that it can
-// speak.
+// versions has every version of the policy, the lowest first. A client gets the highest one that it
+// supports.
 var versions = []Version{
 	{Name: "1.2", ID: tls.VersionTLS12, Envoy: "TLSv1_2"},
 	{Name: "1.3", ID: tls.VersionTLS13, Envoy: "TLSv1_3"},
@@ -23,8 +23,9 @@ type Suite struct {
 	Envoy string // BoringSSL's name, and OpenSSL's; empty in TLS 1.3, which offers no choice
 }
 
-// suites12 is every suite of TLS 1.2, the preferred first. Suites in one line are equal: the
-// client's order decides, for the client's hardware may prefer one. Go takes the set and orders it.
+// suites12 has every suite of TLS 1.2, the preferred first. Suites in one line are equal: the
+// client's order decides, because the client's hardware may prefer one. Go chooses the order of the
+// set itself.
 var suites12 = [][]Suite{
 	{
 		{
@@ -64,7 +65,7 @@ type Signature struct {
 	ID   tls.SignatureScheme
 }
 
-// signatures is every signature algorithm, the preferred first. SHA-1 is in none.
+// signatures has every signature algorithm, the preferred first. None uses SHA-1.
 var signatures = []Signature{
 	{"ecdsa_secp256r1_sha256", tls.ECDSAWithP256AndSHA256},
 	{"rsa_pss_rsae_sha256", tls.PSSWithSHA256},
@@ -76,5 +77,5 @@ var signatures = []Signature{
 	{"rsa_pkcs1_sha512", tls.PKCS1WithSHA512},
 }
 
-// protocols is what runs inside, for ALPN, the preferred first.
+// protocols are the protocols for ALPN, the preferred first.
 var protocols = []string{"h2", "http/1.1"}

@@ -24,7 +24,7 @@ func TestVersionsBeginWith12(t *testing.T) {
 	}
 }
 
-// The rules, not a list: a suite that breaks one of them fails the test.
+// These are rules, not a list: the test fails for a suite that violates one of them.
 var (
 	// TLS 1.2
 	forwardSecretAEAD = regexp.MustCompile(
@@ -41,7 +41,7 @@ func TestSuitesAreForwardSecretAEAD(t *testing.T) {
 	}
 	for _, s := range chosen {
 		if !forwardSecretAEAD.MatchString(s.Name) {
-			t.Errorf("%s is no AEAD with ECDHE", s.Name)
+			t.Errorf("%s is not an AEAD with ECDHE", s.Name)
 		}
 		envoy := strings.NewReplacer("TLS_", "", "_WITH_", "-", "AES_", "AES", "_", "-").Replace(s.Name)
 		if strings.Contains(envoy, "CHACHA20") {
@@ -61,7 +61,7 @@ func TestSuitesAreForwardSecretAEAD(t *testing.T) {
 			t.Errorf("%s: Go calls %#x %q", s.Name, s.ID, known[s.ID])
 		}
 		if !forwardSecretAEAD.MatchString(s.Name) && !aead.MatchString(s.Name) {
-			t.Errorf("%s is no AEAD", s.Name)
+			t.Errorf("%s is not an AEAD", s.Name)
 		}
 		if slices.Contains(all[:i], s) {
 			t.Errorf("%s is there twice", s.Name)

@@ -14,8 +14,8 @@ import (
 // Bounds are the bounds of work for which callers take turns.
 type Bounds[C comparable] struct {
 	// Slots bounds the work that runs at the same time. Share of the slots are for the work of any
-	// caller. The other slots are for callers without running work. A caller of which no end of a step
-	// runs can also use one of them for such an end, but not the last one.
+	// caller. The other slots are for callers without running work. A caller can also use one of
+	// these, but not the last one, for the end of a step if it runs no other such end.
 	Slots, Share int
 	// Wait is how long work waits for its turn.
 	Wait time.Duration
@@ -53,8 +53,8 @@ type Turns[C comparable] struct {
 	slow    int // running slow work
 	waiting int
 	queues  []*queue[C] // of callers with work, in the order of their next turns
-	// succeeded is when work last succeeded, or when work came while there was none, on the monotonic
-	// clock.
+	// succeeded is the monotonic time when work last succeeded, or when the first work arrived after a
+	// time without work.
 	succeeded time.Duration
 }
 
@@ -80,9 +80,9 @@ type Turn[C comparable] struct {
 // New returns turns with these bounds.
 func New[C comparable](b Bounds[C]) *Turns[C] { return &Turns[C]{Bounds: b} }
 
-// Take waits for a turn of the caller. The caller calls Done when its work has ended. TooMany if
-// other work of the caller runs for too long, or too much of it waits. Busy if the work of other
-// callers is the reason. Stuck instead of both if no work succeeds.
+// Take waits for a turn of the caller. The caller calls Done when its work has ended. The error is
+// TooMany if other work of the caller runs for too long, or too much of it waits. It is Busy if the
+// work of other callers is the reason. It is Stuck instead of both if no work succeeds.
 func (t *Turns[C]) Take(ctx context.Context, w Work[C]) (*Turn[C], error) {
 	turn, err := t.enqueue(w)
 	if err != nil {
@@ -135,7 +135,7 @@ func (t *Turns[C]) reason(err error) error {
 	return t.Stuck
 }
 
-// enqueue adds work to the caller's queue. Its turn may begin at once.
+// enqueue adds work to the caller's queue. Its turn may begin immediately.
 func (t *Turns[C]) enqueue(w Work[C]) (*Turn[C], error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -216,8 +216,8 @@ func (t *Turns[C]) mayRun(q *queue[C]) bool {
 func (w *Turn[C]) isSlow() bool { return w.work.Slow != nil && w.work.Slow() }
 
 // evict refuses the newest work of the caller with the most waiting work. If work of later callers
-// waits, that is one of them. Of callers with equally much, it is the one whose next turn comes
-// last. Work that ends a step stays. The caller holds mu.
+// waits, it chooses among these callers. Among callers with equally much waiting work, it chooses
+// the caller with the last turn. It does not refuse work that ends a step. The caller must hold mu.
 func (t *Turns[C]) evict() {
 	refusable := func(q *queue[C]) int {
 		n := len(q.waiting) - q.ending()

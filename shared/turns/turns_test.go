@@ -113,7 +113,7 @@ func (c *calls) want(t *testing.T, callers ...int) {
 	c.begun = nil
 }
 
-// TestShare: a caller has one slot, even if more are free. The others are for callers without
+// TestShare: a caller has one slot, even if more are free. The other slots are for callers without
 // running work.
 func TestShare(t *testing.T) {
 	t.Parallel()
@@ -130,8 +130,8 @@ func TestShare(t *testing.T) {
 	})
 }
 
-// TestLater: callers that are not later have their turns first. Work of a later caller that is next
-// lets one of them pass. If too much work waits, some of a later caller is evicted.
+// TestLater: callers that are not later have their turns first. If a later caller is next, it lets
+// one other caller pass. If too much work waits, work of a later caller is evicted.
 func TestLater(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -194,7 +194,7 @@ func TestRotation(t *testing.T) {
 }
 
 // TestWait: work that waits for too long fails, and its error names the reason. Neither that work
-// nor the work of a client that has gone takes a turn.
+// nor the work of a disconnected client uses a turn.
 func TestWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -212,7 +212,7 @@ func TestWait(t *testing.T) {
 		}
 		time.Sleep(time.Nanosecond)
 		synctest.Wait()
-		c.wantErrors(t, 1, 1, errTooMany) // behind the caller's own work
+		c.wantErrors(t, 1, 1, errTooMany) // after the caller's own work
 		c.wantErrors(t, 3, 1, errBusy)    // behind the work of others
 		c.leave(t, 1)
 		c.leave(t, 2)
@@ -268,7 +268,7 @@ func TestSlow(t *testing.T) {
 	})
 }
 
-// TestQueues: the queues of all callers are full. One more piece of work evicts the newest one of
+// TestQueues: the queues of all callers are full. One more piece of work evicts the newest piece of
 // the caller with the most waiting work.
 func TestQueues(t *testing.T) {
 	t.Parallel()
@@ -312,9 +312,9 @@ func TestQueuesOfManyCallers(t *testing.T) {
 	})
 }
 
-// TestEvictionAmongEquals: if callers have equally much waiting work, the one whose next turn comes
-// last loses some. So the work that has waited longest stays, and no caller loses two pieces of
-// work before the other callers lose one.
+// TestEvictionAmongEquals: if callers have equally much waiting work, the caller with the last turn
+// loses a piece. So the work that has waited longest stays, and no caller loses two pieces of work
+// before the other callers lose one.
 func TestEvictionAmongEquals(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -333,8 +333,8 @@ func TestEvictionAmongEquals(t *testing.T) {
 	})
 }
 
-// TestEvictionKeepsTheNextTurn: each caller has one piece of waiting work. One more fails itself.
-// The work with the next turn keeps it.
+// TestEvictionKeepsTheNextTurn: each caller has one piece of waiting work. A further piece is
+// refused itself. The work with the next turn is not evicted.
 func TestEvictionKeepsTheNextTurn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -426,9 +426,8 @@ func TestEndsWaitLonger(t *testing.T) {
 	})
 }
 
-// TestEndsUseKeptSlots: a caller's work has all slots that it may have. One end of a step
-// has another slot, unless that is the last one. The next end waits, so that other callers have
-// theirs.
+// TestEndsUseKeptSlots: a caller's work has all slots that it may have. One end of a step gets
+// another slot, unless that is the last one. The next end waits, so that other callers get slots.
 func TestEndsUseKeptSlots(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -457,7 +456,7 @@ func TestEndsUseKeptSlots(t *testing.T) {
 }
 
 // TestStuck: no work succeeds for as long as work waits for its turn. Then the reason is
-// neither the caller nor the others. Work that comes while there is none begins that time anew.
+// neither the caller nor the others. Work that comes while there is none restarts that time.
 func TestStuck(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -104,8 +104,8 @@ func TestFreeTextIsLinear(t *testing.T) { //nolint:paralleltest // allocations o
 	}
 }
 
-// TestMaskedNamesStayApart: names that are equal once they are masked stay apart, however many they
-// are. Neither the memory nor the body grows with the square of their number.
+// TestMaskedNamesStayApart: any number of names that are equal after masking get different keys.
+// Neither the memory nor the body grows with the square of their number.
 func TestMaskedNamesStayApart(t *testing.T) { //nolint:paralleltest // allocations of other tests would count
 	mask := func(n int) uint64 {
 		text := []byte(`{"metadata":{` + strings.Join(namesOfOneEnd(n), ",") + "}}")

@@ -21,7 +21,7 @@ var errTime = errors.New(`time: want RFC 3339 with a zone, such as "2026-11-21T0
 func (t Time) AppendText(b []byte) ([]byte, error) {
 	u := t.UTC()
 	if y := u.Year(); y < 0 || y > 9999 {
-		return b, fmt.Errorf("time: year %d has no four digits", y)
+		return b, fmt.Errorf("time: year %d: want four digits", y)
 	}
 	return u.AppendFormat(b, timeLayout), nil
 }

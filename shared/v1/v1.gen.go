@@ -1496,7 +1496,7 @@ type BankAccount struct {
 	Fingerprint string `json:"fingerprint"`
 }
 
-// BankAccountInput An account at a bank in the United States, debited in `usd`. It is always captured at once.
+// BankAccountInput An account at a bank in the United States, debited in `usd`. It is always captured immediately.
 type BankAccountInput struct {
 	// AccountNumber Digits only.
 	AccountNumber secret.String   `json:"account_number"`
@@ -1584,7 +1584,7 @@ type CaptureList struct {
 // CaptureListObject defines model for CaptureList.Object.
 type CaptureListObject string
 
-// CaptureMode automatic: an approved payment is captured at once. manual: it needs a capture.
+// CaptureMode automatic: an approved payment is captured immediately. manual: it needs a capture.
 type CaptureMode string
 
 // Card The public fields of a card.
@@ -2327,7 +2327,7 @@ type RefundCreate struct {
 	// Amount By default the whole refundable amount.
 	Amount *Money `json:"amount,omitempty"`
 
-	// BankAccount An account at a bank in the United States, debited in `usd`. It is always captured at once.
+	// BankAccount An account at a bank in the United States, debited in `usd`. It is always captured immediately.
 	BankAccount *BankAccountInput `json:"bank_account,omitempty"`
 
 	// Capture The capture to refund. Its refundable amount is then a limit too.
@@ -2549,7 +2549,7 @@ type TokenObject string
 
 // TokenCreate The card or the bank account that the token stands for. Exactly one of the two.
 type TokenCreate struct {
-	// BankAccount An account at a bank in the United States, debited in `usd`. It is always captured at once.
+	// BankAccount An account at a bank in the United States, debited in `usd`. It is always captured immediately.
 	BankAccount *BankAccountInput `json:"bank_account,omitempty"`
 	Card        *CardInput        `json:"card,omitempty"`
 }
@@ -2592,7 +2592,7 @@ type Transaction struct {
 	// Settlement pending: captured money is not settled yet.
 	Settlement Settlement `json:"settlement"`
 
-	// Capture automatic: an approved payment is captured at once. manual: it needs a capture.
+	// Capture automatic: an approved payment is captured immediately. manual: it needs a capture.
 	Capture CaptureMode `json:"capture"`
 
 	// PartialAuthorization Whether the acquirer may approve less than the amount, for example of a prepaid card with a smaller balance. `never` declines such a payment.
@@ -2668,7 +2668,7 @@ type TransactionObject string
 
 // TransactionConfirm defines model for TransactionConfirm.
 type TransactionConfirm struct {
-	// BankAccount An account at a bank in the United States, debited in `usd`. It is always captured at once.
+	// BankAccount An account at a bank in the United States, debited in `usd`. It is always captured immediately.
 	BankAccount *BankAccountInput `json:"bank_account,omitempty"`
 
 	// Billing Replaces the `billing` of the create.
@@ -2697,11 +2697,11 @@ type TransactionCreate struct {
 	// Amount 0 is a verification: the issuer checks the card and reserves nothing. Only with `capture: manual`.
 	Amount Money `json:"amount"`
 
-	// BankAccount An account at a bank in the United States, debited in `usd`. It is always captured at once.
+	// BankAccount An account at a bank in the United States, debited in `usd`. It is always captured immediately.
 	BankAccount *BankAccountInput `json:"bank_account,omitempty"`
 	Billing     *Contact          `json:"billing,omitempty"`
 
-	// Capture automatic: an approved payment is captured at once. manual: it needs a capture.
+	// Capture automatic: an approved payment is captured immediately. manual: it needs a capture.
 	Capture *CaptureMode `json:"capture,omitempty"`
 	Card    *CardInput   `json:"card,omitempty"`
 

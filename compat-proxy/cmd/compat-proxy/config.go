@@ -69,7 +69,7 @@ Environment:
   SSL_CERT_FILE    a PEM file with the trusted authorities for an https v1, instead of the system's
 
 Signals:
-  SIGTERM, SIGINT  give notice, stop listening, finish the open requests, exit; a second signal exits at once
+  SIGTERM, SIGINT  give notice, stop listening, finish the open requests, exit; a second signal exits immediately
   SIGHUP           read the credentials files and their secrets again
 
 Exit codes:

@@ -168,8 +168,8 @@ func (m *Main) addCredentials(command string, f credentialsFlags) error {
 	return nil
 }
 
-// warn prints a warning if a proxy would reject the files, because it uses all of them or none. The
-// warning is harmless if only the proxy's machine has a secret.
+// warn prints a warning if a proxy on this machine would reject the files. A proxy uses all of them
+// or none. The warning can be ignored if this machine lacks a secret that the proxy's machine has.
 func (m *Main) warn(file string) {
 	if err := credentials.Check(file); err != nil {
 		_, _ = fmt.Fprintf(m.Stderr,

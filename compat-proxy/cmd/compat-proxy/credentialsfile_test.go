@@ -14,8 +14,8 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/credentials"
 )
 
-// TestCredentials_atOnce issues logins concurrently: none of them removes another.
-func TestCredentials_atOnce(t *testing.T) {
+// TestCredentials_concurrent issues logins concurrently. All of them are kept.
+func TestCredentials_concurrent(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "c.yaml")
 	mustWrite(t, file, "provider_a: []\n")
@@ -37,8 +37,8 @@ func TestCredentials_atOnce(t *testing.T) {
 	}
 }
 
-// TestCredentials_mode issues a login if other users may read the credentials file. The proxy is
-// one of them.
+// TestCredentials_mode issues a login while other users, such as the proxy, may read the
+// credentials file.
 func TestCredentials_mode(t *testing.T) {
 	t.Parallel()
 	for _, want := range []fs.FileMode{0o600, 0o640, 0o644} {
@@ -176,7 +176,8 @@ func TestCredentials_names(t *testing.T) {
 	}
 }
 
-// TestCredentials_oneName issues one login several times concurrently: one command succeeds.
+// TestCredentials_oneName issues the same login several times concurrently. Only one command
+// succeeds.
 func TestCredentials_oneName(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

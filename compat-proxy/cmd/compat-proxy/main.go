@@ -18,7 +18,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/program"
 )
 
-// name is the name of the program, in logs and traces too.
+// name is the name of the program, also in logs and traces.
 const name = "compat-proxy"
 
 // operators is the default address of the operators' port and the path of the probe.

@@ -32,8 +32,8 @@ var (
 
 const (
 	refusalDelay = time.Second
-	// maxDelayed bounds how many refusals are delayed at a time, since each occupies one of the
-	// proxy's slots.
+	// maxDelayed is the largest number of refusals that are delayed at the same time. Each occupies
+	// one of the proxy's slots.
 	maxDelayed = 64
 	// warnInterval is how often at most the log has a line on blocked attempts.
 	warnInterval = 10 * time.Second
@@ -43,8 +43,8 @@ const (
 type Config struct {
 	Clock clock.Clock
 	Log   *slog.Logger
-	// Forwarded reports that the hop in front forwards client addresses. If it does not, a private
-	// address is that of the hop, and stands for all of its clients: it bounds nothing.
+	// Forwarded reports that the proxy in front forwards client addresses. If it does not, a private
+	// address may be the proxy's, which all of its clients share. Then it bounds nothing.
 	Forwarded bool
 	// Observe counts each attempt by its outcome. Nil counts nothing.
 	Observe func(outcome string)
@@ -87,14 +87,14 @@ type Attempt struct {
 // refuses a wrong login, without judging it. Else the caller must call End.
 //
 // guess is the secret that the request tries, or the id of its key if the proof differs in each
-// request. An attempt reserves a refusal of its login at its address, so that no more guesses are
-// judged in parallel than one after the other. Attempts with the same guess share a reservation: a
-// client with many requests in flight tries one secret.
+// request. An attempt reserves a refusal of its login at its address. So concurrent guesses are
+// bounded like successive ones. Attempts with the same guess share a reservation, because a client
+// with many concurrent requests tries one secret.
 //
 // All API keys share one reservation. An API key has at least 128 random bits and identifies
-// itself. The login in its request is free text, and many merchants behind an address may send the
-// same. As many wrong API keys can be judged at once as the proxy handles requests. Each is
-// counted, so the address then waits as after any other refusals.
+// itself. The login in its request is free text, and many merchants at one address may send the
+// same. Wrong API keys that are judged at the same time are bounded only by the proxy's concurrent
+// requests. Each is counted, so the address must then wait as after any other refusals.
 func (l *Limiter) Begin(ctx context.Context, login string, guess secret.String) (*Attempt, bool) {
 	if l == nil {
 		return &Attempt{}, true
@@ -132,7 +132,7 @@ func (a *Attempt) Accepted() {
 }
 
 // Refused counts the attempt as refused and ends it. It waits for a second if too many attempts on
-// the login were refused, wherever they came from: a right attempt never waits.
+// the login were refused, from any addresses. An accepted attempt never waits.
 func (a *Attempt) Refused(ctx context.Context) {
 	l := a.limiter
 	if l == nil {
@@ -143,7 +143,7 @@ func (a *Attempt) Refused(ctx context.Context) {
 	if a.address != "" {
 		l.addresses.charge(a.address, now)
 		l.pairs.charge(a.pair(), now)
-		a.End() // once it is counted: between the two, another guess would find both
+		a.End() // only now: otherwise a guess in between would find neither reservation nor refusal
 	}
 	if a.login == "" {
 		return
@@ -159,12 +159,14 @@ func (a *Attempt) Refused(ctx context.Context) {
 	l.delayed.Add(-1)
 }
 
-// pair names the attempt's login at its address. An address holds no space.
+// pair returns the name of the attempt's login at its address. It is unique, because an address
+// contains no space.
 func (a *Attempt) pair() string { return a.address + " " + a.login }
 
-// address returns what bounds attempts from a client address: the address itself, or the network of
-// an IPv6 client, which has 2^64 of them. It returns "" for an address that many clients share:
-// this machine's own, and that of a hop that forwards none.
+// address returns the name under which attempts from a client address are counted. It is the
+// address itself, or for IPv6 the client's network, which has 2^64 addresses. It returns "" for an
+// address that many clients share: this machine's, and the address of a proxy in front that
+// forwards none.
 func (l *Limiter) address(text string) string {
 	at, err := netip.ParseAddr(text)
 	switch {
@@ -176,7 +178,7 @@ func (l *Limiter) address(text string) string {
 	return admission.ClientOf(text)
 }
 
-// warn logs the address whose attempts are blocked, now and then.
+// warn logs the address whose attempts are blocked, at most once per interval.
 func (l *Limiter) warn(ctx context.Context, address string, now time.Time) {
 	last := l.lastWarning.Load()
 	if now.UnixNano()-last >= int64(warnInterval) && l.lastWarning.CompareAndSwap(last, now.UnixNano()) {

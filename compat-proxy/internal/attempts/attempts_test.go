@@ -48,7 +48,7 @@ func setup(forwarded bool) *bench {
 	return b
 }
 
-// from is the context of a request from an address.
+// from returns the context of a request from an address.
 func from(t *testing.T, address string) context.Context {
 	t.Helper()
 	var ctx context.Context
@@ -75,7 +75,7 @@ func (b *bench) fail(ctx context.Context, login string, n int) (judged int) {
 	return judged
 }
 
-// guess is one of many secrets.
+// guess returns one of many secrets.
 func guess(n int) secret.String { return secret.New(fmt.Sprint("secret ", n)) }
 
 // right is the secret that is accepted.
@@ -93,8 +93,8 @@ func (b *bench) succeeds(ctx context.Context, login string) bool {
 
 const attacker, client = "203.0.113.7", "198.51.100.2"
 
-// A flood for one login stops at its address and nowhere else: the honest client logs in from its
-// own address, and at once.
+// A flood for one login is blocked at its address only. The right client logs in from another
+// address without delay.
 func TestFloodForOneLogin(t *testing.T) {
 	t.Parallel()
 	b := setup(true)
@@ -156,8 +156,8 @@ func TestFloodFromOneAddress(t *testing.T) {
 	}
 }
 
-// An address that many clients share blocks none of them: this machine's, and that of a hop which
-// forwards no addresses.
+// An address that many clients share blocks none of them: this machine's, and the address of a
+// proxy in front that forwards no addresses.
 func TestSharedAddress(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -185,8 +185,8 @@ func TestSharedAddress(t *testing.T) {
 	}
 }
 
-// 64 refusals are slow at a time, for each holds one of the proxy's places. The next one does not
-// wait.
+// At most 64 refusals wait at the same time, because each occupies one of the proxy's slots. The
+// next one does not wait.
 func TestSlowRefusalsAreFew(t *testing.T) {
 	t.Parallel()
 	entered, release := make(chan struct{}), make(chan struct{})
@@ -199,7 +199,7 @@ func TestSlowRefusalsAreFew(t *testing.T) {
 		a.Refused(t.Context())
 	}
 	for range 60 {
-		refuse() // none is slow yet: it would not return
+		refuse() // returns, so no refusal waits yet
 	}
 	var group sync.WaitGroup
 	for range 64 {
@@ -211,8 +211,7 @@ func TestSlowRefusalsAreFew(t *testing.T) {
 	group.Wait()
 }
 
-// However many addresses and logins there are, the ledger stays within bounds and keeps the last
-// ones.
+// With any number of addresses and logins, the ledger stays bounded and keeps the latest.
 func TestMemoryIsBounded(t *testing.T) {
 	t.Parallel()
 	l := attempts.NewLedger(10, time.Second)

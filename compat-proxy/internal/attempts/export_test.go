@@ -16,10 +16,11 @@ func (l Ledger) Charge(name string, now time.Time) { l.charge(name, now) }
 // Spent reports whether the allowance is spent.
 func (l Ledger) Spent(name string, now time.Time) bool { return l.exhausted(name, now) }
 
-// Held is how many names are kept.
+// Held returns how many names are kept.
 func (l Ledger) Held() int { l.mu.Lock(); defer l.mu.Unlock(); return len(l.expires) }
 
-// Trying is how many pairs of a login and an address have an attempt that is being judged.
+// Trying returns the number of pairs of a login and an address with an attempt that is being
+// judged.
 func (l *Limiter) Trying() int {
 	l.pairs.mu.Lock()
 	defer l.pairs.mu.Unlock()

@@ -6,23 +6,24 @@ import (
 	"time"
 )
 
-// maxEntries bounds how many addresses, logins or pairs a ledger holds.
+// maxEntries is the largest number of addresses, logins or pairs in a ledger.
 const maxEntries = 1 << 16
 
-// allowance bounds refusals: burst are allowed at once, and then one more each every. most is how
-// many are remembered, at least burst: refusals beyond burst delay the next attempt.
+// allowance bounds refusals: burst of them at first, then one for each interval every. most is the
+// largest number of remembered refusals, at least burst. Each one beyond burst delays the next
+// attempt.
 type allowance struct {
 	burst, most int
 	every       time.Duration
 }
 
-// digest stands for a name or a guess: neither is kept.
+// digest is the hash of a name or a guess, which are not kept themselves.
 type digest [sha256.Size]byte
 
 func digestOf(text string) digest { return sha256.Sum256([]byte(text)) }
 
-// ledger counts refusals by name. It keeps for each name the time at which all of its refusals are
-// forgotten, and the guesses that are being judged.
+// ledger counts refusals by name. For each name it keeps the time at which the last of its refusals
+// is forgotten, and the guesses that are being judged.
 type ledger struct {
 	allowance
 
@@ -67,7 +68,7 @@ func (l *ledger) reserve(name string, guess digest, now time.Time) bool {
 	return true
 }
 
-// release ends one use of the reservation that a guess has.
+// release ends one use of a guess's reservation.
 func (l *ledger) release(name string, guess digest) {
 	of := digestOf(name)
 	l.mu.Lock()
@@ -80,8 +81,8 @@ func (l *ledger) release(name string, guess digest) {
 	}
 }
 
-// charge counts one refusal. A name of which most are remembered stays so for as long as one
-// refusal takes to be forgotten, however many come.
+// charge counts one refusal. At the largest number of remembered refusals, further ones do not
+// change it.
 func (l *ledger) charge(name string, now time.Time) {
 	key, at := digestOf(name), now.UnixNano()
 	l.mu.Lock()
@@ -93,8 +94,8 @@ func (l *ledger) charge(name string, now time.Time) {
 	l.expires[key] = min(max(expires, at)+int64(l.every), at+int64(l.most)*int64(l.every))
 }
 
-// evict removes the names that have nothing left to be forgotten, among 64, and one of the
-// others if there is none. The caller holds mu.
+// evict checks up to 64 arbitrary names. It removes the ones without remembered refusals, and the
+// 64th in any case. The caller holds mu.
 func (l *ledger) evict(at int64) {
 	looked := 0
 	for key, expires := range l.expires {

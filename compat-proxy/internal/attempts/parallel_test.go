@@ -13,7 +13,7 @@ import (
 )
 
 // together makes n attempts that all begin before the first of them is judged, and returns how many
-// were allowed. Attempt i is for the login and with the secret of of(i).
+// were allowed. Attempt i has the login and the secret that of(i) returns.
 func (b *bench) together(
 	ctx context.Context, n int, of func(i int) (string, secret.String), judge func(*attempts.Attempt),
 ) int64 {
@@ -36,8 +36,8 @@ func (b *bench) together(
 	return allowed.Load()
 }
 
-// TestParallelGuesses: many secrets for one login are tried at once. No more of them are judged
-// than of secrets that are tried one after the other.
+// TestParallelGuesses: many secrets for one login are tried concurrently. As many are judged as of
+// secrets that are tried one after the other.
 func TestParallelGuesses(t *testing.T) {
 	t.Parallel()
 	b := setup(true)
@@ -45,7 +45,7 @@ func TestParallelGuesses(t *testing.T) {
 	guesses := func(i int) (string, secret.String) { return "shop", guess(i) }
 	refuse := func(a *attempts.Attempt) { a.Refused(ctx); a.End() }
 	if got := b.together(ctx, 200, guesses, refuse); got != 10 {
-		t.Errorf("at once: judged %d attempts, want 10", got)
+		t.Errorf("at the same time: judged %d attempts, want 10", got)
 	}
 	if b.succeeds(ctx, "shop") {
 		t.Error("the attacker's right guess was judged")
@@ -133,11 +133,11 @@ func TestReservationsAreReleased(t *testing.T) {
 	}
 }
 
-// apiKey is one of many API keys.
+// apiKey returns one of many API keys.
 func apiKey(n int) secret.String { return secret.New(fmt.Sprintf("sk_test_%d", n)) }
 
-// TestParallelAPIKeys: API keys identify themselves. Many clients behind one address use different
-// ones at once, without a login or with the same.
+// TestParallelAPIKeys: API keys identify themselves. Many clients at one address use different ones
+// at the same time, without a login or with the same one.
 func TestParallelAPIKeys(t *testing.T) {
 	t.Parallel()
 	for _, login := range []string{"", "me"} {
@@ -153,8 +153,9 @@ func TestParallelAPIKeys(t *testing.T) {
 	}
 }
 
-// TestParallelWrongAPIKeys: wrong API keys that are tried at once count as any refusals. The
-// address waits afterwards, with every login. Behind 20 of them only their login waits.
+// TestParallelWrongAPIKeys: wrong API keys that are tried at the same time count like other
+// refusals. Afterwards the address must wait, with any login. After 20 of them only their login
+// must wait.
 func TestParallelWrongAPIKeys(t *testing.T) {
 	t.Parallel()
 	for _, login := range []string{"", "me"} {
@@ -196,8 +197,8 @@ func TestParallelLogins(t *testing.T) {
 	}
 }
 
-// TestSlowRefusalHoldsNoReservation: a refusal that waits is counted once, not as one that is being
-// judged too.
+// TestSlowRefusalHoldsNoReservation: a refusal that waits is counted once. It no longer counts as
+// an attempt that is being judged.
 func TestSlowRefusalHoldsNoReservation(t *testing.T) {
 	t.Parallel()
 	b := setup(true)

@@ -26,7 +26,7 @@ func TestMethods(t *testing.T) {
 		}
 		for _, kind := range m.MapsTo {
 			if !slices.Contains(command.Kinds(), command.Kind(kind)) {
-				t.Errorf("%s maps to %s, which is no command", m.Name, kind)
+				t.Errorf("%s maps to %s, which is not a command", m.Name, kind)
 			}
 		}
 		if got, want := m.Scopes[len(m.Scopes)-1], catalogue.UseScope; got != want {

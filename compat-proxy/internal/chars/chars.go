@@ -15,7 +15,7 @@ func Printable(s string) string {
 	}, s)
 }
 
-// Digits reports whether s is digits, and not nothing.
+// Digits reports whether s consists of one or more digits.
 func Digits(s string) bool {
 	for i := range len(s) {
 		if s[i] < '0' || s[i] > '9' {

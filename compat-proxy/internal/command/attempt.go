@@ -15,7 +15,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// maxResponse bounds how many bytes of a response of v1 are read.
+// maxResponse is the largest number of bytes that are read of a response of v1.
 const maxResponse = 4 << 20
 
 // response is v1's last response to one call, after all attempts.
@@ -28,8 +28,8 @@ type response struct {
 	// resent reports that the transport sent the request twice. It does that when a kept connection
 	// breaks under a request with an Idempotency-Key. The outcome of the first time is unknown.
 	resent bool
-	// replayed reports that the response is the stored one to an earlier request under the same key.
-	// None of these attempts can be that request.
+	// replayed reports that the response is the stored one to an earlier request under the same key,
+	// and not to one of these attempts.
 	replayed bool
 	// stored reports that v1 had stored the response before the last attempt, for any request.
 	stored bool
@@ -53,7 +53,7 @@ func (x *Executor) call(ctx context.Context, send send) response {
 }
 
 // callAfter is call after earlier attempts under the same Idempotency-Key. It adds its attempts to
-// them. It also repeats after the error code again, if that is not empty.
+// them. It also repeats the call after an error with the code again, unless that is empty.
 func (x *Executor) callAfter(ctx context.Context, before *earlier, again string, send send) response {
 	for attempt := 1; ; attempt++ {
 		resp, after := x.attempt(httpx.WithResend(ctx, attempt-1), send)
@@ -133,8 +133,8 @@ func (x *Executor) attempt(ctx context.Context, send send) (response, time.Durat
 	return resp, retryAfter(got.Header)
 }
 
-// readAll reads the body of a response. It returns an error at once if the Content-Length exceeds
-// the bound.
+// readAll reads the body of a response. It returns an error immediately if the Content-Length
+// exceeds the bound.
 func readAll(got *http.Response) ([]byte, error) {
 	if got.ContentLength > maxResponse {
 		return nil, upstream.ErrTooLarge
@@ -151,7 +151,7 @@ func retryAfter(h http.Header) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// wait returns true after d. It returns false at once if the context would end before that.
+// wait returns true after d. It returns false immediately if the context would end before that.
 func wait(ctx context.Context, d time.Duration) bool {
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= d {
 		return false

@@ -20,7 +20,7 @@ func TestLostOnAKeptConnection_thenRefused(t *testing.T) {
 	t.Parallel()
 	var requests atomic.Int32
 	server := goldentest.Serve(t, goldentest.Identified(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // the fake takes anything
+		_, _ = io.Copy(io.Discard, r.Body) // the fake accepts any body
 		switch requests.Add(1) {
 		case 1:
 			w.WriteHeader(http.StatusCreated)
@@ -47,9 +47,9 @@ func TestLostOnAKeptConnection_thenRefused(t *testing.T) {
 	}
 }
 
-// A kept connection breaks under the request, and the transport sends it again. V1 responds at
-// once, or with the error that the first attempt is still running, as when another core finishes
-// it.
+// A kept connection breaks under the request, and the transport sends it again. V1 responds
+// immediately, or with the error that the first attempt is still running, as when another core
+// finishes it.
 func TestDeduplication_lostResponseOnAKeptConnection(t *testing.T) {
 	t.Parallel()
 	for _, atIt := range []int{0, 1, 2} {
@@ -111,7 +111,7 @@ func TestLostOnAKeptConnection_thenGone(t *testing.T) {
 	}
 }
 
-// nakedSale is a sale without a lookup at v1 before it.
+// nakedSale returns a sale without a lookup at v1 before it.
 func nakedSale() command.Authorize {
 	c := sale(0)
 	c.Deduplication = command.Deduplication{}

@@ -9,7 +9,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// bound is a payment under a name, by a login with evidence.
+// bound returns a payment under a name, by a login with evidence.
 func bound(name, evidence string) command.Named {
 	return command.Named{Command: charge, Name: name, Bound: command.Binding{Evidence: evidence}}
 }
@@ -27,8 +27,8 @@ func TestEvidenceIsBoundToItsName(t *testing.T) {
 		want    command.Outcome
 	}{
 		{b.proxies[0], key, bound("a", "e"), command.Done},
-		{b.proxies[1], key, bound("a", "e"), command.Done},    // the same bytes again
-		{b.proxies[0], rolled, bound("a", "f"), command.Done}, // a retry that was signed anew
+		{b.proxies[1], key, bound("a", "e"), command.Done},    // the same request again
+		{b.proxies[0], rolled, bound("a", "f"), command.Done}, // a retry that was signed again
 		{b.proxies[1], key, bound("b", "e"), command.Refused},
 		{b.proxies[0], rolled, bound("b", "e"), command.Refused},
 		{after, key, bound("b", "e"), command.Refused},
@@ -85,7 +85,8 @@ func TestEvidenceUnderAnotherKey(t *testing.T) {
 	}
 }
 
-// Nothing is paid while v1 does not accept the reservation. A lost response to it does no harm.
+// Nothing is paid while v1 does not accept the reservation. If its response is lost, a retry
+// succeeds.
 func TestEvidenceThatIsNotReserved(t *testing.T) {
 	t.Parallel()
 	b := setupWindow(t, noon)

@@ -36,7 +36,7 @@ type Command interface {
 // refund.
 type Number string
 
-// Authorize makes a payment. The body decides whether it is captured at once or later.
+// Authorize makes a payment. The body decides whether it is captured immediately or later.
 type Authorize struct {
 	// Body is the whole v1 request. The decoder has the currency, so amounts are in minor units.
 	Body v1.TransactionCreate `json:"body"`
@@ -109,10 +109,10 @@ type Get struct {
 	Captures bool `json:"captures,omitzero"`
 }
 
-// CreateCustomer stores a customer with its payment methods: all of it or nothing. A customer with
-// the same reference, description and e-mail address is not made again. The comparison uses the
-// fields as the client sent them. So customers whose fields are equal only after card numbers were
-// masked stay separate.
+// CreateCustomer stores a customer with its payment methods, completely or not at all. A customer
+// with the same reference, description and e-mail address is not made again. The comparison uses
+// the fields as the client sent them. So customers are different if their fields are equal only
+// after card numbers were masked.
 type CreateCustomer struct {
 	Body v1.CustomerInput `json:"body"`
 	// Methods are the payment methods, in the order of Result.Methods.
@@ -151,12 +151,12 @@ const (
 type Require struct {
 	// Settled requires that the captured money has settled.
 	Settled bool `json:"settled,omitempty"`
-	// Last4 requires that the number of the card, token or bank account ends so. For a bank account it
-	// may be less than four digits, if v1 shows no more.
+	// Last4 requires that the number of the card, token or bank account ends in these digits. For a
+	// bank account it may be less than four digits, if v1 shows no more.
 	Last4 string `json:"last4,omitempty"`
 	// MethodType requires that type of payment method.
 	MethodType MethodType `json:"method_type,omitempty"`
-	// Routing requires that the bank account's routing number ends so.
+	// Routing requires that the bank account's routing number ends in these digits.
 	Routing string `json:"routing,omitempty"`
 	// Currency, in lower case, requires that currency of the payment.
 	Currency string `json:"currency,omitempty"`

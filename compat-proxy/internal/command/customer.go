@@ -18,8 +18,8 @@ import (
 // customer with its identifying fields, attach the payment methods, and add the other fields. Until
 // the last call the customer carries a mark.
 //
-// All calls but the last carry Idempotency-Keys derived from the command. A retry, at any proxy,
-// therefore continues where the request before stopped. The keys that create the customer and
+// All calls but the last carry Idempotency-Keys derived from the command. So a retry at any proxy
+// continues at the step where the earlier request stopped. The keys that create the customer and
 // attach its first payment method are derived from the identifying fields alone. So of several
 // requests for one customer with different payment methods, only one succeeds.
 const (
@@ -45,8 +45,8 @@ func (c *seenCustomer) abandoned() bool {
 	return c.at.Sub(c.CreatedAt.Time) > abandoned
 }
 
-// maxCustomerKeys bounds how many customers with the same fields may have been deleted in the 24
-// hours for which v1 keeps their keys.
+// maxCustomerKeys is the largest number of customers with the same fields that may have been
+// deleted within 24 hours. V1 keeps their keys for that time.
 const maxCustomerKeys = 16
 
 // complete reports whether c has all its fields.
@@ -61,7 +61,7 @@ const (
 )
 
 // findable returns in with a field by which v1 can list it. A description that is too long for a
-// reference is none.
+// reference is not such a field.
 func findable(in v1.CustomerInput) v1.CustomerInput {
 	if in.Reference != nil || in.Email != nil || utf8.RuneCountInString(text(in.Description)) > maxReference {
 		return in
@@ -74,7 +74,7 @@ func findable(in v1.CustomerInput) v1.CustomerInput {
 	return in
 }
 
-// identifyingPart is the part of a customer that identifies it.
+// identifyingPart returns the part of a customer that identifies it.
 func identifyingPart(in v1.CustomerInput) v1.CustomerInput {
 	marks := v1.Metadata{setupName: setupIncomplete}
 	for _, name := range []string{referenceFrom, identityKey} {

@@ -105,7 +105,7 @@ func (b customerBundle) whole(tb testing.TB, c command.CreateCustomer) command.R
 	return b.make(tb, &failing{left: noFailure}, c)
 }
 
-// ana is a customer with cards of these numbers.
+// ana returns a customer with cards of these numbers.
 func ana(numbers ...string) command.CreateCustomer {
 	reference, email := "cust-42", "ana@example.org"
 	c := command.CreateCustomer{Body: v1.CustomerInput{Reference: &reference, Email: &email}}
@@ -242,7 +242,7 @@ func TestCreateCustomerAgain(t *testing.T) {
 	}
 }
 
-// described is a customer with only these identifying fields.
+// described returns a customer with only these identifying fields.
 func described(reference, description string) command.CreateCustomer {
 	c := command.CreateCustomer{Body: v1.CustomerInput{Description: &description, Metadata: &v1.Metadata{"kind": "guest"}}}
 	if reference != "" {
@@ -258,7 +258,7 @@ func TestCreateCustomerByDescription(t *testing.T) {
 	if first.Outcome != command.Done || first.Customer.Metadata["kind"] != "guest" {
 		t.Fatalf("got %+v, want it done, with its metadata", first)
 	}
-	for _, when := range []string{"at once", "a day later"} {
+	for _, when := range []string{"immediately", "a day later"} {
 		if r := b.whole(t, described("", "only this")); r.Outcome != command.Repeated || r.Customer.ID != first.Customer.ID {
 			t.Errorf("%s: got %+v, want the first customer repeated", when, r)
 		}

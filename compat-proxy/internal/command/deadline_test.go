@@ -13,7 +13,7 @@ import (
 )
 
 // TestOneDeadlineForARequest: v1 gets a payment and sends no response. The payment takes all the
-// time that the legacy request has, and is uncertain. No further command of the request begins.
+// time of the legacy request, and is uncertain. No further command of the request begins.
 func TestOneDeadlineForARequest(t *testing.T) {
 	t.Parallel()
 	var payments atomic.Int32
@@ -51,8 +51,7 @@ func TestOneDeadlineForARequest(t *testing.T) {
 	}
 }
 
-// TestTooLateToBegin: a command does not begin if it would have too little time, although some is
-// left.
+// TestTooLateToBegin: a command does not begin if the time left is too short for it.
 func TestTooLateToBegin(t *testing.T) {
 	t.Parallel()
 	for left, want := range map[time.Duration]command.Outcome{
@@ -62,7 +61,7 @@ func TestTooLateToBegin(t *testing.T) {
 		server := goldentest.Serve(t, f.identified())
 		x, err := command.New(command.Config{
 			DeduplicationSecret: goldentest.Secret(), V1: server.URL, Transport: server.Client().Transport,
-			TotalTimeout: 100 * time.Minute, // of which a tenth is too little
+			TotalTimeout: 100 * time.Minute, // a tenth of it is too little
 		})
 		if err != nil {
 			t.Fatal(err)

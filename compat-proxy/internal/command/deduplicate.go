@@ -79,11 +79,11 @@ type windowed struct {
 
 // deduplicate runs the work under keys that equal requests share. It stops at a key that no earlier
 // request used, or at an equal request within the window. Only v1's records and v1's clock decide,
-// so neither the choice of the proxy nor its clock makes a difference.
+// so the result is the same at every proxy, with any clock.
 //
-// Where a span begins, requests of both spans run at one time. Requests of the later span close the
-// chain of the earlier one before they take a key. So all requests take keys of one sequence, and
-// of two within the window one finds the other.
+// Where a span begins, requests of both spans run at the same time. Requests of the later span
+// close the chain of the earlier one before they take a key. So all requests take keys of one
+// sequence, and of two requests within the window, one finds the other.
 func (s session) deduplicate(ctx context.Context, o Deduplication, job work) Result {
 	if len(o.Same) == 0 {
 		return job.do(s)
@@ -154,9 +154,10 @@ func (w windowed) inSpan(ctx context.Context, n int64) (chain, []naming, *Result
 	return under(names), []naming{*others}, nil
 }
 
-// runInSpan runs the request under the first key of a span's chain that no earlier one uses. It
-// reports true if the chain is closed. Work that reads objects begins after the chain's end. An
-// earlier equal request is found before an object that changed since can make v1 refuse this one.
+// runInSpan runs the request under the first unused key of a span's chain. It returns true if the
+// chain is closed. Work that reads objects begins only after the chain's end is found. So an
+// earlier equal request is found first, even if v1 would refuse this one because an object has
+// changed.
 func (w windowed) runInSpan(ctx context.Context, n int64) (Result, bool) {
 	own, others, failed := w.inSpan(ctx, n)
 	if failed != nil {
@@ -209,7 +210,7 @@ func (w windowed) runInSpan(ctx context.Context, n int64) (Result, bool) {
 }
 
 // markReplayed returns r as replayed if v1 stored the response before this request began. After an
-// attempt without a response, a stored one counts as the request's own result. But the key can
+// attempt without a response, a stored response normally belongs to this request. But the key can
 // belong to an equal request of hours ago, and then this request had no effect.
 func (w windowed) markReplayed(ctx context.Context, r Result) Result {
 	if !r.stored || r.replayed {
@@ -308,8 +309,8 @@ type chainEnd struct {
 }
 
 // advance moves end to the chain's last request. If end moved, it goes back to the latest use that
-// is a payment, a decline or a refund, and judges it. Refusals and skipped keys after that are no
-// duplicates. It goes back no further than the window.
+// is a payment, a decline or a refund, and judges it. It ignores refusals and skipped keys after
+// that use, because nothing can be a duplicate of them. It goes back no further than the window.
 func (w windowed) advance(ctx context.Context, end *chainEnd) (Result, bool) {
 	from := end.n
 	u, failed := w.walk(ctx, end)
@@ -335,8 +336,8 @@ func (w windowed) advance(ctx context.Context, end *chainEnd) (Result, bool) {
 }
 
 // walk moves end to the chain's last key in use and returns the use, if it moved. Skipped keys are
-// in use, so the chain has no gaps. Walk doubles its steps and then halves them on the way back: a
-// long chain takes few calls.
+// in use, so the chain has no gaps. Walk doubles its steps, and then halves them on the way back.
+// So even a long chain takes few calls.
 func (s session) walk(ctx context.Context, end *chainEnd) (use, *Result) {
 	var last use
 	step, growing := 1, true

@@ -55,7 +55,7 @@ var (
 	midnight = time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 )
 
-// sale is a payment with a window of that many seconds. All sales are equal.
+// sale returns a payment with a window of that many seconds. All sales are equal.
 func sale(window int, change ...func(*command.Authorize)) command.Authorize {
 	c := command.Authorize{
 		Body: v1.TransactionCreate{
@@ -87,7 +87,7 @@ func TestDeduplication(t *testing.T) {
 		after  time.Duration
 		want   command.Outcome
 	}{
-		{"at once", sale(120), 0, command.Repeated},
+		{"immediately", sale(120), 0, command.Repeated},
 		{"a moment before the end", sale(120), 120*time.Second - time.Millisecond, command.Repeated},
 		{"at the end", sale(120), 120 * time.Second, command.Done},
 		{"long after", sale(120), 7 * time.Hour, command.Done},

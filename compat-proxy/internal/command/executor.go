@@ -38,7 +38,7 @@ type Config struct {
 	// Zero means 50 seconds: the proxy's HTTP servers end a response after 60, and legacy clients give
 	// up at 120.
 	TotalTimeout time.Duration
-	// Attempts bounds how often one v1 call is sent, the first attempt included. Zero means 4.
+	// Attempts is the largest number of attempts at one v1 call, including the first. Zero means 4.
 	Attempts int
 	// Backoff is the wait before the second attempt; each further wait is four times as long. Zero
 	// means 50 ms.
@@ -73,7 +73,7 @@ type Executor struct {
 	v1Clock   *v1Clock
 
 	lastWarning atomic.Int64 // when the last line was logged
-	suppressed  atomic.Int64 // how many lines were left out since
+	suppressed  atomic.Int64 // number of suppressed lines after the last one
 }
 
 // New returns an executor. It opens and calls nothing. It returns an error for an invalid V1
@@ -163,7 +163,8 @@ func (x *Executor) execute(ctx context.Context, key secret.String, c Command) Re
 	return r
 }
 
-// maxDecisions bounds how often a command without a name decides again because its payment changed.
+// maxDecisions is the largest number of decisions of a command without a name, whose payment
+// changes meanwhile.
 const maxDecisions = 8
 
 // decide runs a command. It runs it again, under another key, if the payment has changed between
@@ -222,8 +223,9 @@ func (s session) run(ctx context.Context, c Command) Result {
 	return Result{Outcome: Refused, Code: "unsupported_command"}
 }
 
-// idempotencyKey is the key of a command without a name. It is new for each command, so two legacy
-// requests never share one, even if they are equal. All attempts of one command use the same key.
+// idempotencyKey returns the key of a command without a name. It is new for each command, so two
+// legacy requests never share one, even if they are equal. All attempts of one command use the same
+// key.
 func (x *Executor) idempotencyKey() string { return x.cfg.NewKey() }
 
 // session is the run of one command: the caller's API key, and one Idempotency-Key for all

@@ -81,7 +81,7 @@ func (f *fakeV1) seen() []call {
 	return slices.Clone(f.requests)
 }
 
-// identified is f behind a v1 that identifies API keys, unless f has responses to that itself.
+// identified adds to f a v1 that identifies API keys, unless f responds to these requests itself.
 func (f *fakeV1) identified() http.Handler {
 	if f.responses[current] != nil {
 		return f

@@ -126,7 +126,7 @@ func (f *scheduledV1) free(key string) {
 // request that is Done has one payment, and a later duplicate makes none.
 func TestDeduplication_freedKeys(t *testing.T) {
 	t.Parallel()
-	for i := range 5 { // the default of 100 orders finds too little
+	for i := range 5 { // each run checks 100 orders, too few to find the rare faults
 		t.Run(strconv.Itoa(i), func(t *testing.T) {
 			t.Parallel()
 			rapid.Check(t, freedKeys(t))
@@ -293,7 +293,7 @@ func TestDeduplication_gapBehindAFreedKey(t *testing.T) {
 			b.clock.Advance(2 * time.Second)
 			b.at(t, b.proxies[1], key, sale(tt.retry, other))
 			if b.v1.paid() != 1 {
-				t.Errorf("A was charged %d times: its retry two seconds later was no duplicate", b.v1.paid())
+				t.Errorf("A was charged %d times: its retry two seconds later was not a duplicate", b.v1.paid())
 			}
 		})
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // TestDeduplication_gap: a request takes a key of a chain and leaves it unused, while another one
-// is charged under the next key. A later request with a window is the duplicate of that one.
+// is charged under the next key. A later request with a window is a duplicate of the charged one.
 func TestDeduplication_gap(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -175,9 +175,9 @@ func skippedKeyIsNoPayment(t *testing.T, at time.Time, blind bool) {
 	}
 }
 
-// TestDeduplication_behindRefusals: stored refusals at a chain's end do not hide the payment before
+// TestDeduplication_beforeRefusals: stored refusals at a chain's end do not hide the payment before
 // them.
-func TestDeduplication_behindRefusals(t *testing.T) {
+func TestDeduplication_beforeRefusals(t *testing.T) {
 	t.Parallel()
 	for name, at := range map[string]time.Time{
 		"in one span": noon, "across a span's beginning": midnight.Add(-3 * time.Hour),
@@ -216,9 +216,9 @@ func TestDeduplication_behindRefusals(t *testing.T) {
 	}
 }
 
-// TestDeduplication_behindARefusalRuns: the payment before a refusal has no outcome yet, so an
+// TestDeduplication_beforeARefusalRuns: the payment before a refusal has no outcome yet, so an
 // equal request with a window is not executed.
-func TestDeduplication_behindARefusalRuns(t *testing.T) {
+func TestDeduplication_beforeARefusalRuns(t *testing.T) {
 	t.Parallel()
 	b := setupWindow(t, noon)
 	for _, status := range []int{http.StatusBadRequest, http.StatusCreated, http.StatusBadRequest} {

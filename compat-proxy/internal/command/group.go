@@ -12,8 +12,8 @@ import (
 // order. The payment's reference is the same number, so that v1 can list it.
 const GroupKey = "payment_group"
 
-// maxGroupPages bounds how many pages of payments with a group's reference are read. A page has
-// 100, and an order has a few.
+// maxGroupPages is the largest number of pages that are read of the payments with a group's
+// reference. A page has 100 payments, and an order has a few.
 const maxGroupPages = 5
 
 // The conditions on a group.

@@ -16,7 +16,7 @@ const (
 	member  = `"amount":700,"amount_authorized":700,"metadata":{"payment_group":"60410000123"}`
 )
 
-// other is a further payment of the order whose first payment is txnID.
+// other returns another payment of the order whose first payment is txnID.
 func other(t *testing.T, n int64, status, more string) (txn, body string) {
 	t.Helper()
 	txn = id.Format(id.Transaction, n)

@@ -15,7 +15,7 @@ import (
 // endsLikeVisa is a different number with the same last four digits as visa.
 const endsLikeVisa = "4111118888881111"
 
-// further is a further payment of the order by a card of that number.
+// further returns a further payment of the order by a card of that number.
 func further(amount int64, window int, card string) command.Authorize {
 	return sale(window, func(c *command.Authorize) {
 		c.Body.Amount, c.Body.Card.Number, c.Joins = amount, secret.New(card), number
@@ -23,8 +23,8 @@ func further(amount int64, window int, card string) command.Authorize {
 	})
 }
 
-// TestJoin_atOnce: several concurrent further payments, each of which read the order before any
-// other was made, end as they would in sequence.
+// TestJoin_atOnce: several further payments run concurrently, and each reads the order before any
+// other is made. The results are the same as in sequence.
 func TestJoin_atOnce(t *testing.T) {
 	t.Parallel()
 	type counts = map[command.Outcome]int
@@ -85,7 +85,7 @@ func TestJoin_repeated(t *testing.T) {
 		after  time.Duration
 		want   command.Outcome
 	}{
-		"at once":                   {further(700, 120, visa), 0, command.Repeated},
+		"immediately":                   {further(700, 120, visa), 0, command.Repeated},
 		"a moment before the end":   {further(700, 120, visa), 120*time.Second - time.Millisecond, command.Repeated},
 		"at the end":                {further(700, 120, visa), 120 * time.Second, command.Unmet},
 		"across a span's beginning": {further(700, 28800, visa), 7 * time.Hour, command.Repeated},

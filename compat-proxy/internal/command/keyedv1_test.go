@@ -63,8 +63,8 @@ func (f *keyedV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.identify(w, r)
 		return
 	}
-	if key, look := strings.CutPrefix(r.URL.Path, "/v1/idempotency_keys/"); look {
-		f.look(w, key)
+	if key, one := strings.CutPrefix(r.URL.Path, "/v1/idempotency_keys/"); one {
+		f.lookUp(w, key)
 		return
 	}
 	if n, one := strings.CutPrefix(r.URL.Path, "/v1/captures/"); one {
@@ -204,8 +204,8 @@ func (f *keyedV1) pay(path, body string) *keyUse {
 	return u
 }
 
-// look sends the record of a key. The caller holds mu.
-func (f *keyedV1) look(w http.ResponseWriter, key string) {
+// lookUp sends the record of a key. The caller holds mu.
+func (f *keyedV1) lookUp(w http.ResponseWriter, key string) {
 	f.looks++
 	u, used := f.uses[key]
 	switch {

@@ -111,7 +111,7 @@ func (m maker) join(ctx context.Context, made *seenCustomer) (r Result, ended, a
 	return Result{}, false, false
 }
 
-// firstMethodKey is the key of the first attachment.
+// firstMethodKey returns the key of the first attachment.
 func (m maker) firstMethodKey() string { return m.key + "-method-0" }
 
 // attach gives the customer its ith payment method. It makes a new token if the token of an earlier
@@ -188,9 +188,10 @@ func (m maker) finish(ctx context.Context, customer string, methods []v1.Payment
 }
 
 // stop ends the making at a step that failed. If v1 refused the step, and this request alone has
-// the customer, stop reads the incomplete customer and deletes it. Another request's completion or
-// attachment since then keeps it. If v1 was unavailable, or the response was lost, stop leaves the
-// customer to a retry. It reports true if the customer no longer exists and another may be made.
+// the customer, stop reads the incomplete customer and deletes it. It does not delete one that
+// another request has changed meanwhile. If v1 was unavailable, or the response was lost, stop
+// leaves the customer to a retry. It reports true if the customer no longer exists and another may
+// be made.
 func (m maker) stop(ctx context.Context, made *seenCustomer, r Result, ours bool) (Result, bool) {
 	switch {
 	case r.Code == CodeKeyReused:
@@ -205,8 +206,8 @@ func (m maker) stop(ctx context.Context, made *seenCustomer, r Result, ours bool
 	return r, false
 }
 
-// contested waits for the other request that has the customer to itself. If that request was
-// abandoned, it deletes the incomplete customer and reports true: another may be made.
+// contested waits for the request that has the customer to itself. If that request was abandoned,
+// contested deletes the incomplete customer and returns true: another may be made.
 func (m maker) contested(ctx context.Context, made *seenCustomer) (Result, bool) {
 	last := made
 	for i := range followReads {

@@ -7,8 +7,8 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 )
 
-// TestCreateCustomerWithOtherCardsAfterADeath: an incomplete customer blocks a request with other
-// cards once its first card is attached. It does so until it is abandoned.
+// TestCreateCustomerWithOtherCardsAfterADeath: an incomplete customer with a card blocks requests
+// with other cards, until it counts as abandoned.
 func TestCreateCustomerWithOtherCardsAfterADeath(t *testing.T) {
 	t.Parallel()
 	const attached = 4 // list, two tokens, create, then this
@@ -21,7 +21,7 @@ func TestCreateCustomerWithOtherCardsAfterADeath(t *testing.T) {
 			b.make(t, &failing{left: at, after: after}, ana(visa, mastercard))
 			if at > attached || at == attached && after {
 				if r := b.whole(t, ana(mastercard)); r.Outcome != command.Unavailable {
-					t.Errorf("call %d, after v1 %t: at once: got %+v, want unavailable", at, after, r)
+					t.Errorf("call %d, after v1 %t: immediately: got %+v, want unavailable", at, after, r)
 				}
 				b.v1.clock.Advance(4 * time.Minute)
 			}
@@ -42,7 +42,7 @@ func TestCreateCustomerWithoutCardsAfterADeath(t *testing.T) {
 		b := setupCustomers(t)
 		b.make(t, &failing{left: at}, ana(visa, mastercard))
 		if r := b.whole(t, ana()); r.Outcome != want {
-			t.Errorf("call %d: at once: got %+v, want %s", at, r, want)
+			t.Errorf("call %d: immediately: got %+v, want %s", at, r, want)
 		}
 		b.v1.clock.Advance(4 * time.Minute)
 		if r := b.whole(t, ana()); r.Outcome != command.Done && want != command.Done {

@@ -73,7 +73,7 @@ func TestAgeIsOfTheClockOfV1(t *testing.T) {
 	b := setupCustomers(t)
 	b.make(t, &failing{left: 5}, ana(visa, mastercard))
 	if r := b.whole(t, ana(amex)); r.Outcome != command.Unavailable {
-		t.Errorf("at once: got %s, want unavailable", r.Outcome)
+		t.Errorf("immediately: got %s, want unavailable", r.Outcome)
 	}
 	if r := b.whole(t, ana(visa, mastercard)); r.Outcome != command.Done {
 		t.Errorf("the first request again: got %s, want done", r.Outcome)

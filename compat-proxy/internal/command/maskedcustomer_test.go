@@ -47,7 +47,7 @@ func identifiedBy(number string) map[string]command.CreateCustomer {
 }
 
 // TestMaskedCustomersAreApart makes customers whose fields are equal after masking. Each request
-// finds its own customer: at once, a day later, under a rolled API key, and while the secret
+// finds its own customer: immediately, a day later, under a rolled API key, and while the secret
 // rotates.
 func TestMaskedCustomersAreApart(t *testing.T) {
 	t.Parallel()
@@ -69,7 +69,7 @@ func TestMaskedCustomersAreApart(t *testing.T) {
 				current, other secret.String
 				apiKey         secret.String
 			}{
-				{"at once", own, secret.String{}, key},
+				{"immediately", own, secret.String{}, key},
 				{"under a rolled key", own, secret.String{}, rolled},
 				{"before the secret is replaced", own, next, key},
 				{"after the secret was replaced", next, own, key},

@@ -9,7 +9,7 @@ import (
 )
 
 // The proxy compares each response with its request before it uses the response. An intermediary
-// may send a response that v1 never sent, or one that belongs to another request.
+// may send a response of its own making, or one that belongs to another request.
 
 // isID reports whether text is an id with that prefix.
 func isID(prefix id.Prefix, text string) bool {
@@ -66,7 +66,7 @@ func matchesPayment(t *v1.Transaction, c *v1.TransactionCreate) bool {
 // matches.
 func sameReference(got, sent *string) bool { return text(sent) == "" || text(got) == *sent }
 
-// endsIn reports whether number ends so. V1 shows fewer digits of a short number.
+// endsIn reports whether number ends in end. V1 shows fewer digits of a short number.
 func endsIn(number secret.String, end string) bool { return strings.HasSuffix(number.Reveal(), end) }
 
 // matchesCapture reports whether made matches the request c on the payment with the id txn. t is

@@ -24,9 +24,9 @@ type Named struct {
 	// Bound ties the evidence of the request's login to Name, if the login does not cover it. The
 	// zero Binding ties nothing.
 	Bound Binding `json:"bound,omitzero"`
-	// Evidence is the nonce or signature of the request's login, if the client chooses Name. A refusal
-	// spends it: the same bytes get the refusal again, and a retry that is signed anew may use Name.
-	// Empty spends nothing.
+	// Evidence is the nonce or signature of the request's login, if the client chooses Name. After a
+	// refusal, a repeat of the same bytes is refused again, and a retry with a new signature may use
+	// Name. If Evidence is empty, a repeat of the same bytes may use Name too.
 	Evidence string `json:"evidence,omitzero"`
 	// Final makes a refusal use the name as well, where a retry must not have another result.
 	Final bool `json:"final,omitzero"`
@@ -137,8 +137,8 @@ const (
 )
 
 // finalizeRefusal makes a refusal of this request final before the client gets it. It returns
-// noNextKey. If another request with the same evidence went on, it returns the number of the key to
-// go on with.
+// noNextKey. If another request with the same evidence has continued, it returns the number of the
+// next key to try.
 func (s session) finalizeRefusal(ctx context.Context, c Named, names naming, n int, r Result) (int, *Result) {
 	if !c.Final && c.Evidence == "" || !r.final() {
 		return noNextKey, nil

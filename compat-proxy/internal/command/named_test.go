@@ -10,7 +10,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 )
 
-// named is a payment of that amount under one name.
+// named returns a payment of that amount under one name.
 func named(amount int64) command.Named {
 	c := charge
 	c.Body.Amount = amount
@@ -23,7 +23,7 @@ func (b windowBundle) result(t *testing.T, proxy int, c command.Command) command
 	return b.proxies[proxy].Execute(t.Context(), key, []command.Command{c})[0]
 }
 
-// refusedFirst is a bundle whose v1 has refused a payment of 100 under the name, and refuses
+// refusedFirst returns a bundle whose v1 has refused a payment of 100 under the name, and refuses
 // nothing from then on.
 func refusedFirst(t *testing.T) windowBundle {
 	t.Helper()

@@ -67,7 +67,8 @@ func (n naming) derive(parts ...[]string) string {
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(text[:0]))
 }
 
-// appendList appends each part behind its length, so that no two lists give the same bytes.
+// appendList appends the length of each part before the part, so that no two lists give the same
+// bytes.
 func appendList(text []byte, list []string) []byte {
 	for _, part := range list {
 		text = binary.BigEndian.AppendUint64(text, uint64(len(part)))
@@ -116,10 +117,11 @@ func needsNames(c Command) bool {
 // the secret that was not chosen for it.
 const movedPurpose = "other secret"
 
-// chooseNames returns the names to run a request under; first returns the first key that they give
-// it. Without another secret it calls nothing. With one, it reserves the first key of the secret
-// that is not chosen, so that no proxy can run the request under that. If the key is in use, the
-// request already ran under the other secret, and chooseNames returns that secret's names.
+// chooseNames returns the names for a request; first returns the first key of the request under
+// given names. Without another secret it calls nothing. With one, it reserves the first key of the
+// secret that is not chosen, so that no proxy can run the request under that secret. If the key is
+// in use, the request already ran under the other secret, and chooseNames returns that secret's
+// names.
 func (s session) chooseNames(ctx context.Context, first func(naming) string) (naming, *Result) {
 	names, others, failed := s.agreeNames(ctx, first)
 	if failed != nil || others == nil {

@@ -23,7 +23,7 @@ func (b windowBundle) at(t *testing.T, x *command.Executor, apiKey secret.String
 	return x.Execute(t.Context(), apiKey, []command.Command{c})[0]
 }
 
-// repeatable are the commands that v1 must execute once, even if they are repeated.
+// repeatable returns the commands that v1 must execute once, even if they are repeated.
 func repeatable() map[string]command.Command {
 	amount, currency, method := int64(100), "usd", "card"
 	credit := command.Credit{Body: v1.RefundCreate{

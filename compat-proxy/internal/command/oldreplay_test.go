@@ -12,7 +12,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// windowedCommands are a payment, a refund and a refund without a payment, with one window.
+// windowedCommands returns a payment, a refund and a refund without a payment, with one window.
 func windowedCommands(window int) map[string]command.Command {
 	amount, currency, method := int64(100), "usd", "card"
 	once := command.Deduplication{Window: window, Same: []string{"shop", "INV-1"}}

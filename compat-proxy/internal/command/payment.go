@@ -347,7 +347,8 @@ func authorized(t *v1.Transaction) Result {
 		r.Outcome = Done
 	case v1.TransactionStatusDeclined:
 		r.Outcome = Declined
-	// voided: the outcome was lost, so v1 reversed it; expired: it lapsed before it was known
+	// V1 voids a payment whose outcome was lost, and expires one that lapsed before its outcome was
+	// known.
 	case v1.TransactionStatusFailed, v1.TransactionStatusVoided, v1.TransactionStatusExpired:
 		r.Outcome, r.Code = Refused, CodeFailed
 	case v1.TransactionStatusProcessing, v1.TransactionStatusUnknown:
@@ -365,7 +366,7 @@ func voided(t *v1.Transaction) Result {
 	return Result{Outcome: Uncertain, Code: CodeOutcomeUnknown, Transaction: t}
 }
 
-// unencodable is the result of a body that cannot be written as JSON. Nothing was sent.
+// unencodable returns the result of a body that cannot be written as JSON. Nothing was sent.
 func unencodable() Result { return Result{Outcome: Refused, Code: "unencodable_request"} }
 
 func optional(s string) *string {

@@ -98,8 +98,8 @@ func (s session) read(ctx context.Context, txn string) (*v1.Transaction, Result)
 	return &t, Result{}
 }
 
-// notFound is the result for a number that no transaction has. It may still belong to a refund,
-// which callers refuse differently.
+// notFound returns the result for a number that no transaction has. It may still belong to a
+// refund, which callers refuse differently.
 func (s session) notFound(ctx context.Context, n Number) Result {
 	r := Result{Outcome: NotFound, Status: http.StatusNotFound}
 	re, err := id.Decimal(id.Refund, string(n))

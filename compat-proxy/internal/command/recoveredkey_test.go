@@ -175,7 +175,7 @@ func TestDeduplication_gapBehindARecoveredKey(t *testing.T) {
 	}
 }
 
-// mustProxy returns a further proxy, behind a server in front of the bundle's v1.
+// mustProxy returns a further proxy, which calls the bundle's v1 through another server.
 func mustProxy(t *testing.T, server *httptest.Server, b windowBundle) *command.Executor {
 	t.Helper()
 	x, err := command.New(command.Config{

@@ -14,7 +14,7 @@ func refusing(c command.Named) command.Named {
 	return c
 }
 
-// final is a payment in a request that is named by its evidence.
+// final returns a payment in a request that is named by its evidence.
 func final() command.Named {
 	c := named(100)
 	c.Final = true
@@ -48,7 +48,7 @@ func TestRefusalIsFinal(t *testing.T) {
 	}
 }
 
-// A retry that is signed anew is executed once under the name of a refused request. The refused
+// A retry that is signed again is executed once under the name of a refused request. The refused
 // bytes get their response again.
 func TestRefusalLeavesTheClientsName(t *testing.T) {
 	t.Parallel()
@@ -84,8 +84,8 @@ func TestRefusalAfterTheEffect(t *testing.T) {
 	}
 }
 
-// TestRefusalAfterAnother: v1 refused other bytes under the same name, and then these are refused.
-// A retry of these bytes is refused too. The name's next key decides.
+// TestRefusalAfterAnother: v1 refused other bytes under the same name, and then the caller refuses
+// these. A retry of these bytes is refused too, by the name's next key.
 func TestRefusalAfterAnother(t *testing.T) {
 	t.Parallel()
 	b := setupWindow(t, noon)
@@ -100,7 +100,7 @@ func TestRefusalAfterAnother(t *testing.T) {
 		t.Errorf("the same bytes: got %s and %d payments, want a refusal", r.Outcome, b.v1.paid()-before)
 	}
 	if r := b.result(t, 1, sending(200, "g")); r.Outcome != command.Done || !r.Fresh {
-		t.Errorf("signed anew: got %s, fresh %t, want a payment", r.Outcome, r.Fresh)
+		t.Errorf("signed again: got %s, fresh %t, want a payment", r.Outcome, r.Fresh)
 	}
 }
 
@@ -120,7 +120,8 @@ func TestReservationsOfARefusal(t *testing.T) {
 	}
 }
 
-// A refusal that v1 did not store is not returned as one: the client may send the same bytes again.
+// A refusal that v1 did not store is returned as another result, because the client may send the
+// same bytes again.
 func TestRefusalThatIsNotStored(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]command.Named{"by evidence": final(), "by the client": sending(100, "e")} {

@@ -10,7 +10,7 @@ import (
 )
 
 // SaleKey is the metadata entry of a payment that marks a sale made in two steps. With the value
-// SaleMark, the client wanted it captured at once.
+// SaleMark, the client wanted it captured immediately.
 const (
 	SaleKey  = "captured_by"
 	SaleMark = "creation"
@@ -46,7 +46,7 @@ func (Reverse) Kind() Kind { return PaymentVoid }
 // Kind implements Command.
 func (CancelCapture) Kind() Kind { return PaymentVoid }
 
-// Sale reports whether the payment was made to be captured at once.
+// Sale reports whether the payment was made to be captured immediately.
 func Sale(t *v1.Transaction) bool {
 	return t.Capture == v1.CaptureModeAutomatic || t.Metadata[SaleKey] == SaleMark
 }
@@ -102,7 +102,7 @@ func (s session) cancelCapture(ctx context.Context, c CancelCapture) Result {
 	only := true
 	switch t.Status {
 	case v1.TransactionStatusAuthorized:
-		only = c.Target == "" && Sale(t) // by its name, an interrupted sale is undone like a complete one
+		only = c.Target == "" && Sale(t) // under its name, an interrupted sale is undone like a complete one
 	case v1.TransactionStatusPartiallyCaptured:
 		only = false
 	case v1.TransactionStatusCaptured:
@@ -172,7 +172,7 @@ func (s session) captures(ctx context.Context, t *v1.Transaction) ([]v1.Capture,
 }
 
 // authorizedAs reads the payment with that number, or else the one that the Named Authorize of that
-// name made. The name of a payment that is NotFound is used: see findNamed.
+// name made. If it is NotFound, the name is used anyway: see findNamed.
 func (s session) authorizedAs(ctx context.Context, n Number, name string) (*v1.Transaction, Result) {
 	if n != "" {
 		return s.target(ctx, n)

@@ -24,8 +24,8 @@ func (e *earlier) add(resp *response) {
 	e.claimed = e.claimed || resp.maybe || resp.resent
 }
 
-// hadNoEffect reports whether a response that is no success proves that its attempt had no effect.
-// A gateway's 5xx proves nothing about v1 behind it, unless it is a 503 with httpx.UnsentHeader.
+// hadNoEffect reports whether a response that is not a success proves that its attempt had no
+// effect. A gateway's 5xx proves nothing about v1, unless it is a 503 with httpx.UnsentHeader.
 func (resp response) hadNoEffect() bool {
 	switch {
 	case resp.err.Code == CodeKeyInUse:
@@ -42,8 +42,8 @@ var beforeEffect = map[string]bool{
 	"overloaded": true, CodeAcquirerNotConfigured: true, CodeAcquirerUnavailable: true,
 }
 
-// settles reports whether the response also settles the earlier attempts with the same key.
-// invalid_json does not settle: the proxy sends valid JSON, so v1 got a truncated body.
+// settles reports whether the response also proves that the earlier attempts with the same key had
+// no effect. invalid_json does not: the proxy sends valid JSON, so v1 got a truncated body.
 func (resp response) settles() bool {
 	return resp.status/100 == 2 || slices.Contains(v1.SettlingRefusals(), resp.err.Code)
 }

@@ -69,7 +69,7 @@ func TestRefusalsThatSettleALostAttempt(t *testing.T) {
 }
 
 // TestSettlingRefusals: after a lost attempt, each code that v1 lists as settling ends the command
-// with its refusal. A repeat of the command, with nothing lost, has the same result.
+// with its refusal. The command is then repeated without a loss, and has the same result.
 func TestSettlingRefusals(t *testing.T) {
 	t.Parallel()
 	statuses := map[string]int{
@@ -121,8 +121,7 @@ func TestVersionConflictSettlesALostAttempt(t *testing.T) {
 }
 
 // TestLateFirstAttempt: the first attempt is delayed on its way to v1 until the proxy has abandoned
-// it. V1 keeps nothing under the key of the second one. The first then finds the key free, and
-// pays.
+// it. The second attempt leaves the key free, so the first one then pays.
 func TestLateFirstAttempt(t *testing.T) {
 	t.Parallel()
 	for code, status := range map[string]int{command.CodeAcquirerUnavailable: 503, "body_not_received": 400} {
@@ -205,7 +204,7 @@ func TestUnsent(t *testing.T) {
 	gateway := response{status: 503, body: refusal("service_unavailable")}
 	unsent := gateway
 	unsent.unsent = true
-	afterCommit := response{status: 502, body: refusal("answer_lost"), unsent: true}
+	afterCommit := response{status: 502, body: refusal("response_lost"), unsent: true}
 	for name, c := range map[string]struct {
 		responses []response
 		want      command.Outcome

@@ -6,7 +6,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 )
 
-// sending is a payment under a name that its client chose, in a request that its evidence
+// sending returns a payment under a name that its client chose, in a request that its evidence
 // identifies.
 func sending(amount int64, evidence string) command.Named {
 	c := named(amount)
@@ -14,7 +14,7 @@ func sending(amount int64, evidence string) command.Named {
 	return c
 }
 
-// A result that makes the client retry spends nothing: the same bytes are executed.
+// After a result that makes the client retry, the same bytes are executed.
 func TestOutageSpendsNoEvidence(t *testing.T) {
 	t.Parallel()
 	b := setupWindow(t, noon)

@@ -106,7 +106,7 @@ func (s session) readKey(ctx context.Context, key string) (use, *Result) {
 }
 
 // identity returns the fields of the payment: its amount, its payment source, and whether it is
-// captured at once.
+// captured immediately.
 func (c Authorize) identity() []string {
 	b := c.Body
 	parts := []string{string(c.Kind()), strconv.FormatInt(b.Amount, 10), b.Currency, b.PaymentMethod}

@@ -71,8 +71,8 @@ func TestDeduplication_clockJumps(t *testing.T) {
 }
 
 // TestDeduplication_property: equal requests come at any times to proxies whose clocks are up to a
-// day off, and v1 refuses some of them. V1 charges a request exactly if none was charged within its
-// window before it. The window may last a second longer, because a Date has whole seconds.
+// day off, and v1 refuses some of them. V1 charges a request if and only if none was charged within
+// its window before it. The window may last a second longer, because a Date has whole seconds.
 func TestDeduplication_property(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -111,8 +111,9 @@ func TestDeduplication_property(t *testing.T) {
 	})
 }
 
-// TestNamed_clocksDiffer: v1's time decides how long a refused name may be tried again. Beyond an
-// hour, a payment under a later key could outlive the name's first key, and be charged twice.
+// TestNamed_clocksDiffer: v1's time decides how long a refused name may be tried again. After more
+// than an hour, v1 could keep a payment under a later key longer than the name's first key. A retry
+// would then be charged again.
 func TestNamed_clocksDiffer(t *testing.T) {
 	t.Parallel()
 	for _, skew := range []time.Duration{-24 * time.Hour, 0, 24 * time.Hour} {

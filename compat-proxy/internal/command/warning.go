@@ -17,8 +17,8 @@ import (
 // warnInterval is the least time between two of these log lines.
 const warnInterval = 10 * time.Second
 
-// warn logs why v1 does not respond. While v1 is down every request has the same reason, so
-// most lines are only counted.
+// warn logs the reason of a missing response of v1. While v1 is unavailable, every request has the
+// same reason, so most lines are only counted.
 func (x *Executor) warn(ctx context.Context, reason string) {
 	now := x.cfg.Clock.Now().UnixNano()
 	last := x.lastWarning.Load()

@@ -47,7 +47,8 @@ func (s session) runWithoutWindow(ctx context.Context, in chain, do func(session
 	return do(s)
 }
 
-// repairChain keeps the chain without a gap after a request under its nth key, whose result is r.
+// repairChain closes the gap that a request under the chain's nth key may leave. r is the request's
+// result.
 func (s session) repairChain(ctx context.Context, in chain, n int, r Result) {
 	if r.Outcome != Done && r.Outcome != Declined {
 		s.releaseKey(ctx, in, n, r)
@@ -57,8 +58,8 @@ func (s session) repairChain(ctx context.Context, in chain, n int, r Result) {
 	}
 }
 
-// fillGap reserves the nth key of a chain as skipped. It goes back over the free keys before it,
-// down to a key in use.
+// fillGap reserves the nth key of a chain as skipped, and then the free keys before it, back to a
+// key in use.
 //
 // A request that took a key while another one ran under the key before fills that key afterwards.
 // The other one looks at the next key after v1 freed its own (skipFreed). At least one of the two
@@ -137,7 +138,7 @@ func (s session) marked(m *v1.Metadata) *v1.Metadata {
 	return &out
 }
 
-// maxChains bounds how many chains are remembered.
+// maxChains is the largest number of remembered chains.
 const maxChains = 1024
 
 // chainEnds remembers for each chain the next key that no request of this process took. Concurrent

@@ -60,8 +60,8 @@ func TestWithoutWindow(t *testing.T) {
 	}
 }
 
-// TestWithoutWindow_brokenConnection: each request charges once. A request never takes the
-// effect of another one under the same key for its own.
+// TestWithoutWindow_brokenConnection: each request charges once. No request treats the effect of
+// another one under the same key as its own.
 func TestWithoutWindow_brokenConnection(t *testing.T) {
 	t.Parallel()
 	for name, cut := range map[string]func(*keyedV1){
@@ -111,8 +111,8 @@ func TestWithoutWindow_concurrent(t *testing.T) {
 	}
 }
 
-// TestWithoutWindow_whileAnotherRuns: a request of unknown outcome does not stop a request without
-// a window, but one with a window.
+// TestWithoutWindow_whileAnotherRuns: a request of unknown outcome stops equal requests with a
+// window, but not ones without.
 func TestWithoutWindow_whileAnotherRuns(t *testing.T) {
 	t.Parallel()
 	b := setupWindow(t, noon)

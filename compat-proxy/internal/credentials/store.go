@@ -32,7 +32,7 @@ type Grant struct {
 	Zone *time.Location
 }
 
-// login is one entry, ready for comparison. The legacy secret itself is not kept.
+// login is one entry in the form for comparisons, without the legacy secret itself.
 type login struct {
 	keyHash [sha256.Size]byte
 	granted Grant

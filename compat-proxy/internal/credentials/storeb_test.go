@@ -85,7 +85,7 @@ provider_b_encryption:
 		"unknown": "",
 	} {
 		if got, _ := two.Login.Grant(merchant); got.APIKey.Reveal() != want {
-			t.Errorf("the portfolio as %s: %q, want %q", merchant, got.APIKey.Reveal(), want)
+			t.Errorf("the portfolio for %s: got %q, want %q", merchant, got.APIKey.Reveal(), want)
 		}
 	}
 	block, _ := pem.Decode([]byte(client.Certificate))

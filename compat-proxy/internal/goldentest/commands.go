@@ -34,7 +34,7 @@ func (r *Recorder) Execute(ctx context.Context, key secret.String, commands []co
 	return r.Executor.Execute(ctx, key, commands)
 }
 
-// Commands is the golden form of the recorded commands, without card numbers.
+// Commands returns the golden form of the recorded commands, without card numbers.
 func (r *Recorder) Commands(t *testing.T) []byte {
 	t.Helper()
 	type entry struct {

@@ -27,7 +27,7 @@ type Exchange struct {
 // APIKey is the only key of the scripted v1.
 const APIKey = "sk_test_0123456789abcdef"
 
-// Secret is the deduplication secret of proxies in tests.
+// Secret returns the deduplication secret of proxies in tests.
 func Secret() secret.String { return secret.New("a deduplication secret for tests only") }
 
 // Identified handles requests about keys itself, and hands only requests with effects to next. Each
@@ -151,7 +151,7 @@ func withBody(r *http.Request, body []byte) *http.Request {
 	return &again
 }
 
-// Remaining is how many requests of the case did not come.
+// Remaining returns how many requests of the case did not come.
 func (s *Script) Remaining() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -83,9 +83,7 @@ func bearerKey(header string) (secret.String, bool) {
 
 // secretInBrowser refuses a secret API key with an Origin header, which only browsers send.
 var secretInBrowser = problem{
-	API: apiAccessDenied,
-	Text: "Access denied. A secret API key was sent from a web page, where every visitor can read it: the request has " +
-		"an Origin header. Roll the key, and use it only on your server.",
+	API: apiAccessDenied, Text: "Access denied. " + v1.MessageSecretKeyInBrowser,
 }
 
 // apiKeyGrant returns the grant of an API key. It refuses a key of the wrong form, or from a web

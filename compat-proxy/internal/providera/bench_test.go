@@ -14,7 +14,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// instant approves everything at once, so that the benchmark measures the translation.
+// instant approves everything immediately, so that the benchmark measures the translation.
 type instant struct{ paid v1.Transaction }
 
 func (instant) Inspect(context.Context, secret.String) (v1.APIKey, command.Result) {

@@ -76,7 +76,7 @@ var initiatorReasons = map[string]v1.InitiatorReason{
 // networkIDForm is the form of an earlier payment's network id that v1 accepts.
 var networkIDForm = regexp.MustCompile(`^[!-~]{1,64}$`)
 
-// initiator adds the initiator of the payment to body, and the agreement behind it.
+// initiator adds the initiator of the payment to body, and the payer's agreement to such payments.
 func (d *decoder) initiator(body *v1.TransactionCreate) {
 	options, again := d.txn.Child("processingOptions"), d.txn.Child("subsequentAuthInformation")
 	agreement := v1.InitiatorReasonUnscheduled

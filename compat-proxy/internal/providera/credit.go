@@ -47,7 +47,7 @@ func (d *decoder) credit() (command.Command, problem) {
 // only the end of a number has forgotten to name the payment.
 func (d *decoder) payable() bool {
 	if _, named := d.namedProfile(); named {
-		return false // v1 would not check that it is the caller's
+		return false // v1 would not check that the payment belongs to the caller
 	}
 	number := d.txn.Get("payment", "creditCard", "cardNumber")
 	return !d.txn.Has("payment", "creditCard") || chars.Digits(number) && len(number) > 4

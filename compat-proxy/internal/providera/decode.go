@@ -254,8 +254,8 @@ func (d *decoder) target() (command.Number, problem) {
 // number returns the number of a transaction without the leading zeros that some clients send.
 func number(given string) command.Number { return command.Number(withoutZeros(given)) }
 
-// withoutZeros returns a number as responses write it. Zeros alone become "0", the number of no
-// transaction, which is not the same as no number.
+// withoutZeros returns a number as responses write it. Zeros alone become "0", which is the number
+// of no transaction, but not a missing number.
 func withoutZeros(given string) string {
 	if n := strings.TrimLeft(given, "0"); n != "" || given == "" {
 		return n

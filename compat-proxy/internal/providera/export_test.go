@@ -55,7 +55,7 @@ func Reasons() [][3]any {
 	return rows
 }
 
-// APITexts is the table of envelope codes.
+// APITexts returns the table of envelope codes.
 func APITexts() map[string]string {
 	texts := map[string]string{}
 	for code, text := range apiText {

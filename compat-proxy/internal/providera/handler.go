@@ -41,7 +41,7 @@ type Config struct {
 	MaxBytes int
 	// LenientOrder accepts children in any order.
 	LenientOrder bool
-	// Attempts bounds how often logins can be tried. Nil bounds nothing.
+	// Attempts bounds the attempts to log in. Nil bounds nothing.
 	Attempts *attempts.Limiter
 	// Observe gets every request after its response: the method's name, or MethodNone for an unknown
 	// method, and the class of the outcome. May be nil.
@@ -148,8 +148,8 @@ func Busy(w http.ResponseWriter, r *http.Request) {
 	plainFault(w, r, http.StatusOK, formatOf(w, r, nil), apiBusy)
 }
 
-// Broken responds to a request whose handling ended in a panic. The body is gone, so the format
-// comes from the Content-Type, which may be wrong.
+// Broken responds to a request whose handling ended in a panic. The body cannot be read again, so
+// the format comes from the Content-Type, which may be wrong.
 func Broken(w http.ResponseWriter, r *http.Request) {
 	plainFault(w, r, http.StatusOK, declaredFormat(r), apiProcessing)
 }
@@ -208,7 +208,7 @@ func (h *Handler) admit(
 		attempt.Refused(ctx)
 	case apiOK, "":
 		attempt.Accepted()
-	default: // proves neither a right login nor a wrong one
+	default: // v1 did not decide whether the login is right
 	}
 	return granted, holder, p
 }

@@ -37,7 +37,7 @@ var paramReasons = []struct {
 }{
 	{"amount", reasonAmount},
 	{"currency", reasonCurrency},
-	{"capture", reasonNotForChecks},             // of a stored bank account, which is only captured at once
+	{"capture", reasonNotForChecks},             // of a stored bank account, which is only captured immediately
 	{"prior_authorization", reasonNotForChecks}, // of a stored bank account
 	{"card.number", reasonCardNumber},
 	{"card.exp_", reasonExpiration},

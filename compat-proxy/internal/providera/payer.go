@@ -27,7 +27,7 @@ func (r record) billTo() []*wire.Element {
 	l.text("faxNumber", r.metadata["billing_fax"])
 	if b := r.payment.Billing; b != nil &&
 		(value(b.Email) != r.metadata["customer_email"] || r.metadata[billingEmailKey] != "") {
-		l.text("email", value(b.Email)) // else it is only the customer's, and shown there
+		l.text("email", value(b.Email)) // else it is only the customer's, and responses have it there
 	}
 	return jsonFirst(l, "phoneNumber", "faxNumber", "email")
 }

@@ -21,8 +21,8 @@ const (
 type profilePlan struct {
 	Problem problem
 	Create  command.CreateCustomer
-	// Checks are the checks of the validation mode, one for each payment profile; none without
-	// validation.
+	// Checks are the checks of the validation mode, one for each payment profile. Without validation
+	// there are none.
 	Checks []profileCheck
 	// HasDuplicates reports that two of the payment profiles are equal, which is refused after their
 	// checks.

@@ -65,7 +65,7 @@ func requireScopes(granted, needed []string) problem {
 
 // profileResponse builds the response to a createCustomerProfileRequest.
 func profileResponse(refID *string, m profileNumbers, responses []string, p problem) (*wire.Document, problem) {
-	// V1's refusal of the caller looks like the proxy's own.
+	// The client sees no difference between v1's refusal of the caller and the proxy's.
 	if p.API == apiBadLogin || p.API == apiInactive || p.API == apiAccessDenied {
 		return refusal(createCustomerProfileResponse, refID, p), p
 	}

@@ -28,8 +28,8 @@ func (d *decoder) refunded() (require command.Require, expiry string, p problem)
 	return command.Require{MethodType: command.CardMethod, Last4: last4}, expiry, problem{}
 }
 
-// refundedBank is the part of refunded for a bank account. A test request never finds the payment
-// of a bank account. Clients rely on that.
+// refundedBank returns the part of refunded for a bank account. A test request never finds the
+// payment of a bank account. Clients rely on that.
 func (d *decoder) refundedBank(bank *wire.Node) (command.Require, problem) {
 	last4 := accountEnd(bank.Get("accountNumber"))
 	if last4 == "" {

@@ -52,7 +52,7 @@ func (d *decoder) charge(body *v1.TransactionCreate) problem {
 	return blank("Credit card number") // decoder.payment has refused the other methods
 }
 
-// payment refuses payment sources that can be neither charged nor refunded to.
+// payment refuses payment sources that v1 can neither charge nor refund to.
 func (d *decoder) payment() problem {
 	if p := d.profile(); !p.none() {
 		return p
@@ -156,7 +156,7 @@ var accountTypes = map[string]v1.BankAccountType{
 	"businessChecking": v1.BankAccountTypeBusinessChecking,
 }
 
-// chargeBank charges a bank account. It is always captured at once.
+// chargeBank charges a bank account. It is always captured immediately.
 func (d *decoder) chargeBank(body *v1.TransactionCreate, given *wire.Node) problem {
 	routing, number, holder := given.Get("routingNumber"), given.Get("accountNumber"),
 		strings.TrimSpace(given.Get("nameOnAccount"))

@@ -185,8 +185,8 @@ func (h *Handler) makeRequestedProfile(ctx context.Context, c call, p *plan, res
 	return wire.GroupElement("profileResponse", append([]*wire.Element{messages}, m.elements()...)...)
 }
 
-// repeatsApproval reports whether a request repeats one whose payment was approved. For a duplicate
-// that only shares the compared fields, v1 returns no payment.
+// repeatsApproval reports whether a request repeats one whose payment was approved. V1 returns no
+// payment for a duplicate that only has the compared fields in common.
 func repeatsApproval(r command.Result) bool {
 	if r.Outcome != command.Repeated {
 		return false

@@ -83,8 +83,8 @@ func verification(card *v1.CardInput, billing *v1.Contact, currency string) *com
 }
 
 // validate runs the checks in order until one fails. It returns the direct responses and the
-// problem. It queries no issuer if one of the payment profiles lacks a field that its mode
-// requires.
+// problem. If one of the payment profiles lacks a field that its mode requires, no issuer is
+// queried.
 func (h *Handler) validate(ctx context.Context, key secret.String, checks []profileCheck) ([]string, problem) {
 	for _, c := range checks {
 		if c.Problem.API != "" {

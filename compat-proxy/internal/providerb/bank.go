@@ -17,7 +17,7 @@ var accountTypes = map[string]v1.BankAccountType{
 	"X": v1.BankAccountTypeBusinessChecking,
 }
 
-// chargeBank charges a bank account. It is always captured at once.
+// chargeBank charges a bank account. It is always captured immediately.
 func (d *decoder) chargeBank(body *v1.TransactionCreate, c money.Currency) problem {
 	in, billTo := &d.req.Payment.Bank, &d.req.Order.BillTo
 	holder := strings.TrimSpace(string(billTo.FirstName + " " + billTo.LastName))

@@ -36,7 +36,7 @@ type plan struct {
 type echo struct {
 	Code, TransactionID string
 	Currency            string // in the client's spelling
-	CardType            string // in the client's spelling, else by the number; "" for neither
+	CardType            string // in the client's spelling, or else derived from the number; "" if unknown
 	Tokenized, Bank     bool
 	Customer, Method    string // ids in the client's spelling
 	Identifier          string

@@ -20,7 +20,7 @@ const (
 	statusDeclined   = "DECLINED"
 )
 
-// approvedResponse is the response to a payment that was approved.
+// approvedResponse returns the response to a payment that was approved.
 func approvedResponse(p plan, t *v1.Transaction) wire.Response {
 	number := numberOf(t)
 	held := ""
@@ -76,7 +76,7 @@ func link(method string, segments ...string) *wire.Link {
 func numberOf(t *v1.Transaction) string {
 	number, err := id.ToDecimal(id.Transaction, t.ID)
 	if err != nil {
-		return "" // not reached: the id is v1's
+		return "" // unreachable, because the id is v1's
 	}
 	return number
 }

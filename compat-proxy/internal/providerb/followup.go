@@ -50,8 +50,8 @@ func (c call) echo(made time.Time) *wire.ClientReferenceResponse {
 	}
 }
 
-// declinedFollowUp is the response if the acquirer declined a follow-up operation, or certainly
-// would. Clients require a number in it, so it has a new one that v1 does not store.
+// declinedFollowUp returns the response if the acquirer declined a follow-up operation, or
+// certainly would. Clients require a number in it, so it has a new number that v1 does not store.
 func (h *Handler) declinedFollowUp(c call, reason string) response {
 	return response{status: http.StatusCreated, body: wire.Response{
 		ID: h.cfg.NewNumber(), SubmitTimeUTC: stamp(c.now), Status: statusDeclined, ClientReference: c.echo(c.now),

@@ -57,7 +57,7 @@ func TestForbiddenRequestIsFinal(t *testing.T) {
 					s.lacks = ""
 					for i := range 2 {
 						s.refused(t, i, request(), http.StatusBadRequest)
-						// The header is not signed: it can be removed, or added.
+						// The header is not signed, so an attacker can remove or add it.
 						s.refused(t, i, s.requestBy(t, by, f, !named), http.StatusBadRequest)
 					}
 					if got := s.distinct(); got != 0 {
@@ -109,7 +109,7 @@ func TestForbiddenRequestDuringAnOutage(t *testing.T) {
 	}
 }
 
-// A void and a reversal under one transactionId are two requests.
+// A void and a reversal under one transactionId are different requests.
 func TestVoidAndReversalUnderOneName(t *testing.T) {
 	t.Parallel()
 	s := mustSigner(t)
@@ -121,7 +121,7 @@ func TestVoidAndReversalUnderOneName(t *testing.T) {
 	}
 }
 
-// After a refusal, a retry that is signed anew is executed, even under its client's name.
+// After a refusal, a retry that is signed again is executed, even under its client's name.
 func TestForbiddenRequestSignedAnew(t *testing.T) {
 	t.Parallel()
 	for _, header := range []string{"", "K-1"} {

@@ -74,12 +74,12 @@ func FuzzFollow(f *testing.F) {
 			t.Fatalf("%s: status %d: %s", path, w.Code, w.Body)
 		}
 		checkShape(t, w.Body.Bytes())
-		look := httptest.NewRecorder()
+		details := httptest.NewRecorder()
 		r = httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/tss/v2/transactions/"+number, http.NoBody)
 		r.Header.Set("Authorization", "Bearer "+goldentest.APIKey)
-		h.ServeHTTP(look, r)
-		if look.Code != http.StatusOK && look.Code != http.StatusNotFound {
-			t.Fatalf("details: status %d: %s", look.Code, look.Body)
+		h.ServeHTTP(details, r)
+		if details.Code != http.StatusOK && details.Code != http.StatusNotFound {
+			t.Fatalf("transaction details: status %d: %s", details.Code, details.Body)
 		}
 	})
 }

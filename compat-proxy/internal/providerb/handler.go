@@ -45,7 +45,7 @@ type Config struct {
 	MaxBytes int64
 	// Prefix is the mount path of the handler, without a slash at its end; "" at the root.
 	Prefix string
-	// Attempts bounds how often logins can be tried. Nil bounds nothing.
+	// Attempts bounds the attempts to log in. Nil bounds nothing.
 	Attempts *attempts.Limiter
 	// Observe gets every request after its response: the operation's name, or OperationNone for an
 	// unknown operation, and the class of the outcome. May be nil.
@@ -80,7 +80,7 @@ func (h *Handler) At(prefix string) *Handler {
 // call is an authenticated request.
 type call struct {
 	ctx    context.Context //nolint:containedctx // a call lives as long as its request
-	id     string          // the id in the path, as it came
+	id     string          // the id in the path, as sent
 	req    *wire.Request
 	caller auth.Caller
 	scopes []string
@@ -101,19 +101,17 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case errors.Is(err, admission.ErrTooLarge):
 		httpx.Discard(w, r)
-		out = messageResponse(http.StatusRequestEntityTooLarge, "The request is too large: its body has more than "+
-			strconv.FormatInt(h.cfg.MaxBytes, 10)+" bytes.", "too_large")
+		out = messageResponse(http.StatusRequestEntityTooLarge,
+			v1.MessageBodyTooLarge(strconv.FormatInt(h.cfg.MaxBytes, 10)+" bytes"), "too_large")
 	case errors.Is(err, admission.ErrEncoding):
 		out = messageResponse(http.StatusUnsupportedMediaType,
 			"The content encoding is not supported. Send the body uncompressed.", "encoding")
 	case errors.Is(err, admission.ErrSlow):
-		out = messageResponse(http.StatusRequestTimeout,
-			"The request arrived too slowly. Nothing was executed: send it again.", "slow")
+		out = messageResponse(http.StatusRequestTimeout, v1.MessageBodyTooSlow, "slow")
 	case admission.IsBusy(err):
 		out = tooBusy(start)
 	case err != nil:
-		out = messageResponse(http.StatusBadRequest,
-			"The request body could not be read. Nothing was executed: send it again.", "unreadable")
+		out = messageResponse(http.StatusBadRequest, v1.MessageBodyNotReceived, "unreadable")
 	default:
 		operation, out = h.respond(r, body, start)
 	}

@@ -127,11 +127,11 @@ const (
 	textTimeout = "Error - Upstream timeout"
 )
 
-// outcomeUnknown is the response if the outcome of a payment is unknown. Clients then query it, or
-// reverse it by their own name for it.
+// outcomeUnknown returns the response if the outcome of a payment is unknown. Clients then query
+// it, or reverse it by their own name for it.
 func outcomeUnknown(now time.Time) response { return serverError(now, reasonTimeout, textTimeout) }
 
-// unavailable is the response if v1 could not take the request. Nothing moved.
+// unavailable returns the response if v1 could not take the request. Nothing moved.
 func unavailable(r command.Result, now time.Time) response {
 	switch r.Code {
 	case command.CodeAcquirerNotConfigured:

@@ -126,7 +126,7 @@ func (h *Handler) notMade(c call, p plan, r command.Result) response {
 	return outcomeUnknown(c.now)
 }
 
-// declined is the response to a payment that was declined; t is nil if it never reached v1.
+// declined returns the response to a payment that was declined; t is nil if it never reached v1.
 func (h *Handler) declined(c call, p plan, reason string, t *v1.Transaction) response {
 	body := wire.Response{
 		ID: h.cfg.NewNumber(), SubmitTimeUTC: stamp(c.now), Status: statusDeclined,

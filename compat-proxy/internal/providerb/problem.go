@@ -8,8 +8,9 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
 )
 
-// problem is the reason why a request makes no payment; the zero value is none. It is either a
-// refusal of the request (400) or a decline (201), which need not have reached the issuer.
+// problem is the reason why a request makes no payment; the zero value stands for no problem. It is
+// either a refusal of the request (400) or a decline (201). A decline may be decided without the
+// issuer.
 type problem struct {
 	Reason   string   `json:"reason,omitzero"`
 	Declined bool     `json:"declined,omitzero"`
@@ -18,7 +19,7 @@ type problem struct {
 
 func (p problem) none() bool { return p.Reason == "" }
 
-// missing and invalid are the two faults of a field.
+// missing and invalid return the refusals for the two faults of a field.
 func missing(fields ...string) problem { return problem{Reason: reasonMissing, Fields: fields} }
 func invalid(fields ...string) problem { return problem{Reason: reasonInvalid, Fields: fields} }
 
@@ -27,10 +28,10 @@ func unsupported(field string) problem {
 	return problem{Reason: reasonNotSupported, Fields: []string{field}}
 }
 
-// decline is a decline of the issuer, or one that is certain without it.
+// decline returns a decline, by the issuer or certain before it is queried.
 func decline(reason string) problem { return problem{Reason: reason, Declined: true} }
 
-// The further reasons of refusals and declines.
+// The other reasons of refusals and declines.
 const (
 	reasonNotSupported         = "NOT_SUPPORTED"
 	reasonDuplicate            = "DUPLICATE_REQUEST"
@@ -90,8 +91,7 @@ var declineTexts = map[string]string{
 	reasonGeneralDecline:    "Decline - General decline by the processor.",
 }
 
-// response returns the response of a refusal. It lists each field, with one of the two reasons of
-// fields.
+// response returns the response of a refusal. It lists each field, as missing or invalid.
 func (p problem) response(now time.Time) response {
 	body := wire.Response{
 		SubmitTimeUTC: stamp(now), Status: statusInvalid, Reason: p.Reason,

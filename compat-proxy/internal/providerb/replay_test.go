@@ -74,7 +74,7 @@ func tokened(t *testing.T, path, body, authorization string) *http.Request {
 	return r
 }
 
-// logins are the logins with evidence, each with a request.
+// logins returns the logins with evidence, each with a request.
 func (s *signer) logins() map[string]func(*testing.T) *http.Request {
 	return map[string]func(*testing.T) *http.Request{
 		"signature": func(t *testing.T) *http.Request { t.Helper(); return s.request(t.Context(), signedBody) },
@@ -89,8 +89,8 @@ func (s *signer) logins() map[string]func(*testing.T) *http.Request {
 	}
 }
 
-// TestRecordedRequest: a recorded request is sent again, at once and later, at this proxy and at
-// another one. It has one effect, for any number of repeats and any response.
+// TestRecordedRequest: a recorded request is sent again, immediately and later, at this proxy and
+// at another one. It has one effect, for any number of repeats and any response.
 func TestRecordedRequest(t *testing.T) {
 	t.Parallel()
 	for name := range (*signer)(nil).logins() {
@@ -144,7 +144,7 @@ func TestRecordedRequestUnderAnotherHeader(t *testing.T) {
 	}
 }
 
-// A client that retries signs anew, under the same header: the retry is the same request.
+// A client that retries signs again, under the same header: the retry is the same request.
 func TestRetryUnderItsHeader(t *testing.T) {
 	t.Parallel()
 	s := mustSigner(t)

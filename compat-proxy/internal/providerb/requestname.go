@@ -13,7 +13,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
 )
 
-// The headers that name a request. The first one that is there counts.
+// The headers that name a request. The first one that is present counts.
 var nameHeaders = []string{"V-C-Idempotency-Id", "V-C-Idempotency-Key"}
 
 // requestName identifies a request: a later request under the same name is a retry without an
@@ -22,8 +22,8 @@ type requestName struct {
 	text string
 	// reused is the refusal to another request under the same name.
 	reused problem
-	// final is set if a refusal uses the name too. A name that the client did not choose names one
-	// sending, with any outcome.
+	// final is set if a refusal uses the name too. That holds for names that the client did not
+	// choose, because each of them stands for one sent request.
 	final bool
 	// bound ties the request's evidence to text, if the login does not sign the header with text, or
 	// the merchant.
@@ -169,9 +169,9 @@ func (c call) named(do command.Command) command.Command {
 	}
 }
 
-// reused is the response to a request that differs from an earlier one under its name. Some clients
-// treat a duplicate as a success, so DUPLICATE_REQUEST requires that the earlier request had an
-// effect.
+// reused returns the response to a request that differs from an earlier one under its name. Some
+// clients treat a duplicate as a success, so DUPLICATE_REQUEST requires that the earlier request
+// had an effect.
 func (c call) reused(r command.Result) response {
 	if r.Code == command.CodeNameSpent {
 		return invalid(c.name.reused.Fields...).response(c.now)

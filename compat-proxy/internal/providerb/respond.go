@@ -13,6 +13,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/httpx"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // The classes of the outcome of a request.
@@ -38,7 +39,7 @@ func (a response) class() string {
 	return ClassFailed
 }
 
-// notFound is the response to a request without a known operation.
+// notFound returns the response to a request without a known operation.
 func notFound(status int) response {
 	if status == http.StatusMethodNotAllowed {
 		return messageResponse(status, "The method is not allowed here.", "method_not_allowed")
@@ -46,18 +47,16 @@ func notFound(status int) response {
 	return messageResponse(http.StatusNotFound, "The requested resource does not exist", "not_found")
 }
 
-// forbidden is the response to a caller whose key lacks a scope.
+// forbidden returns the response to a caller whose key lacks a scope.
 func forbidden(scope string) response { return denied("The key lacks the scope " + scope + ".") }
 
-// secretInBrowser is the response to a secret API key with an Origin header, which only browsers
-// send.
+// secretInBrowser returns the response to a secret API key with an Origin header, which only
+// browsers send.
 func secretInBrowser() response {
-	return denied("A secret API key was sent from a web page, where every visitor can read it: the request has an " +
-		"Origin " +
-		"header. Roll the key, and use it only on your server.")
+	return denied(v1.MessageSecretKeyInBrowser)
 }
 
-// denied is a 403 with the text.
+// denied returns a 403 with the text.
 func denied(text string) response {
 	type fault struct {
 		Type    string `json:"type"`
@@ -79,14 +78,16 @@ func Busy(c clock.Clock) http.Handler {
 	})
 }
 
-// tooBusy is the response, with httpx.OutcomeBusy, to a request of which nothing was executed.
+// tooBusy returns the response to a request that was not executed for lack of capacity. It has
+// httpx.OutcomeBusy.
 func tooBusy(now time.Time) response {
 	out := serverError(now, reasonSystem, "Error - Too busy. Nothing was executed.")
 	out.status, out.outcome = http.StatusServiceUnavailable, httpx.OutcomeBusy
 	return out
 }
 
-// Broken responds to a request that ended in a panic. The outcome is unknown, so it is no refusal.
+// Broken responds to a request that ended in a panic. The outcome is unknown, so it is not a
+// refusal.
 func Broken(c clock.Clock) func(http.ResponseWriter, *http.Request) {
 	return func(w http.ResponseWriter, r *http.Request) {
 		setCorrelationID(w, r)

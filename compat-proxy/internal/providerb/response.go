@@ -32,7 +32,7 @@ type message struct {
 	Message string `json:"message"`
 }
 
-// unauthenticated is the response to a request without a valid login.
+// unauthenticated returns the response to a request without a valid login.
 func unauthenticated() response {
 	type failure struct {
 		Message string `json:"rmsg"`
@@ -42,12 +42,12 @@ func unauthenticated() response {
 	}{failure{"Authentication Failed"}}, outcome: "unauthenticated"}
 }
 
-// messageResponse is a response with only a message.
+// messageResponse returns a response with only a message.
 func messageResponse(status int, text, outcome string) response {
 	return response{status: status, body: message{text}, outcome: outcome}
 }
 
-// refused is the response to a request that was not processed. An empty field names none.
+// refused returns the response to a request that was not processed. An empty field names none.
 func refused(now time.Time, reason, text, field string) response {
 	body := wire.Response{SubmitTimeUTC: stamp(now), Status: statusInvalid, Reason: reason, Message: text}
 	if field != "" {
@@ -60,7 +60,7 @@ func refused(now time.Time, reason, text, field string) response {
 	return response{status: http.StatusBadRequest, body: body, outcome: reason}
 }
 
-// serverError is the response if v1 or a hop to it failed, or the outcome is unknown.
+// serverError returns the response if v1 or a hop to it failed, or the outcome is unknown.
 func serverError(now time.Time, reason, text string) response {
 	return response{
 		status: http.StatusBadGateway, outcome: reason,

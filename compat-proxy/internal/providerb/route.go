@@ -36,8 +36,8 @@ var operations = append([]operation{
 }, followUps...)
 
 // find returns the operation of a request and the id in its escaped path. It ignores one slash at
-// the end. It also ignores a second slash at the start, which some clients make when they join the
-// mount path and theirs. Only an id may have escapes. The status is 200, 405 if the path exists
+// the end. It also ignores a second slash at the start, because some clients join the mount path
+// and their own with one. Only an id may have escapes. The status is 200, 405 if the path exists
 // with another method, and else 404.
 func find(httpMethod, path string) (op operation, id string, status int) {
 	path = strings.TrimPrefix(strings.TrimPrefix(path, "/"), "/")

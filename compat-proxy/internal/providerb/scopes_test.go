@@ -16,7 +16,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// limited is a v1 whose key has some scopes, and that must get no other call.
+// limited is a v1 whose key has only some scopes. It must get no call but the one for the key.
 type limited struct {
 	providerb.Executor
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/causeway-pay/causeway/shared/admission"
 	"github.com/causeway-pay/causeway/shared/httpx"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // The error codes: the codes of JSON-RPC 2.0 and, in its range for servers, one for a method that
@@ -62,7 +63,7 @@ type Origin struct {
 	Position int
 }
 
-// Method is the method of one RPC name.
+// Method serves the calls of one RPC name.
 type Method struct {
 	Dialect Dialect // nil if the method is known and not served
 	Name    string  // in the dialect
@@ -144,9 +145,9 @@ func (h *Handler) bodyError(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	httpx.EventFrom(r.Context()).SetOutcome(strconv.Itoa(codeRequest))
 	status, text := http.StatusOK, "The body could not be read, or is longer than "+
-		strconv.FormatInt(h.MaxBytes, 10)+" bytes. Nothing was executed."
+		strconv.FormatInt(h.MaxBytes, 10)+" bytes. Nothing was changed: send it whole, or send a smaller one."
 	if errors.Is(err, admission.ErrSlow) {
-		status, text = http.StatusRequestTimeout, "The body arrived too slowly. Nothing was executed: send it again."
+		status, text = http.StatusRequestTimeout, v1.MessageBodyTooSlow
 	}
 	writeStatus(w, status, encode(response{Error: &fault{Code: codeRequest, Message: text}}))
 }
@@ -155,7 +156,7 @@ func originOf(r *http.Request, body []byte) Origin {
 	return Origin{Method: r.Method, Host: r.Host, Target: r.URL.RequestURI(), Header: r.Header, Body: body}
 }
 
-// batch runs the calls one after the other, as later ones often need what earlier ones did.
+// batch runs the calls in sequence, because later ones often depend on earlier ones.
 func (h *Handler) batch(w http.ResponseWriter, r *http.Request, value jsontext.Value, in Origin) {
 	var calls []jsontext.Value
 	if err := json.Unmarshal(value, &calls); err != nil || len(calls) == 0 || len(calls) > maxBatch {
@@ -295,7 +296,7 @@ func Busy(w http.ResponseWriter, r *http.Request) {
 	write(w, encode(response{Error: busy()}))
 }
 
-// busy is the error of a call that was not begun.
+// busy returns the error of a call that was not begun.
 func busy() *fault {
 	return &fault{Code: codeBusy, Message: "The server is busy. Nothing was executed: send the call again later."}
 }

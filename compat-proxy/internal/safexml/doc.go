@@ -1,9 +1,9 @@
-// Package safexml turns untrusted XML into an ordered tree and refuses every construct that could
-// make reading it dangerous or ambiguous.
+// Package safexml converts untrusted XML to an ordered tree. It refuses every construct that is
+// dangerous or ambiguous.
 //
 // It uses encoding/xml's token stream, not etree. With the stream, the limits stop the work at the
 // first offending token. etree validates the whole input and builds the tree before a limit can be
-// checked. It also keeps the last of two equal attributes in silence.
+// checked. Of two equal attributes, it silently keeps the last.
 //
 // Refused are:
 //
@@ -17,7 +17,7 @@
 //   - depth above MaxDepth, more than MaxNodes nodes, more than MaxAttrs attributes on one element,
 //     and a body above the caller's limit.
 //
-// Work is linear in the body: nothing is ever expanded.
+// The work is linear in the size of the body, because nothing is expanded.
 //
-// An Error names the reason and the offset and never quotes the body, which may hold card numbers.
+// An Error has the reason and the offset. It never quotes the body, which may hold card numbers.
 package safexml

@@ -1,6 +1,6 @@
 package safexml
 
-// Plain and Stream are the two ways to read a document that scan let pass; Plain is nil for one
+// Plain and Stream are the two ways to read a document that scan accepts. Plain returns nil for one
 // that is not plain.
 var (
 	Plain  = readPlain

@@ -11,7 +11,7 @@ import (
 const (
 	xmlSpace   = "http://www.w3.org/XML/1998/namespace"
 	xmlnsSpace = "http://www.w3.org/2000/xmlns/"
-	// slabSize is how many elements one allocation makes room for.
+	// slabSize is the number of elements in one allocation.
 	slabSize = 48
 	// maxBindings bounds the namespace declarations in scope, so that looking
 	// a prefix up stays cheap.
@@ -145,8 +145,8 @@ func (p *parser) end(t xml.EndElement) Reason {
 func (p *parser) text(t xml.CharData, start int64) Reason {
 	blank := len(bytes.Trim(t, " \t\r\n")) == 0
 	if len(p.stack) == 0 {
-		// Written bytes, not the decoded ones: CDATA or a character reference
-		// may not stand here even when it decodes to a blank.
+		// The bytes as sent, not decoded: CDATA and character references are forbidden here, even ones
+		// that decode to a blank.
 		raw := p.body[start:p.dec.InputOffset()]
 		if len(bytes.Trim(raw, " \t\r\n")) > 0 {
 			return Outside
@@ -175,8 +175,7 @@ func (p *parser) text(t xml.CharData, start int64) Reason {
 	return p.count(1)
 }
 
-// replacement is U+FFFD, which the decoder puts in silence where a reference
-// names a surrogate.
+// replacement is U+FFFD, by which the decoder silently replaces a reference to a surrogate.
 var replacement = []byte("\uFFFD")
 
 // replaced reports whether a token has more replacement characters, n, than
@@ -192,7 +191,7 @@ func (p *parser) instruction(t xml.ProcInst, start int64) Reason {
 	return declaration(string(t.Inst))
 }
 
-// newElement hands out elements from slabs: one allocation for many.
+// newElement returns an element from a slab, which holds many elements in one allocation.
 func (p *parser) newElement() *Element {
 	if len(p.slab) == 0 {
 		p.slab = make([]Element, slabSize)

@@ -6,10 +6,10 @@ import (
 )
 
 // plain reads the documents that nearly all clients send, at a tenth of the work. They consist of
-// elements, namespace declarations in double quotes and text without references, behind at most one
-// of the usual declarations. On any other document, good or bad, it stops, and the token stream
-// decides. So it returns the tree that the stream would return. Its strings are parts of one copy
-// of the body.
+// elements, namespace declarations in double quotes and text without references. One of the usual
+// XML declarations may come first. On any other document, valid or not, plain stops, and the token
+// stream decides. So it returns the tree that the stream would return. Its strings are parts of one
+// copy of the body.
 type plain struct {
 	src   string
 	at    int
@@ -17,7 +17,7 @@ type plain struct {
 	root  *Element
 	slab  []Element
 	nodes int
-	// prefixes are those declared so far, "" for the default namespace.
+	// prefixes are the prefixes declared so far, "" for the default namespace.
 	prefixes []string
 }
 
@@ -27,7 +27,7 @@ type plainFrame struct {
 	space string
 }
 
-// maxPlainAttrs is how many namespace declarations a plain document has at most.
+// maxPlainAttrs is the largest number of namespace declarations in a plain document.
 const maxPlainAttrs = 8
 
 // prologs are the declarations that plain accepts.
@@ -58,7 +58,8 @@ func readPlain(body []byte) *Element {
 	return p.root
 }
 
-// step reads one tag or one run of text. It reports false to give up, as the other methods do.
+// step reads one tag or one run of text. Like the other methods, it returns false if the document
+// is not plain.
 func (p *plain) step() bool {
 	if p.src[p.at] != '<' {
 		return p.text()
@@ -158,8 +159,8 @@ func (p *plain) push(el *Element) {
 	parent.Children = append(parent.Children, el)
 }
 
-// declaration reads one xmlns="…" or xmlns:p="…". A prefix needs no more than that, since a name
-// that has one is not plain.
+// declaration reads one xmlns="…" or xmlns:p="…". It only records the prefix, because a document
+// that uses one in a name is not plain.
 func (p *plain) declaration(f *plainFrame) bool {
 	const xmlns = "xmlns"
 	if len(p.prefixes) == maxPlainAttrs || !strings.HasPrefix(p.src[p.at:], xmlns) {
@@ -221,7 +222,7 @@ func inName(c byte, inside bool) bool {
 	return false
 }
 
-// newElement hands out elements from slabs: one allocation for many.
+// newElement returns an element from a slab, which holds many elements in one allocation.
 func (p *plain) newElement() *Element {
 	if len(p.slab) == 0 {
 		p.slab = make([]Element, slabSize)

@@ -29,7 +29,7 @@ func agree(t *testing.T, body []byte) (plain bool) {
 	return true
 }
 
-// normal makes no children and no attributes nil, however the reader left them.
+// normal replaces empty lists of children by nil, because the two readers differ in that.
 func normal(el *safexml.Element) *safexml.Element {
 	out := *el
 	out.Children = nil

@@ -88,7 +88,7 @@ func Parse(body []byte, maxBytes int) (*Element, error) {
 // stream reads a document by encoding/xml's tokens.
 func stream(body []byte) (*Element, error) {
 	dec := xml.NewDecoder(bytes.NewReader(body))
-	// The declaration is judged by this package; the bytes are UTF-8 already.
+	// This package checks the declaration, and the bytes are UTF-8 already.
 	dec.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
 	p := parser{dec: dec, body: body}
 	if reason := p.run(); reason != "" {

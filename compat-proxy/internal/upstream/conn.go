@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// maxInformational is how many 1xx responses may precede the final one.
+// maxInformational is the largest number of 1xx responses before the final one.
 const maxInformational = 5
 
 // conn is one connection. It belongs to one request at a time.
@@ -23,7 +23,7 @@ type conn struct {
 	readFunc func(uintptr) bool // readWithoutWaiting, made once
 	in       *bufio.Reader
 	out      *bufio.Writer
-	reused   bool // a response came over it before
+	reused   bool // it has carried a response before
 	idle     time.Time
 	checkErr error // the result of the last check of the connection
 
@@ -126,8 +126,8 @@ func (w writer) Write(b []byte) (int, error) {
 
 var errUnexpectedData = errors.New("upstream: data on an idle connection")
 
-// alive reports whether the other side has kept the connection open and quiet, by the bytes and
-// events that have arrived.
+// alive reports whether the server has kept the connection open and sent nothing unexpected on it,
+// as far as that has arrived here.
 func (c *conn) alive() bool {
 	if c.raw == nil {
 		return true

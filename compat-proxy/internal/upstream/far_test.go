@@ -17,7 +17,7 @@ import (
 
 const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
-// step is the far side's reaction to one request that it has read; "close" ends the connection.
+// step is the server's reaction to one request that it has read; "close" ends the connection.
 type step string
 
 const end step = "close"
@@ -30,7 +30,7 @@ type far struct {
 	mu       sync.Mutex
 	requests []string // guarded by mu; the bytes of each, header and body
 	taken    int      // guarded by mu; connections accepted
-	closed   chan int // the numbers of connections that the other side has closed
+	closed   chan int // the numbers of connections that the client has closed
 }
 
 func newFar(t *testing.T, conns ...[]step) *far {

@@ -9,8 +9,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// pool keeps connections that wait for a request, by their address. The last one in is the first
-// one out, so that the connections of a peak grow old and are closed.
+// pool keeps idle connections by their address. It returns the one that was put last, so that the
+// connections of a peak grow old and are closed.
 type pool struct {
 	limit int
 	life  time.Duration
@@ -57,8 +57,8 @@ func (p *pool) pop(addr string) *conn {
 	return c
 }
 
-// put keeps c for the next request to addr. It closes the one that was kept longest if there is no
-// room, or it is too old.
+// put keeps c for the next request to addr. It closes the oldest connection if there are too many,
+// or if that one is too old.
 func (p *pool) put(addr string, c *conn) {
 	c.reused, c.idle = true, p.clock.Now()
 	if surplus := p.add(addr, c); surplus != nil {
@@ -83,8 +83,8 @@ func (p *pool) add(addr string, c *conn) *conn {
 	return old
 }
 
-// closeAll closes the kept connections. Connections that come back from requests under way are
-// closed too.
+// closeAll closes the kept connections. Connections of requests in progress are closed when they
+// are put back.
 func (p *pool) closeAll() {
 	p.mu.Lock()
 	all := p.kept

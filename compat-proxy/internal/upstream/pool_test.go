@@ -13,8 +13,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// TestIdle: as many connections are kept as configured, for as long as configured, and closed on
-// demand.
+// TestIdle: the configured number of connections is kept for the configured time, and they are
+// closed on demand.
 func TestIdle(t *testing.T) {
 	t.Parallel()
 	t.Run("Limit", func(t *testing.T) {
@@ -70,7 +70,7 @@ func TestIdle(t *testing.T) {
 	})
 }
 
-// together makes n requests at once, each on a separate connection.
+// together makes n requests at the same time, each on a separate connection.
 func together(t *testing.T, tr http.RoundTripper, f *far, n int) {
 	t.Helper()
 	var ready sync.WaitGroup

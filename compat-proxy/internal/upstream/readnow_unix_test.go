@@ -12,9 +12,9 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/upstream"
 )
 
-// TestClosedWhileKept: the far side closes a kept connection, or sends bytes on it unasked. The
-// transport notices before it sends on it, so that a request that must not be repeated gets
-// through, too.
+// TestClosedWhileKept: the server closes a kept connection, or sends unexpected bytes on it. The
+// transport notices that before it uses the connection, so even a request that must not be repeated
+// succeeds.
 func TestClosedWhileKept(t *testing.T) {
 	t.Parallel()
 	for name, after := range map[string]step{

@@ -18,8 +18,8 @@ import (
 type Config struct {
 	// Dial makes a connection. Nil means a net.Dialer with a timeout of 5 s.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
-	// Idle is how many connections to one host are kept, IdleTime for how long. Zero means 256 and
-	// 90 s.
+	// Idle is the largest number of kept connections to one host; zero means 256. IdleTime is how long
+	// each is kept; zero means 90 s.
 	Idle     int
 	IdleTime time.Duration
 	// MaxResponse bounds the bytes of one response, with its header. Zero means 4 MiB.
@@ -29,12 +29,11 @@ type Config struct {
 }
 
 // Transport is an http.RoundTripper for plain HTTP/1.1. It returns when the whole response has
-// come, and the body it returns is in memory. It uses no HTTP proxies, and it is safe for
-// concurrent use.
+// arrived, with the body in memory. It uses no HTTP proxies, and it is safe for concurrent use.
 //
-// As http.Transport does, it sends a request a second time if a kept connection breaks before any
+// Like http.Transport, it sends a request a second time if a kept connection breaks before any
 // response. It does so only if nothing of the request was written, or if the request is idempotent
-// by its method or an Idempotency-Key. A GotConn of httptrace is called each time.
+// by its method or an Idempotency-Key. It calls httptrace's GotConn for each attempt.
 type Transport struct {
 	dial        func(ctx context.Context, network, addr string) (net.Conn, error)
 	maxResponse int64
@@ -128,9 +127,9 @@ func (t *Transport) exchange(c *conn, r *http.Request, addr string) (*http.Respo
 	return resp, nil
 }
 
-// mayResend reports whether r, to which the kept connection c gave no response, may be sent once
-// more. The other side may have closed c just before. A connection that was made for the request
-// does not break so.
+// mayResend reports whether r, which got no response on the kept connection c, may be sent once
+// more. The server may have closed c just before. That cannot happen on a connection that was made
+// for the request.
 func mayResend(c *conn, r *http.Request) bool {
 	if c.received > 0 || r.Context().Err() != nil {
 		return false

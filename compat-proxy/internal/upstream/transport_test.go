@@ -20,8 +20,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// TestResponses: a response of any form is read as a whole, and the connection serves the next
-// request unless it may not.
+// TestResponses: a response of any form is read as a whole. The connection then serves the next
+// request, if the response allows it.
 func TestResponses(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -68,8 +68,8 @@ func TestResponses(t *testing.T) {
 	}
 }
 
-// TestNoResponse: anything but one whole response is an error, and the request is not repeated on a
-// new connection.
+// TestNoResponse: without exactly one complete response there is an error, and the request is not
+// repeated on a new connection.
 func TestNoResponse(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -110,8 +110,8 @@ func TestNoResponse(t *testing.T) {
 	}
 }
 
-// TestKeptConnectionBreaks: the far side closes a kept connection when it gets the second request.
-// A request that may be sent again is, once.
+// TestKeptConnectionBreaks: the server closes a kept connection when it gets the second request. A
+// request that may be repeated is repeated once.
 func TestKeptConnectionBreaks(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -153,7 +153,8 @@ func TestKeptConnectionBreaks(t *testing.T) {
 	}
 }
 
-// TestBodyThatCanNotBeReadAgain is not sent a second time, not even with an idempotency key.
+// TestBodyThatCanNotBeReadAgain: a request whose body cannot be read again is not repeated, even
+// with an idempotency key.
 func TestBodyThatCanNotBeReadAgain(t *testing.T) {
 	t.Parallel()
 	f := newFar(t, []step{ok, end}, []step{ok})
@@ -171,7 +172,7 @@ func TestBodyThatCanNotBeReadAgain(t *testing.T) {
 func TestContext(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		response step // of which the end never comes
+		response step // without its end
 		with     func(context.Context) (context.Context, context.CancelFunc)
 		want     error
 	}{
@@ -220,7 +221,7 @@ func TestContext(t *testing.T) {
 	}
 }
 
-// TestContextThatHasEnded: nothing is sent, not even on a connection that is at hand.
+// TestContextThatHasEnded: nothing is sent, not even on a kept connection.
 func TestContextThatHasEnded(t *testing.T) {
 	t.Parallel()
 	f := newFar(t, []step{ok, ok})
@@ -293,8 +294,8 @@ func TestSameBytes(t *testing.T) {
 	}
 }
 
-// TestManyAtOnce: every request gets its own response, though the server drops a connection now and
-// then.
+// TestManyAtOnce: every request gets its own response, although the server sometimes closes a
+// connection.
 func TestManyAtOnce(t *testing.T) {
 	t.Parallel()
 	var count atomic.Int64

@@ -12,8 +12,8 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/datadir"
 )
 
-// verbLast moves the first verb behind the flags, because package flag stops at the first argument.
-// So both `vault rotate --drop-old` and `vault --drop-old rotate` work.
+// verbLast moves the first verb to the place after the flags, because package flag stops at the
+// first argument. So both `vault rotate --drop-old` and `vault --drop-old rotate` work.
 func verbLast(args []string, verbs ...string) []string {
 	for i, a := range args {
 		if slices.Contains(verbs, a) {
@@ -49,8 +49,8 @@ func (m *Main) administerBy(ctx context.Context, open opener, at *storeFlags, fn
 	return err
 }
 
-// look runs fn on the opened store, with a writer that aligns tab-separated columns.
-func (m *Main) look(ctx context.Context, at *storeFlags, fn func(*admin.Admin, io.Writer) error) (err error) {
+// list runs fn on the opened store, with a writer that aligns tab-separated columns.
+func (m *Main) list(ctx context.Context, at *storeFlags, fn func(*admin.Admin, io.Writer) error) (err error) {
 	cfg, err := at.config()
 	if err != nil {
 		return err

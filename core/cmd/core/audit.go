@@ -32,11 +32,11 @@ func (m *Main) audit(ctx context.Context, args []string) error {
 	case "export":
 		return m.exportAudit(ctx, at)
 	}
-	return m.misused("audit takes list, verify or export")
+	return m.misused("audit: want list, verify or export")
 }
 
 func (m *Main) listAudit(ctx context.Context, at *storeFlags, limit int) error {
-	return m.look(ctx, at, func(a *admin.Admin, w io.Writer) error {
+	return m.list(ctx, at, func(a *admin.Admin, w io.Writer) error {
 		found, err := a.AuditRecords(ctx, 0, limit)
 		if err != nil {
 			return err

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestCommandsAreRecorded: each command that changes state writes an audit record, and one that
-// only reads writes none.
+// TestCommandsAreRecorded: each command that changes state writes an audit record, and commands
+// that only read write none.
 func TestCommandsAreRecorded(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")

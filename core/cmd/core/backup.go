@@ -14,7 +14,7 @@ func (m *Main) backup(ctx context.Context, args []string) error {
 		return err
 	}
 	if *to == "" {
-		return m.misused("backup wants --to, the folder to make")
+		return m.misused("backup: --to is required: the folder to create")
 	}
 	cfg, err := at.folder()
 	if err != nil {
@@ -34,7 +34,7 @@ func (m *Main) restore(ctx context.Context, args []string) error {
 		return err
 	}
 	if *from == "" {
-		return m.misused("restore wants --from, the backup's folder")
+		return m.misused("restore: --from is required: the folder of the backup")
 	}
 	cfg, err := at.folder()
 	if err != nil {

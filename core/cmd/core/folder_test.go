@@ -69,8 +69,8 @@ func TestStandalonesFolder(t *testing.T) {
 	MustPrint(t, "backup", "--data", store, "--to", filepath.Join(t.TempDir(), "backup"))
 }
 
-// TestStoreIsMadeByWhatMayBeFirst checks that these commands create the store.
-func TestStoreIsMadeByWhatMayBeFirst(t *testing.T) {
+// TestFirstCommandsMakeTheStore checks that the commands that may be first create the store.
+func TestFirstCommandsMakeTheStore(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"migrate"}, {"merchants", "create", "Shop"}} {
 		data := filepath.Join(t.TempDir(), "new")

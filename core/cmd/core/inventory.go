@@ -17,7 +17,7 @@ import (
 
 // inventory prints the secrets and keys of core without their values, as a table or JSON.
 func (m *Main) inventory(ctx context.Context, at *storeFlags, asJSON bool) error {
-	return m.look(ctx, at, func(a *admin.Admin, w io.Writer) error {
+	return m.list(ctx, at, func(a *admin.Admin, w io.Writer) error {
 		all, err := a.Inventory(ctx, os.Getenv)
 		if err != nil {
 			return err

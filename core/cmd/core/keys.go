@@ -53,7 +53,7 @@ func (m *Main) keys(ctx context.Context, args []string) error {
 			return "revoked " + words[1], a.RevokeKey(ctx, words[1], k.force)
 		})
 	}
-	return m.misused("keys takes create, list, inventory, roll key_… or revoke key_…")
+	return m.misused("keys: want create, list, inventory, roll key_… or revoke key_…")
 }
 
 func (m *Main) createKey(ctx context.Context, at *storeFlags, k keyFlags) error {
@@ -67,7 +67,7 @@ func (m *Main) createKey(ctx context.Context, at *storeFlags, k keyFlags) error 
 }
 
 func (m *Main) listKeys(ctx context.Context, at *storeFlags, merchant string) error {
-	return m.look(ctx, at, func(a *admin.Admin, w io.Writer) error {
+	return m.list(ctx, at, func(a *admin.Admin, w io.Writer) error {
 		found, err := a.ListKeys(ctx, merchant)
 		if err != nil {
 			return err

@@ -29,7 +29,7 @@ Usage:
                  [--simulator FILE]            the test cards, instead of the built-in ones
                  [--simulator-journal FILE]    record the simulator's effects in FILE, which cores on one machine may share (simulator.journal
                                                in the data folder; required with a store on PostgreSQL)
-                 [--rate-limit N]              N requests a second for each API key (RATE), and twice as many at once after a pause; 0 for no
+                 [--rate-limit N]              N requests a second for each API key (RATE), and twice as many after a pause; 0 for no
                                                limit
                  [--merchant-rate-limit N]     N requests a second for all keys of a merchant in one mode (4 times --rate-limit)
                  [--payer-rate-limit N]        N requests a second for a client address with a merchant's publishable keys in one mode (a tenth of
@@ -142,7 +142,7 @@ func (m *Main) run(ctx context.Context) error {
 		"personal-data": m.personalData,
 	}
 	if len(m.Args) == 0 {
-		return m.misused("no command given")
+		return m.misused("no command: use one of these")
 	}
 	switch m.Args[0] {
 	case "help", "-h", "-help", "--help":

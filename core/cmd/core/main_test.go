@@ -44,12 +44,12 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// TestHelpTellsTheRateLimit checks that help names the default rate limit. core's tests compare
+// TestHelpNamesTheRateLimit checks that help names the default rate limit. core's tests compare
 // that default with the README and the responses.
-func TestHelpTellsTheRateLimit(t *testing.T) {
+func TestHelpNamesTheRateLimit(t *testing.T) {
 	t.Parallel()
 	_, help, _ := run(t, "help")
-	want := "N requests a second for each API key (" + strconv.Itoa(core.DefaultRateLimit) + "), and twice as many at once"
+	want := "N requests a second for each API key (" + strconv.Itoa(core.DefaultRateLimit) + "), and twice as many after a pause"
 	if !strings.Contains(help, want) {
 		t.Errorf("help lacks %q:\n%s", want, help)
 	}

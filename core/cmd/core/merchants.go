@@ -34,7 +34,7 @@ func (m *Main) merchants(ctx context.Context, args []string) error {
 		return m.administerBy(ctx, admin.Create, at, func(a *admin.Admin) (string, error) { return a.CreateMerchantWith(ctx, *settings) })
 	case verb == "update" && len(words) == 2:
 		if same {
-			return m.misused("merchants update needs --name, --time-zone, --cutoff, --unlinked-refunds, --keep-personal-data or --keep-customers")
+			return m.misused("merchants update: want --name, --time-zone, --cutoff, --unlinked-refunds, --keep-personal-data or --keep-customers")
 		}
 		return m.administer(ctx, at, func(a *admin.Admin) (string, error) { return words[1], a.UpdateMerchant(ctx, words[1], *settings) })
 	case (verb == "disable" || verb == "enable") && len(words) == 2 && same:
@@ -42,7 +42,7 @@ func (m *Main) merchants(ctx context.Context, args []string) error {
 			return words[1], a.DisableMerchant(ctx, words[1], verb == "disable")
 		})
 	}
-	return m.misused("merchants takes create NAME, list, update mer_…, disable mer_… or enable mer_…")
+	return m.misused("merchants: want create NAME, list, update mer_…, disable mer_… or enable mer_…")
 }
 
 // settingsFlags adds the flags of a merchant's settings. A flag that is not given leaves its field
@@ -82,7 +82,7 @@ func onOff(on bool) string {
 }
 
 func (m *Main) listMerchants(ctx context.Context, at *storeFlags) error {
-	return m.look(ctx, at, func(a *admin.Admin, w io.Writer) error {
+	return m.list(ctx, at, func(a *admin.Admin, w io.Writer) error {
 		found, err := a.ListMerchants(ctx)
 		if err != nil {
 			return err

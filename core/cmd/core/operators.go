@@ -23,7 +23,7 @@ func (m *Main) operators(ctx context.Context, args []string) error {
 		return err
 	}
 	if *lasts < 0 {
-		return m.misused(fmt.Sprintf("--expires %s is negative", *lasts))
+		return m.misused(fmt.Sprintf("--expires %s: want 0 or more", *lasts))
 	}
 	switch verb := strings.Join(words[:min(len(words), 1)], ""); {
 	case verb == "create" && len(words) == 2:
@@ -42,11 +42,11 @@ func (m *Main) operators(ctx context.Context, args []string) error {
 			return "revoked " + words[1], a.RevokeOperator(ctx, words[1])
 		})
 	}
-	return m.misused("operators takes create NAME, list or revoke opr_…")
+	return m.misused("operators: want create NAME, list or revoke opr_…")
 }
 
 func (m *Main) listOperators(ctx context.Context, at *storeFlags) error {
-	return m.look(ctx, at, func(a *admin.Admin, w io.Writer) error {
+	return m.list(ctx, at, func(a *admin.Admin, w io.Writer) error {
 		found, err := a.ListOperators(ctx)
 		if err != nil {
 			return err

@@ -10,7 +10,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/admin"
 )
 
-// personalData shows personal data that is past its period.
+// personalData shows personal data whose period has ended.
 func (m *Main) personalData(ctx context.Context, args []string) error {
 	f, at := m.flags("personal-data")
 	payments := f.Int("keep-personal-data", 0, "")
@@ -20,7 +20,7 @@ func (m *Main) personalData(ctx context.Context, args []string) error {
 		return err
 	}
 	if len(words) != 1 || words[0] != "due" {
-		return m.misused("personal-data takes due")
+		return m.misused("personal-data: want due")
 	}
 	keptPayments, err := keepDays("--keep-personal-data", *payments, core.LeastKeepPersonal)
 	if err != nil {
@@ -30,7 +30,7 @@ func (m *Main) personalData(ctx context.Context, args []string) error {
 	if err != nil {
 		return m.misused(err.Error())
 	}
-	return m.look(ctx, at, func(a *admin.Admin, w io.Writer) error {
+	return m.list(ctx, at, func(a *admin.Admin, w io.Writer) error {
 		found, err := a.PersonalDataDue(ctx, keptPayments, keptCustomers)
 		if err != nil {
 			return err

@@ -67,8 +67,8 @@ func TestPersonalDataDue(t *testing.T) {
 	}
 }
 
-// mustFill writes transactions with an earlier time: a number for each merchant, and one live
-// refund for each merchant. A service on PostgreSQL cannot run with an earlier clock.
+// mustFill writes transactions with an earlier time: the given number for each merchant, and one
+// refund in live mode for each merchant. A service on PostgreSQL cannot run with an earlier clock.
 func mustFill(t *testing.T, at []string, then time.Time, transactions map[string]int) {
 	t.Helper()
 	driver, source := "pgx", at[3]

@@ -67,17 +67,17 @@ func (s serveFlags) limits(cfg *core.Config) error {
 		return errors.New("--listen: want host:port")
 	}
 	if s.limit < 0 {
-		return fmt.Errorf("--rate-limit %d is negative", s.limit)
+		return fmt.Errorf("--rate-limit %d: want 0 or more", s.limit)
 	}
 	if s.merchantLimit < 0 {
-		return fmt.Errorf("--merchant-rate-limit %d is negative", s.merchantLimit)
+		return fmt.Errorf("--merchant-rate-limit %d: want 0 or more", s.merchantLimit)
 	}
 	if s.payerLimit < 0 {
-		return fmt.Errorf("--payer-rate-limit %d is negative", s.payerLimit)
+		return fmt.Errorf("--payer-rate-limit %d: want 0 or more", s.payerLimit)
 	}
 	cfg.MerchantRateLimit, cfg.PayerRateLimit = s.merchantLimit, s.payerLimit
 	if s.notice < 0 {
-		return fmt.Errorf("--notice %s is negative", s.notice)
+		return fmt.Errorf("--notice %s: want 0 or more", s.notice)
 	}
 	if cfg.RateLimit = s.limit; s.limit == 0 {
 		cfg.RateLimit = -1 // core's value for no limit
@@ -132,7 +132,7 @@ func (m *Main) serveUntil(ctx context.Context, s serveFlags, cfg core.Config) (e
 	if err := frame.Listen(ctx, listener); err != nil {
 		return fmt.Errorf("--listen %s: %w", s.listen, err)
 	}
-	// This is last: a core whose operators' port responds accepts requests.
+	// The operators' port opens last: once it responds, core accepts requests.
 	if err := frame.Operators(ctx, s.admin, c.Operations(), nil); err != nil {
 		return fmt.Errorf("--admin %s: %w", s.admin, err)
 	}

@@ -34,7 +34,7 @@ func (m *Main) steps(ctx context.Context, args []string) error {
 		}
 		return m.listSteps(ctx, at, *merchant, *kind, *limit)
 	case len(words) == 2 && words[0] == "show":
-		return m.look(ctx, at, func(a *admin.Admin, w io.Writer) error {
+		return m.list(ctx, at, func(a *admin.Admin, w io.Writer) error {
 			s, err := a.Step(ctx, words[1])
 			if err != nil {
 				return err
@@ -43,17 +43,17 @@ func (m *Main) steps(ctx context.Context, args []string) error {
 		})
 	case len(words) == 2 && words[0] == "resolve":
 		if *outcome == "" || *reason == "" {
-			return m.misused("steps resolve needs --outcome and --reason")
+			return m.misused("steps resolve: --outcome and --reason are required")
 		}
 		return m.administer(ctx, at, func(a *admin.Admin) (string, error) {
 			return words[1] + " " + *outcome, a.ResolveStep(ctx, words[1], *outcome, *reason)
 		})
 	}
-	return m.misused("steps takes list, show STEP or resolve STEP")
+	return m.misused("steps: want list, show STEP or resolve STEP")
 }
 
 func (m *Main) listSteps(ctx context.Context, at *storeFlags, merchant, kind string, limit int) error {
-	return m.look(ctx, at, func(a *admin.Admin, w io.Writer) error {
+	return m.list(ctx, at, func(a *admin.Admin, w io.Writer) error {
 		found, err := a.Steps(ctx, merchant, kind, limit)
 		if err != nil {
 			return err

@@ -40,7 +40,7 @@ func (p *storeFlags) url() (secret.String, error) {
 }
 
 // errServer reports that a PostgreSQL store cannot be copied as a folder.
-var errServer = errors.New("backup and restore need a data folder. Back up a PostgreSQL store by the means of the server, such as pg_basebackup and its " +
+var errServer = errors.New("backup and restore need a data folder. Back up a PostgreSQL store with the tools of the server, such as pg_basebackup and its " +
 	"write-ahead log, and keep the key-encryption key separately: without it the rows cannot be decrypted")
 
 // folder locates the data folder of a command that copies it.

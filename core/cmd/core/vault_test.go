@@ -111,7 +111,7 @@ func TestKilledRotation(t *testing.T) {
 		}
 		_ = c.Wait() // it was killed
 		if got := number("SELECT COUNT(*) FROM tokens WHERE vault_key <> ?", old); got != want {
-			t.Errorf("encrypted anew: got %d, want %d", got, want)
+			t.Errorf("re-encrypted: got %d, want %d", got, want)
 		}
 	}
 	if got := number("SELECT COUNT(DISTINCT vault_key) FROM tokens"); got != 2 {

@@ -12,11 +12,11 @@ import (
 var (
 	// ErrUnknown: the request may or may not have had its effect (a timeout, a broken connection).
 	ErrUnknown = errors.New("acquirer: outcome unknown")
-	// ErrUnavailable: the request certainly had no effect, and never will. After a byte of it was
-	// sent, only a response of the acquirer itself proves that. A timeout, a broken connection or a
-	// gateway's response does not. Package acquirertest has the test of this.
+	// ErrUnavailable: the request certainly had no effect, and never will. After a byte was sent, only
+	// a response of the acquirer itself proves that. A timeout, a broken connection or a gateway's
+	// response does not. Package acquirertest tests this.
 	ErrUnavailable = errors.New("acquirer: unavailable")
-	// ErrNotFound: Inquire found no request by this reference.
+	// ErrNotFound: Inquire found no request with this reference.
 	ErrNotFound = errors.New("acquirer: no such reference")
 )
 
@@ -26,20 +26,20 @@ type Acquirer interface {
 	// Authorize reserves, and with Capture also takes, the amount. A decline is an [Answer], not an
 	// error.
 	Authorize(ctx context.Context, r Authorize) (Answer, error)
-	// Capture takes part or all of an authorized amount. With Final it also releases the rest of
-	// the authorization, so that the payer can use that money at once. A connector to an acquirer
-	// without such a flag must request the release of the rest once the capture is approved. It
-	// must repeat that request until it has a response: the same Capture comes again if its
-	// response is lost.
+	// Capture takes part or all of an authorized amount. With Final it also releases the rest of the
+	// authorization, so that the payer can use that money immediately. A connector to an acquirer
+	// without such a flag must request the release of the rest once the capture is approved. It must
+	// repeat that request until it has a response. If its own response is lost, the engine calls
+	// Capture again with the same values.
 	Capture(ctx context.Context, r Follow) (Answer, error)
-	// Void releases an authorization or cancels a payment that has not settled. To void a request
-	// that the acquirer never saw is approved: so the engine reverses a request whose response was
-	// lost. If the request arrives after that, the acquirer should decline it. Inquire finds an
-	// acquirer that approves it.
+	// Void releases an authorization or cancels a payment that has not settled. A void of an unknown
+	// request must be approved, because the engine reverses a request with a lost response in this
+	// way. If that request arrives later, the acquirer should decline it. If the acquirer approves it,
+	// Inquire finds that.
 	Void(ctx context.Context, r Follow) (Answer, error)
 	// Refund gives captured money back.
 	Refund(ctx context.Context, r Follow) (Answer, error)
-	// Credit gives money to a source that none was taken from before.
+	// Credit makes an unlinked refund to a source.
 	Credit(ctx context.Context, r Credit) (Answer, error)
 	// Inquire returns the outcome of the request with this reference, and whether it was released
 	// since, or ErrNotFound. A request that is not found may still be on its way.
@@ -51,9 +51,9 @@ type Authorize struct {
 	Reference string // unique per request, the acquirer's idempotency key
 	Amount    int64  // minor units; 0 checks the card and reserves nothing
 	Currency  string // ISO 4217, lower case
-	Capture   bool   // take the money at once when approved; always for a bank account
-	Partial   bool   // less than Amount may be approved; else all of it or nothing
-	PriorCode string // the issuer's code of an earlier approval: take the money without a new one; mostly ""
+	Capture   bool   // take the money immediately when approved; always for a bank account
+	Partial   bool   // less than Amount may be approved; otherwise only the whole Amount
+	PriorCode string // the issuer's code of an earlier approval, so that no new approval is needed; mostly ""
 	Source
 	Billing      Billing
 	ThreeDSecure ThreeDSecure
@@ -91,13 +91,13 @@ type Credit struct {
 	Source
 }
 
-// Answer is the acquirer's word on a request.
+// Answer is the acquirer's response to a request.
 type Answer struct {
 	Approved bool
 	// the issuer's approval code, 6 upper-case letters and digits; also when the acquirer's own
 	// checks then declined
 	Code                 string
-	NetworkTransactionID string // empty where the network gave none
+	NetworkTransactionID string // empty if the network gave none
 	ResponseCode         string // ISO 8583 field 39, "00" when approved
 	DeclineCode          string // one of the contract's decline codes; empty when approved
 	Amount               int64  // minor units approved; equal to the request's unless partially approved
@@ -122,7 +122,7 @@ type Checks struct {
 	Codes       ResultCodes
 }
 
-// ResultCodes are the networks' own characters for the checks, one each, as they came; "" for none.
+// ResultCodes are the networks' characters for the checks, one each, unchanged; "" for none.
 type ResultCodes struct {
 	AVS  string // of the billing address
 	CVC  string

@@ -2,8 +2,8 @@ package acquirer
 
 import "github.com/causeway-pay/causeway/shared/secret"
 
-// Source is the card or account that the money comes from: exactly one of its fields has a number.
-// It must not outlive the call.
+// Source is the payment source: exactly one of its fields has a number. It must not outlive the
+// call.
 type Source struct {
 	Card         Card
 	NetworkToken NetworkToken
@@ -28,7 +28,8 @@ type BankAccount struct {
 	Holder        string
 }
 
-// ThreeDSecure is the result of an authentication of the cardholder. The zero value is none.
+// ThreeDSecure is the result of an authentication of the cardholder. The zero value stands for no
+// authentication.
 type ThreeDSecure struct {
 	ECI             string        // two digits
 	CAVV            secret.String // base64; zero when none was given
@@ -37,7 +38,7 @@ type ThreeDSecure struct {
 }
 
 // Initiator is the party that started the payment and the reason, in the words of the v1 contract.
-// The zero value is the customer, for this once.
+// The zero value stands for a single payment that the customer starts.
 type Initiator struct {
 	Type                         string // customer or merchant
 	Reason                       string // of a stored credential, "" for none

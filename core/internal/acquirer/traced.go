@@ -7,8 +7,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/telemetry"
 )
 
-// Traced returns a with a span for every call. The span has the kind of call and its outcome, and
-// nothing of the payment. With a nil tracer it returns a itself.
+// Traced returns a with a span for every call. The span has the kind of call and its outcome, but
+// no data of the payment. With a nil tracer it returns a itself.
 func Traced(a Acquirer, t *telemetry.Tracer) Acquirer {
 	if t == nil {
 		return a
@@ -49,13 +49,13 @@ func (a *traced) Inquire(ctx context.Context, reference string) (Answer, error) 
 func (a *traced) span(ctx context.Context, name string, call func(context.Context) (Answer, error)) (Answer, error) {
 	ctx, span := a.tracer.Client(ctx, name)
 	defer span.End()
-	answer, err := call(ctx)
-	outcome := Outcome(answer, err)
+	response, err := call(ctx)
+	outcome := Outcome(response, err)
 	span.Word(telemetry.Outcome, outcome)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		span.Fail(outcome)
 	}
-	return answer, err
+	return response, err
 }
 
 // Outcome returns the outcome of a call in a word: approved, declined, not_found, unavailable or

@@ -35,7 +35,7 @@ func Open(ctx context.Context, cfg datadir.Config) (*Admin, error) {
 	return open(ctx, cfg)
 }
 
-// Create is Open that creates the store if there is none.
+// Create is Open, but creates the store if there is none.
 func Create(ctx context.Context, cfg datadir.Config) (*Admin, error) {
 	if err := cfg.Prepare(); err != nil {
 		return nil, err
@@ -51,8 +51,8 @@ func open(ctx context.Context, cfg datadir.Config) (*Admin, error) {
 	return New(dir, dir.Store.IDs(), ""), nil
 }
 
-// New returns an Admin of an open store. actor names the operator in audit records if that is
-// another program than the command line, else it is "".
+// New returns an Admin of an open store. actor names the program in audit records; "" for the
+// command line.
 func New(dir *datadir.Dir, ids *id.Generator, actor string) *Admin {
 	return &Admin{
 		dir: dir, db: dir.Store, ids: ids, actor: actor,

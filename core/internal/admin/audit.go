@@ -18,8 +18,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// localActor is the operator at the command line: the user of the operating system, and the user
-// that called sudo.
+// localActor returns the operator at the command line: the user of the operating system, and the
+// user that called sudo.
 func localActor() audit.Actor {
 	name := "uid " + strconv.Itoa(os.Getuid())
 	if u, err := user.Current(); err == nil && u.Username != "" {
@@ -40,8 +40,8 @@ func (a *Admin) request() engine.Request {
 	return engine.Request{Tenant: engine.Operator(), ID: id.Random(id.Request), Actor: actor}
 }
 
-// act runs an action that writes its audit record in its own commit. A refused or failed one gets a
-// record here.
+// act runs an action that writes its audit record in its own commit. It writes the record of a
+// refused or failed action.
 func (a *Admin) act(ctx context.Context, action, object string, fn func(engine.Request) error) error {
 	r := a.request()
 	err := fn(r)
@@ -51,8 +51,8 @@ func (a *Admin) act(ctx context.Context, action, object string, fn func(engine.R
 	return errors.Join(err, a.recorded(ctx, r, engine.Action{Name: action, Object: object}, audit.Failed))
 }
 
-// actOutside runs an action without a commit in the store: one record before it, one with its
-// outcome.
+// actOutside runs an action without a commit in the store. It writes one record before the action
+// and one with its outcome.
 func (a *Admin) actOutside(ctx context.Context, action, object string, fn func() error) error {
 	r, what := a.request(), engine.Action{Name: action, Object: object}
 	if err := a.recorded(ctx, r, what, audit.Begun); err != nil {
@@ -87,7 +87,7 @@ func (a *Admin) AuditRecords(ctx context.Context, before int64, limit int) ([]op
 	return out, nil
 }
 
-// auditPage is how many records one read takes.
+// auditPage is the number of records in one read.
 const auditPage = 500
 
 // eachAuditRecord hands every record to fn, oldest first.

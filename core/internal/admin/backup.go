@@ -20,7 +20,7 @@ func Backup(ctx context.Context, cfg datadir.Config, to string) (err error) {
 		return fmt.Errorf("backup: %w", err)
 	}
 	if _, err := os.Lstat(to); !errors.Is(err, fs.ErrNotExist) {
-		return errors.Join(fmt.Errorf("backup: %s exists", to), err)
+		return errors.Join(fmt.Errorf("backup: %s exists: choose a new folder", to), err)
 	}
 	a, err := Open(ctx, cfg)
 	if err != nil {

@@ -29,13 +29,13 @@ type KeySpec struct {
 func (a *Admin) CreateKey(ctx context.Context, s KeySpec) (secret.String, error) {
 	merchant, err := id.Parse(id.Merchant, s.Merchant)
 	if err != nil {
-		return secret.String{}, fmt.Errorf("merchant %q is not an id: %w", s.Merchant, err)
+		return secret.String{}, fmt.Errorf("merchant %q: %w", s.Merchant, err)
 	}
 	if s.Mode != string(apikey.Test) && s.Mode != string(apikey.Live) {
-		return secret.String{}, fmt.Errorf("mode %q is neither test nor live", s.Mode)
+		return secret.String{}, fmt.Errorf("mode %q: want test or live", s.Mode)
 	}
 	if utf8.RuneCountInString(s.Name) > 100 {
-		return secret.String{}, errors.New("a key's name has at most 100 characters")
+		return secret.String{}, fmt.Errorf("name: want at most 100 characters, got %d", utf8.RuneCountInString(s.Name))
 	}
 	if err := checkText("key's name", s.Name); err != nil {
 		return secret.String{}, err
@@ -46,7 +46,7 @@ func (a *Admin) CreateKey(ctx context.Context, s KeySpec) (secret.String, error)
 		wanted := engine.NewKey{Kind: apikey.Kind(s.Kind), Scopes: s.Scopes, Name: s.Name}
 		result, err := a.engine().CreateKeyOf(ctx, r, tenant, apikey.AllScopes(), wanted)
 		if errors.Is(err, payment.ErrNotFound) {
-			return fmt.Errorf("there is no merchant %s", s.Merchant)
+			return fmt.Errorf("merchant %s does not exist: see core merchants list", s.Merchant)
 		}
 		made = result.Credential
 		return err
@@ -58,7 +58,7 @@ func (a *Admin) CreateKey(ctx context.Context, s KeySpec) (secret.String, error)
 func (a *Admin) ListKeys(ctx context.Context, merchant string) ([]v1.APIKey, error) {
 	n, err := id.Parse(id.Merchant, merchant)
 	if err != nil {
-		return nil, fmt.Errorf("merchant %q is not an id: %w", merchant, err)
+		return nil, fmt.Errorf("merchant %q: %w", merchant, err)
 	}
 	var out []v1.APIKey
 	p := payment.Page{Limit: 100}
@@ -86,7 +86,7 @@ func (a *Admin) RollKey(ctx context.Context, key string, overlap time.Duration) 
 			return fmt.Errorf("roll %s: %w", key, err)
 		}
 		if result.Kind == engine.Refused {
-			return fmt.Errorf("a key that is %s cannot be rolled", k.Status(a.dir.Clock.Now()))
+			return fmt.Errorf("%s is %s: only an active key can be rolled", key, k.Status(a.dir.Clock.Now()))
 		}
 		made = result.Credential
 		return nil
@@ -94,8 +94,8 @@ func (a *Admin) RollKey(ctx context.Context, key string, overlap time.Duration) 
 	return made, err
 }
 
-// RevokeKey revokes key, key_…, at once. A running core rejects it within a second. The last key of
-// a merchant that can manage keys is revoked only by force.
+// RevokeKey revokes key, key_…, immediately. A running core rejects it within a second. The last
+// key of a merchant that can manage keys is revoked only by force.
 func (a *Admin) RevokeKey(ctx context.Context, key string, force bool) error {
 	return a.onKey(ctx, "api_keys.revoke", key, func(r engine.Request, k *payment.APIKey) error {
 		_, err := a.engine().RevokeKey(ctx, r, k.Tenant, nil, k.ID, force)
@@ -111,7 +111,7 @@ func (a *Admin) RevokeKey(ctx context.Context, key string, force bool) error {
 func (a *Admin) onKey(ctx context.Context, action, key string, fn func(engine.Request, *payment.APIKey) error) error {
 	n, err := id.Parse(id.APIKey, key)
 	if err != nil {
-		return fmt.Errorf("this is not the id of a key: %w", err) // it may be a key itself: it is not repeated
+		return fmt.Errorf("want the id of a key, key_…, not the key: %w", err) // it does not repeat the text, maybe a key
 	}
 	return a.act(ctx, action, key, func(r engine.Request) error {
 		k, err := a.key(ctx, key, n)
@@ -125,7 +125,7 @@ func (a *Admin) onKey(ctx context.Context, action, key string, fn func(engine.Re
 func (a *Admin) key(ctx context.Context, key string, n int64) (*payment.APIKey, error) {
 	k, err := a.db.KeyByID(ctx, n)
 	if errors.Is(err, payment.ErrNotFound) {
-		return nil, fmt.Errorf("there is no key %s", key)
+		return nil, fmt.Errorf("key %s does not exist: see core keys list", key)
 	}
 	return k, err
 }

@@ -76,12 +76,12 @@ func (a *Admin) DisableMerchant(ctx context.Context, merchant string, disabled b
 func (a *Admin) onMerchant(ctx context.Context, action, merchant string, fn func(engine.Request, int64) error) error {
 	n, err := id.Parse(id.Merchant, merchant)
 	if err != nil {
-		return fmt.Errorf("merchant %q is not an id: %w", merchant, err)
+		return fmt.Errorf("merchant %q: %w", merchant, err)
 	}
 	return a.act(ctx, action, merchant, func(r engine.Request) error {
 		err := fn(r, n)
 		if errors.Is(err, engine.ErrNotFound) {
-			return fmt.Errorf("there is no merchant %s", merchant)
+			return fmt.Errorf("merchant %s does not exist: see core merchants list", merchant)
 		}
 		return err
 	})
@@ -100,8 +100,8 @@ func (a *Admin) ListMerchants(ctx context.Context) ([]operator.Merchant, error) 
 	return out, nil
 }
 
-// SetUnlinkedRefunds allows or forbids refunds of a merchant, mer_…, to cards and bank accounts
-// that paid nothing before. At first they are forbidden.
+// SetUnlinkedRefunds allows or forbids unlinked refunds of a merchant, mer_…. For a new merchant
+// they are forbidden.
 func (a *Admin) SetUnlinkedRefunds(ctx context.Context, merchant string, allowed bool) error {
 	return a.UpdateMerchant(ctx, merchant, operator.MerchantUpdate{UnlinkedRefunds: &allowed})
 }

@@ -37,7 +37,7 @@ func (a *Admin) CreateOperator(ctx context.Context, name, role string, expires t
 	return token, err
 }
 
-// RevokeOperator ends an operator token, opr_…, at once.
+// RevokeOperator ends an operator token, opr_…, immediately.
 func (a *Admin) RevokeOperator(ctx context.Context, token string) error {
 	n, err := id.Parse(id.Operator, token)
 	if err != nil {
@@ -46,7 +46,7 @@ func (a *Admin) RevokeOperator(ctx context.Context, token string) error {
 	return a.act(ctx, "operators.revoke", token, func(r engine.Request) error {
 		_, err := a.engine().RevokeOperator(ctx, r, n)
 		if errors.Is(err, engine.ErrNotFound) {
-			return fmt.Errorf("there is no operator token %s", token)
+			return fmt.Errorf("operator token %s does not exist: see core operators list", token)
 		}
 		return err
 	})

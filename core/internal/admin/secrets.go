@@ -64,8 +64,8 @@ func (a *Admin) rewrapVault(ctx context.Context, kek, old secret.String) error {
 	return a.actOutside(ctx, "vault.rewrap", "", func() error { return a.dir.RewrapVault(ctx, kek, old) })
 }
 
-// RewrapVault is Admin.RewrapVault for a store that is not open: to open a database that was not
-// rewrapped yet takes the old key.
+// RewrapVault is Admin.RewrapVault for a store that is not open: before the rewrap, only the old
+// key opens a database.
 func RewrapVault(ctx context.Context, cfg datadir.Config, old secret.String) (err error) {
 	a, err := Open(ctx, cfg)
 	if err != nil && cfg.Database != nil && !old.IsZero() {

@@ -13,7 +13,7 @@ import (
 )
 
 // ErrNoStep reports that no such unfinished step exists. Recovery may have ended it.
-var ErrNoStep = errors.New("there is no such unfinished step; it may have ended")
+var ErrNoStep = errors.New("the step does not exist, or it has ended: see core steps list")
 
 // Steps returns requests to the acquirer without an outcome, and pending reversals, oldest first,
 // at most limit. merchant is mer_… or "" for all. kind is authorize, void, capture, refund,
@@ -23,15 +23,15 @@ func (a *Admin) Steps(ctx context.Context, merchant, kind string, limit int) ([]
 	if merchant != "" {
 		n, err := id.Parse(id.Merchant, merchant)
 		if err != nil {
-			return nil, fmt.Errorf("merchant %q is not an id: %w", merchant, err)
+			return nil, fmt.Errorf("merchant %q: %w", merchant, err)
 		}
 		f.Merchant = n
 	}
 	return a.steps(ctx, f, limit)
 }
 
-// Step returns one unfinished step by its name: txn_…, txn_…_2, void_…_…, cap_…, re_… or rev_….
-// ErrNoStep if there is none.
+// Step returns one unfinished step by its name: txn_…, txn_…_2, void_…_…, cap_…, re_… or rev_…. It
+// returns ErrNoStep if there is none.
 func (a *Admin) Step(ctx context.Context, name string) (operator.UnfinishedStep, error) {
 	f, err := engine.ParseStep(name)
 	if err != nil {

@@ -20,8 +20,9 @@ func (b *bundle) publicKey(t *testing.T) string {
 	return coretest.MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "publishable"})
 }
 
-// TestUnfinishedBodiesStopNoPayment: more requests with unfinished bodies than are served at once
-// stop neither the payments of others nor health. When a body ends, its request is served.
+// TestUnfinishedBodiesStopNoPayment: more requests with unfinished bodies than are served at the
+// same time stop neither the payments of others nor health. When a body ends, its request is
+// served.
 func TestUnfinishedBodiesStopNoPayment(t *testing.T) {
 	t.Parallel()
 	b := openBundle(t, &bundle{rateLimit: -1, atOnce: 2, bodyGrace: time.Hour})
@@ -41,7 +42,7 @@ func TestUnfinishedBodiesStopNoPayment(t *testing.T) {
 	}
 }
 
-// TestSlowBody: a body that does not arrive is ended with 408.
+// TestSlowBody: a request whose body does not arrive gets 408.
 func TestSlowBody(t *testing.T) {
 	t.Parallel()
 	b := openBundle(t, &bundle{rateLimit: -1, bodyGrace: time.Millisecond})
@@ -88,7 +89,7 @@ func TestAnnouncedBodiesStopNoPayer(t *testing.T) {
 			t.Parallel()
 			b := openBundle(t, &bundle{rateLimit: -1, bodyGrace: time.Hour, hop: hopSecret})
 			at, pk := strings.TrimPrefix(b.server.URL, "http://"), b.publicKey(t)
-			for i := range 256 { // of 16 kB, so as many as the payers' 4 MiB
+			for i := range 256 { // of 16 kB each, together the payers' 4 MiB
 				address, field := from(i)
 				programtest.MustSendUnfinished(t, address, at, "/v1/tokens", field,
 					"Authorization: Bearer "+pk, "Content-Type: application/json", "Content-Length: 16383")
@@ -115,7 +116,7 @@ func TestMerchantRateLimit(t *testing.T) {
 	for range 5 {
 		keys = append(keys, coretest.MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "secret"}))
 	}
-	for i := range 8 { // twice four times the limit of a key
+	for i := range 8 { // twice the merchant's limit, which is four times the limit of a key
 		a := b.get(t, "/v1/transactions", as(keys[i/2]))
 		MustDecode[page](t, a, 200)
 		if got := a.header.Get("RateLimit-Policy"); got != `"key";q=2;w=2` {
@@ -155,11 +156,11 @@ func TestKeysAreBounded(t *testing.T) {
 		t.Fatalf("revoke: got %d %s", a.status, a.body)
 	}
 	MustDecode[v1.APIKey](t, b.post(t, "/v1/api_keys", another), 201)
-	wantRefusal(t, b.post(t, "/v1/api_keys", another, keyed("k")), limit) // as it was stored
+	wantRefusal(t, b.post(t, "/v1/api_keys", another, keyed("k")), limit) // the stored response
 }
 
-// TestClientsThatHangUp: a request whose client went away is no error of the service, at any point
-// of the request.
+// TestClientsThatHangUp: if the client disconnects at any point of a request, that is not an error
+// of the service.
 func TestClientsThatHangUp(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

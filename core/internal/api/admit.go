@@ -10,9 +10,9 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// admit bounds the requests of v1. Health is outside every limit: a full service is still alive,
-// and an orchestrator would restart it if it refused a probe. So is the contract: it needs no work,
-// and clients without a key that read it slowly would hold slots.
+// admit bounds the requests of v1. Health has no limit: a full service is still alive, and an
+// orchestrator would restart it after a refused probe. The contract has none either: it needs no
+// work, and slow clients without a key would hold slots.
 func (a *API) admit(all http.Handler) http.Handler {
 	limited := admission.New(admission.Config{Slots: a.Concurrent, Grace: a.BodyGrace}).Handler(a.refusing(codeOverloaded), all)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -14,7 +14,7 @@ import (
 // maxEventName is the length of the longest name of an announcement in bytes.
 const maxEventName = 200
 
-// platformEvents are the types of events that come from outside of payments.
+// platformEvents are the types of events about the platform, not about payments.
 var platformEvents = []v1.EventType{v1.EventTypeMleKeyRotated, v1.EventTypeCertificateRotated, v1.EventTypeTLSCipherPolicyChanged}
 
 // announce writes an event of the platform for one merchant.
@@ -40,22 +40,22 @@ func checkAnnouncement(in *operator.EventCreate) *fault {
 	case in.Mode == "":
 		return &fault{code: codeMissingField, param: "mode"}
 	case !in.Mode.Valid():
-		return &fault{code: codeInvalidValue, param: "mode", message: "A mode is \"test\" or \"live\"."}
+		return &fault{code: codeInvalidValue, param: "mode", message: "The mode must be \"test\" or \"live\"."}
 	}
-	return checkNews(platformEvents, in.Type, in.Name, in.Object)
+	return checkPlatformEvent(platformEvents, in.Type, in.Name, in.Object)
 }
 
-// checkNews checks an event of the platform, for one merchant or for all.
-func checkNews(types []v1.EventType, kind v1.EventType, name string, object jsontext.Value) *fault {
+// checkPlatformEvent checks an event of the platform, for one merchant or for all merchants.
+func checkPlatformEvent(types []v1.EventType, kind v1.EventType, name string, object jsontext.Value) *fault {
 	switch {
 	case kind == "":
 		return &fault{code: codeMissingField, param: "type"}
 	case !slices.Contains(types, kind):
-		return &fault{code: codeInvalidValue, param: "type", message: "This is no type of event that can be announced here."}
+		return &fault{code: codeInvalidValue, param: "type", message: "This type of event cannot be announced here. Check its name."}
 	case name == "":
 		return &fault{code: codeMissingField, param: "name"}
 	case len(name) > maxEventName:
-		return &fault{code: codeInvalidValue, param: "name", message: "A name has 1 to 200 bytes."}
+		return &fault{code: codeInvalidValue, param: "name", message: "The name must have 1 to 200 bytes."}
 	case len(object) == 0:
 		return &fault{code: codeMissingField, param: "object"}
 	case object.Kind() != jsontext.KindBeginObject:

@@ -23,6 +23,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/secret"
 	"github.com/causeway-pay/causeway/shared/telemetry"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // maxBody is the longest body in bytes.
@@ -32,34 +33,34 @@ const maxBody = 256 << 10
 type TestMethods interface {
 	// Fixture returns the card a test payment method stands for.
 	Fixture(paymentMethod string) (acquirer.Card, bool)
-	// DefaultPaymentMethod is what `card` without a card means.
+	// DefaultPaymentMethod is the test card that `card` without card details stands for.
 	DefaultPaymentMethod() string
 }
 
-// Config configures an API. All fields are required but RateLimit and the fields whose comment
+// Config configures an API. All fields are required, except RateLimit and the fields whose comment
 // permits nil or zero.
 type Config struct {
 	Store          Reader
 	Engine         *engine.Engine
 	Auth           *auth.Authenticator
 	Clock          clock.Clock
-	ClockOffset    func() (ahead time.Duration, agrees bool) // of Clock to the store's; nil where the store has none
+	ClockOffset    func() (ahead time.Duration, agrees bool) // of Clock to the store's clock; nil if the store has none
 	Log            *slog.Logger
-	Observe        func(httpx.Sample) // receives every request; nil: nothing does
+	Observe        func(httpx.Sample) // receives every request; may be nil
 	Tracer         *telemetry.Tracer  // nil for no spans
 	Test           TestMethods
 	Cards          []docs.Card        // the test cards, to show
 	Triggers       []docs.Trigger     // the other triggers of the simulator, to show
 	FingerprintKey []byte             // for card fingerprints
 	IdempotencyKey []byte             // for request fingerprints
-	Concurrent     int                // requests at once; more are refused with 503
+	Concurrent     int                // concurrent requests; more are refused with 503
 	BodyGrace      time.Duration      // of admission.Config
 	RateLimit      *ratelimit.Limiter // nil sets none
 	WebhookPolicy  webhook.Policy
 	FilterSecret   secret.String       // of the filter in front; zero for none
 	HopSecret      secret.String       // authenticates the client address that the hop in front forwards; zero for none
 	FilterToken    secret.String       // the token of mle-filter and the edge, with the role filter-identify; zero for none
-	LoggedIn       func(result string) // counts the logins of operators; nil does not
+	LoggedIn       func(result string) // counts the logins of operators; may be nil
 }
 
 // API serves v1.
@@ -103,7 +104,7 @@ func New(c Config) *API {
 	return a
 }
 
-// ServeHTTP serves every path. A path that v1 does not have is a v1 404.
+// ServeHTTP serves every path. An unknown path gets v1's 404.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.setDate(w.Header())
 	a.handler.ServeHTTP(w, r)
@@ -147,8 +148,8 @@ func (a *API) methodNotAllowed(methods []string) http.Handler {
 	})
 }
 
-// authenticated identifies the merchant of a request and checks the scope of its key, before
-// anything else is read.
+// authenticated identifies the merchant of a request and checks the scope of its key, before it
+// reads anything else.
 func (a *API) authenticated(rt route) http.Handler {
 	name := rt.method + " " + rt.path
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -172,8 +173,8 @@ func (a *API) authenticated(rt route) http.Handler {
 	})
 }
 
-// permit returns the first reason for which a request with a valid key is not handled. It counts
-// the request towards the limits of its client.
+// permit returns the first reason to refuse a request with a valid key. It counts the request
+// towards the limits of its client.
 func (a *API) permit(w http.ResponseWriter, r *http.Request, rt route, k *payment.APIKey) error {
 	public := k.Kind == string(apikey.Publishable)
 	forbidden := public && !rt.publishable()
@@ -190,7 +191,7 @@ func (a *API) permit(w http.ResponseWriter, r *http.Request, rt route, k *paymen
 		return &fault{code: codeSecretKeyInBrowser}
 	}
 	if rt.scope != "" && !slices.Contains(k.Scopes, rt.scope) {
-		return &fault{code: codeInsufficientScope, message: "This API key lacks the scope " + rt.scope + "."}
+		return &fault{code: codeInsufficientScope, message: v1.MessageNoScope(rt.scope)}
 	}
 	if isSealed(r) {
 		return &fault{code: codeUnsupportedMediaType, param: "Content-Type"}
@@ -202,8 +203,8 @@ func (a *API) permit(w http.ResponseWriter, r *http.Request, rt route, k *paymen
 }
 
 // allow counts the request towards the rate limits of its payer, its key and its merchant, and sets
-// the header fields that show them. A request that its key must not make counts towards the payer's
-// limit alone.
+// the header fields that show them. A request for which the key lacks the right counts only towards
+// the payer's limit.
 func (a *API) allow(w http.ResponseWriter, r *http.Request, k *payment.APIKey, forbidden bool) bool {
 	if a.RateLimit == nil {
 		return true

@@ -22,7 +22,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// scripted is the API on an acquirer under orders, over HTTP and held to the contract.
+// scripted is the API over HTTP with an acquirer that the test controls. Every response is checked
+// against the contract.
 type scripted struct {
 	*coretest.Service
 	url    string
@@ -127,8 +128,8 @@ func TestHangingPaymentsStopNoOther(t *testing.T) {
 	}
 }
 
-// TestHangingTestModeStopsNoLiveMode: the payments of many merchants in test mode hang, as many as
-// are served at a time. Live keys are served.
+// TestHangingTestModeStopsNoLiveMode: so many payments of merchants in test mode hang that no more
+// are served. Live keys are still served.
 func TestHangingTestModeStopsNoLiveMode(t *testing.T) {
 	t.Parallel()
 	b := setupScripted(t)
@@ -184,7 +185,7 @@ func (h *hanging) fill(t *testing.T, key string) (held int, refused *httptest.Re
 	}
 }
 
-// end has the payments go on, and checks that each succeeds.
+// end lets the payments continue, and checks that each succeeds.
 func (h *hanging) end(t *testing.T) {
 	t.Helper()
 	close(h.free)

@@ -24,13 +24,13 @@ func (b *bundle) createKey(t *testing.T, body string, options ...option) (v1.API
 	return k, k.Secret.Reveal()
 }
 
-// currentID is the id of a key.
+// currentID returns the id of a key.
 func (b *bundle) currentID(t *testing.T, key string) string {
 	t.Helper()
 	return MustDecode[v1.APIKey](t, b.get(t, "/v1/api_keys/current", as(key)), 200).ID
 }
 
-// wantDead checks that a key opens nothing.
+// wantDead checks that every route rejects a key.
 func (b *bundle) wantDead(t *testing.T, key string) {
 	t.Helper()
 	wantRefusal(t, b.get(t, "/v1/transactions", as(key)), refusal{401, v1.ErrorTypeAuthenticationError, "invalid_api_key", ""})
@@ -109,14 +109,14 @@ func TestKeysGiveNoMoreThanTheyHave(t *testing.T) {
 	if want := []string{"transactions:read", "keys:write"}; !slices.Equal(k.Scopes, want) {
 		t.Errorf("by default: got %v, want %v", k.Scopes, want)
 	}
-	// A lesser key that repeats the request of a greater one does not get its response.
+	// A key with fewer scopes that repeats the request of another key does not get its response.
 	first := b.post(t, "/v1/api_keys", `{"kind":"secret"}`, keyed("k"))
 	wantKeyReused(t, b.post(t, "/v1/api_keys", `{"kind":"secret"}`, keyed("k"), as(few)))
 	wantReplay(t, b.post(t, "/v1/api_keys", `{"kind":"secret"}`, keyed("k")), first)
 }
 
 // TestNoSecretIsStored: the response that shows a key is replayed byte by byte, also by the next
-// process, and yet is stored nowhere.
+// process. The key is stored nowhere.
 func TestNoSecretIsStored(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -189,7 +189,7 @@ func TestRollKeyEarlier(t *testing.T) {
 	// moment ago.
 	next := MustDecode[v1.APIKey](t, b.post(t, "/v1/api_keys/"+b.currentID(t, first)+"/roll", `{"expires_in":0}`, as(first)), 201)
 	b.wantDead(t, first)
-	// A key that was to expire anyway expires no later for being rolled, and its successor with it.
+	// The roll of a key with an expiry does not extend it, and its successor has the same expiry.
 	soon, soonKey := b.createKey(t, `{"kind":"secret","expires_at":"2026-11-21T10:30:00Z"}`)
 	heir := MustDecode[v1.APIKey](t, b.post(t, "/v1/api_keys/"+soon.ID+"/roll", `{"expires_in":86400}`), 201)
 	if !heir.ExpiresAt.Equal(birth.Add(time.Hour)) {
@@ -205,7 +205,7 @@ func TestRollKeyEarlier(t *testing.T) {
 	wantRefusal(t, b.post(t, "/v1/api_keys/key_0000000000001/roll", ""), refusal{404, v1.ErrorTypeInvalidRequestError, "not_found", "id"})
 }
 
-// TestTwoRollsAtOnce: one wins, and there is one successor.
+// TestTwoRollsAtOnce: of two concurrent rolls one succeeds, and there is one successor.
 func TestTwoRollsAtOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -239,8 +239,8 @@ func TestRevokeKey(t *testing.T) {
 	b := setup(t)
 	own := b.currentID(t, b.key)
 	k, key := b.createKey(t, `{"kind":"secret","scopes":["transactions:read"]}`)
-	MustDecode[page](t, b.get(t, "/v1/transactions", as(key)), 200) // so that this process has it cached
-	revoke := func(id string) answer { return b.do(t, "DELETE", "/v1/api_keys/"+id, "") }
+	MustDecode[page](t, b.get(t, "/v1/transactions", as(key)), 200) // so that this process caches the key
+	revoke := func(id string) response { return b.do(t, "DELETE", "/v1/api_keys/"+id, "") }
 	got := MustDecode[v1.APIKey](t, revoke(k.ID), 200)
 	if got.Status != v1.APIKeyStatusRevoked || !got.RevokedAt.Equal(birth) {
 		t.Errorf("got %+v", got)
@@ -310,7 +310,7 @@ func TestListKeys(t *testing.T) {
 	}
 }
 
-// TestLastUse: it is known at once, and kept when the service ends.
+// TestLastUse: the last use of a key is shown immediately, and is stored when the service ends.
 func TestLastUse(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -46,7 +46,7 @@ func (b *bundle) restored(t *testing.T, from string) *bundle {
 	return next
 }
 
-// till is a number of writers that pay, and the payments that succeeded.
+// till is a set of writers that pay, with the payments that succeeded.
 type till struct {
 	b     *bundle
 	warm  chan struct{} // one for each writer that has made two payments
@@ -89,15 +89,15 @@ func (l *till) pay(t *testing.T, key string) bool {
 	return true
 }
 
-// answered returns the payments that succeeded so far.
-func (l *till) answered() []string {
+// succeeded returns the payments that succeeded so far.
+func (l *till) succeeded() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.acked)
 }
 
-// TestBackupUnderLoadSQLite takes a backup during the payments of 32 writers. All payments that
-// succeeded before its start are in it, and a service goes on from there.
+// TestBackupUnderLoadSQLite takes a backup during the payments of 32 writers. It contains all
+// payments that succeeded before its start, and a service can start on it.
 func TestBackupUnderLoadSQLite(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -105,7 +105,7 @@ func TestBackupUnderLoadSQLite(t *testing.T) {
 	for range cap(l.warm) {
 		<-l.warm
 	}
-	before := l.answered()
+	before := l.succeeded()
 	taken := b.MustBackup(t)
 	l.stop.Store(true)
 	l.wg.Wait()
@@ -126,7 +126,7 @@ func TestBackupUnderLoadSQLite(t *testing.T) {
 		t.Errorf("not replayed: %d %s", a.status, a.body)
 	}
 	next.MustCreate(t, 5, "")
-	t.Logf("%d of %d payments were answered before the backup", len(before), len(l.answered()))
+	t.Logf("%d of %d payments succeeded before the backup", len(before), len(l.succeeded()))
 }
 
 // TestBackupIsThePrivateWholeSQLite checks the files of a backup and their modes.
@@ -180,7 +180,7 @@ func TestBackupsThatAreRefusedSQLite(t *testing.T) {
 			t.Errorf("%s: made", name)
 		}
 	}
-	b.MustCreate(t, 5, "") // none of it disturbs the service
+	b.MustCreate(t, 5, "") // the damage does not affect the service
 }
 
 // harms are kinds of damage to a backup, by name.
@@ -221,7 +221,7 @@ func harms() map[string]func(dir string) error {
 }
 
 // TestRestoresThatAreRefusedSQLite: a damaged backup, or a folder that is not empty, is refused,
-// and no file stays behind.
+// and no file remains.
 func TestRestoresThatAreRefusedSQLite(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -16,7 +16,7 @@ type badInput struct {
 	options    []option
 }
 
-// invalid is a refusal of the request itself.
+// invalid returns a refusal of the request itself.
 func invalid(code, param string) refusal {
 	return refusal{400, v1.ErrorTypeInvalidRequestError, code, param}
 }
@@ -69,7 +69,7 @@ func TestBadCredentials(t *testing.T) {
 	MustDecode[page](t, b.get(t, "/v1/transactions", header("Authorization", "bearer "+b.key)), 200)
 }
 
-// strangeKey is a key of another service.
+// strangeKey returns a key of another service.
 func strangeKey(t *testing.T) string {
 	t.Helper()
 	return setup(t).key
@@ -167,8 +167,8 @@ func TestBadFields(t *testing.T) {
 	b.wantRefused(t, "/v1/transactions", cases)
 }
 
-// TestNulls: no field of the contract takes null. Read as absent, an "amount": null would mean the
-// whole amount.
+// TestNulls: no field of the contract takes null. If null counted as absent, "amount": null would
+// mean the whole amount.
 func TestNulls(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -271,7 +271,7 @@ func TestFieldLengths(t *testing.T) {
 	b.MustCreate(t, 1, fits)
 }
 
-// lineItem is a line item with one field of the test.
+// lineItem returns a line item with one field of the test.
 func lineItem(param, value string) string {
 	fields := map[string]string{"name": `"n"`, "quantity": `"1"`, "unit_price": `"1"`}
 	fields[param] = value

@@ -26,7 +26,8 @@ type probe struct {
 // absent is the value of a field that is left out.
 type absent struct{}
 
-// probes are all that follow from a schema at a path: each of its bounds met and overstepped.
+// probes returns the probes for a schema at a path: for each bound the last valid value and the
+// first invalid one.
 func probes(at string, s *openapi3.Schema, required bool) []probe {
 	out := []probe{{at, "null", nil, false}}
 	if required {
@@ -57,7 +58,7 @@ func probes(at string, s *openapi3.Schema, required bool) []probe {
 	return out
 }
 
-// merged is a schema together with its one allOf.
+// merged returns a schema merged with its only allOf.
 func merged(s *openapi3.Schema) *openapi3.Schema {
 	if len(s.AllOf) == 0 {
 		return s
@@ -94,7 +95,7 @@ func textProbes(at string, s *openapi3.Schema) []probe {
 	return out
 }
 
-// textOf is a text of so many characters that is right in all else.
+// textOf returns a text of n characters that is valid otherwise.
 func textOf(at string, s *openapi3.Schema, length int) string {
 	switch name := at[strings.LastIndex(at, ".")+1:]; {
 	case at == "card.number" || at == "network_token.number":
@@ -112,7 +113,7 @@ func textOf(at string, s *openapi3.Schema, length int) string {
 	return strings.Repeat("é", length) // bounds count characters
 }
 
-// checked is a number of so many digits with a right check digit.
+// checked returns a number of n digits with a valid check digit.
 func checked(length int) string {
 	number := []byte("4" + strings.Repeat("0", max(length-1, 0)))[:length]
 	for d := byte('0'); d <= '9' && length > 0; d++ {
@@ -140,7 +141,7 @@ func listProbes(at string, s *openapi3.Schema) []probe {
 	}
 	if s.MaxItems != nil {
 		out = append(out, probe{at, "too long", slices.Repeat([]any{item}, int(*s.MaxItems)+1), false})
-		if s.Items.Value.Type.Is("object") { // the others stand once each
+		if s.Items.Value.Type.Is("object") { // each of the others occurs once
 			out = append(out, probe{at, "the longest", slices.Repeat([]any{item}, int(*s.MaxItems)), true})
 		}
 	}
@@ -187,7 +188,7 @@ func mapProbes(at string, s, values *openapi3.Schema) []probe {
 
 func join(at, name string) string { return strings.TrimPrefix(at+"."+name, ".") }
 
-// with is a body with a probe's value at its place. Samples fill the missing levels.
+// with sets a probe's value at its path in a body. Samples fill the missing levels.
 func with(body map[string]any, at string, v any) {
 	object, whole := body, strings.Split(at, ".")
 	for i, name := range whole[:len(whole)-1] {
@@ -219,7 +220,8 @@ func with(body map[string]any, at string, v any) {
 	object[last] = v
 }
 
-// param is how an error names a field: a value in a list of plain values is named by its list.
+// param returns the name of a field in an error. A value in a list of plain values has the name of
+// the list.
 func param(at string) []string { return []string{at, strings.TrimSuffix(at, ".0")} }
 
 // elsewhere reports whether a path of the contract belongs to another program: mle-filter or the

@@ -15,7 +15,7 @@ var beyond = []string{
 	"amount_exceeds_refundable", "version_conflict",
 }
 
-// samples are the objects that fields stand in, by the path of the object or list.
+// samples are objects that contain fields, by the path of the object or list.
 var samples = map[string]any{
 	"card":                map[string]any{"number": "4242424242424242", "exp_month": 12, "exp_year": 2030},
 	"network_token":       map[string]any{"number": "4242424242424242", "exp_month": 12, "exp_year": 2030},
@@ -49,7 +49,7 @@ var bodies = map[string]func(t *testing.T, b *bundle, p probe) (string, map[stri
 	"createRefund": func(t *testing.T, b *bundle, p probe) (string, map[string]any) {
 		t.Helper()
 		switch kind, _, _ := strings.Cut(p.at, "."); kind {
-		case "currency", "payment_method", "card", "bank_account": // of one without a transaction
+		case "currency", "payment_method", "card", "bank_account": // of an unlinked refund
 			b.MustAllow(t, true)
 			return "", payingWith(p, map[string]any{"amount": 100, "currency": "usd"})
 		}
@@ -133,8 +133,8 @@ func payingWith(p probe, body map[string]any) map[string]any {
 	return body
 }
 
-// cardOf is the sample that a probe of its field goes with: only one brand has security codes of
-// four digits.
+// cardOf returns the sample card for a probe of a field: only one brand has security codes of four
+// digits.
 func cardOf(kind string, p probe) map[string]any {
 	out := copyOf(samples[kind])
 	if code, _ := p.value.(string); strings.HasSuffix(p.at, ".cvc") && len(code) == 4 {
@@ -165,8 +165,8 @@ func (b *bundle) mustEndpoint(t *testing.T) string {
 	return MustDecode[v1.WebhookEndpoint](t, made, 201).ID
 }
 
-// tidy deletes an endpoint that a probe made: there may be 16 only.
-func (b *bundle) tidy(t *testing.T, path string, a answer) {
+// tidy deletes an endpoint that a probe made, because a merchant may have only 16.
+func (b *bundle) tidy(t *testing.T, path string, a response) {
 	t.Helper()
 	if path != "/v1/webhook_endpoints" || a.status != http.StatusCreated {
 		return

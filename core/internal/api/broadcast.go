@@ -16,7 +16,7 @@ func (o *Operator) broadcast(c *call, _ *trail) (engine.Result, error) {
 	if err := c.decode(&in, false); err != nil {
 		return engine.Result{}, err
 	}
-	if f := checkNews(commonEvents, in.Type, in.Name, in.Object); f != nil {
+	if f := checkPlatformEvent(commonEvents, in.Type, in.Name, in.Object); f != nil {
 		return engine.Result{}, f
 	}
 	return o.Engine.Broadcast(c.Context(), c.request, string(in.Type), in.Name, in.Object)

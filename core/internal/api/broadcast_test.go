@@ -20,8 +20,8 @@ const (
 	rotated    = `{"type":"certificate.rotated","name":"rot-1","object":{"object":"certificate","rotation":"rot-1"}}`
 )
 
-// told waits until a broadcast is finished, and returns it.
-func (p port) told(t *testing.T, body string) operator.Broadcast {
+// finished waits until a broadcast is finished, and returns it.
+func (p port) finished(t *testing.T, body string) operator.Broadcast {
 	t.Helper()
 	var got operator.Broadcast
 	programtest.WaitFor(t, "the broadcast is finished", func() bool {
@@ -44,14 +44,14 @@ func TestBroadcast(t *testing.T) {
 	if first.Object != "broadcast" || first.Name != "rot-1" || first.Type != v1.EventTypeCertificateRotated || !first.CreatedAt.Equal(birth) {
 		t.Errorf("got %+v", first)
 	}
-	done := p.told(t, rotated)
+	done := p.finished(t, rotated)
 	if done.Merchants != 2 || done.FinishedAt == nil {
 		t.Errorf("got %+v, want 2 merchants", done)
 	}
 	coretest.MustCreateMerchant(t, b.core.Admin()) // late
 	MustDecode[operator.Merchant](t, p.post(t, merchants+"/"+out+"/enable", ""), 200)
 	b.clock.Advance(25 * time.Hour)
-	again := p.told(t, strings.Replace(rotated, `"object":"certificate"`, `"object":"other"`, 1))
+	again := p.finished(t, strings.Replace(rotated, `"object":"certificate"`, `"object":"other"`, 1))
 	if again.Merchants != 2 || !again.FinishedAt.Equal(done.FinishedAt.Time) {
 		t.Errorf("got %+v, want %+v", again, done)
 	}
@@ -69,7 +69,7 @@ func TestBroadcast(t *testing.T) {
 		t.Errorf("deliveries: got %d, want 1", len(got))
 	}
 	p.post(t, broadcasts, strings.ReplaceAll(rotated, "rot-1", "rot-2"))
-	if p.told(t, strings.ReplaceAll(rotated, "rot-1", "rot-2")).Merchants != 4 {
+	if p.finished(t, strings.ReplaceAll(rotated, "rot-1", "rot-2")).Merchants != 4 {
 		t.Error("the second broadcast does not reach all four")
 	}
 	if list := b.listEvents(t, "type=certificate.rotated"); len(list) != 2 || list[0].Sequence != 2 {
@@ -77,14 +77,14 @@ func TestBroadcast(t *testing.T) {
 	}
 }
 
-// TestBroadcastMeetsAnAnnouncement: a merchant that got the announcement alone does not get it
-// again.
+// TestBroadcastMeetsAnAnnouncement: a merchant that already got the event as an announcement does
+// not get it again.
 func TestBroadcastMeetsAnAnnouncement(t *testing.T) {
 	t.Parallel()
 	b, p := operated(t)
 	MustDecode[v1.Event](t, p.post(t, merchants+"/"+b.merchant+"/events", strings.Replace(rotated, "{", `{"mode":"test",`, 1)), 201)
 	p.post(t, broadcasts, rotated)
-	p.told(t, rotated)
+	p.finished(t, rotated)
 	if n := b.countEvents(t, "certificate.rotated"); n != 2 {
 		t.Errorf("events: got %d, want 2", n)
 	}
@@ -97,13 +97,13 @@ func TestBroadcastCutShort(t *testing.T) {
 	b, p := operated(t)
 	const merchants = 250
 	makeMerchants(t, b, merchants-1)
-	for cuts, round := 0, 1; cuts < 3; round++ { // a service may be quicker than the test looks
+	for cuts, round := 0, 1; cuts < 3; round++ { // the broadcast may end before the test stops the service
 		body := strings.ReplaceAll(rotated, "rot-1", fmt.Sprint("rot-", round))
 		MustDecode[operator.Broadcast](t, p.post(t, broadcasts, body), 201)
 		cuts += b.cutShort(t, 3-cuts)
 		p = openPort(t, b)
-		if got := p.told(t, body); got.Merchants != merchants {
-			t.Errorf("told: got %+v, want %d", got, merchants)
+		if got := p.finished(t, body); got.Merchants != merchants {
+			t.Errorf("broadcast: got %+v, want %d", got, merchants)
 		}
 		if n := b.number(t, "SELECT COUNT(*) FROM events WHERE type = 'certificate.rotated'"); n != int64(2*merchants*round) {
 			t.Errorf("events: got %d, want %d in %d rounds", n, 2*merchants*round, round)
@@ -114,8 +114,8 @@ func TestBroadcastCutShort(t *testing.T) {
 	}
 }
 
-// cutShort starts the service anew each time that a broadcast has come further, at most so many
-// times. It returns the number of starts.
+// cutShort restarts the service each time a broadcast has made progress, at most the given number
+// of times. It returns the number of starts.
 func (b *bundle) cutShort(t *testing.T, most int) (cuts int) {
 	t.Helper()
 	const unfinished = "SELECT COUNT(*) FROM broadcasts WHERE finished_at = 0"
@@ -131,7 +131,7 @@ func (b *bundle) cutShort(t *testing.T, most int) (cuts int) {
 	return cuts
 }
 
-// makeMerchants makes n of them, many at once: they share commits.
+// makeMerchants makes n merchants, many at the same time, so that they share commits.
 func makeMerchants(t *testing.T, b *bundle, n int) {
 	t.Helper()
 	turns := make(chan struct{}, n)
@@ -184,23 +184,23 @@ func TestAnnouncement(t *testing.T) {
 	hook := b.mustEndpoint(t)
 	path := merchants + "/" + b.merchant + "/events"
 	first := p.post(t, path, rotatedKey, keyed("k"))
-	told := MustDecode[v1.Event](t, first, 201)
-	if told.Type != v1.EventTypeMleKeyRotated || told.Mode != v1.ModeTest || told.Sequence != 1 || string(told.Data.Object) != `{"object":"mle_key","kid":"kid-1"}` {
+	finished := MustDecode[v1.Event](t, first, 201)
+	if finished.Type != v1.EventTypeMleKeyRotated || finished.Mode != v1.ModeTest || finished.Sequence != 1 || string(finished.Data.Object) != `{"object":"mle_key","kid":"kid-1"}` {
 		t.Errorf("got %s", first.body)
 	}
 	wantReplay(t, p.post(t, path, rotatedKey, keyed("k")), first)
-	b.clock.Advance(25 * time.Hour) // the idempotency key is forgotten, the announcement is not
+	b.clock.Advance(25 * time.Hour) // the idempotency key has expired, but the announcement is still stored
 	for i, body := range []string{rotatedKey, strings.Replace(rotatedKey, `"mle_key"`, `"other"`, 1)} {
-		if again := MustDecode[v1.Event](t, p.post(t, path, body, keyed([]string{"k", "k2"}[i])), 200); again.ID != told.ID || string(again.Data.Object) != string(told.Data.Object) {
-			t.Errorf("again: got %+v, want %s", again, told.ID)
+		if again := MustDecode[v1.Event](t, p.post(t, path, body, keyed([]string{"k", "k2"}[i])), 200); again.ID != finished.ID || string(again.Data.Object) != string(finished.Data.Object) {
+			t.Errorf("again: got %+v, want %s", again, finished.ID)
 		}
 	}
 	second := MustDecode[v1.Event](t, p.post(t, path, strings.ReplaceAll(rotatedKey, "kid-1", "kid-2")), 201)
-	if second.Sequence != 2 || second.ID == told.ID {
+	if second.Sequence != 2 || second.ID == finished.ID {
 		t.Errorf("got %+v", second)
 	}
 	listed := b.listEvents(t, "type=mle.key.rotated")
-	if len(listed) != 2 || listed[0].ID != second.ID || listed[1].ID != told.ID {
+	if len(listed) != 2 || listed[0].ID != second.ID || listed[1].ID != finished.ID {
 		t.Errorf("got %+v", listed)
 	}
 	if got := b.deliveries(t, hook); len(got) != 2 {
@@ -212,7 +212,7 @@ func TestAnnouncement(t *testing.T) {
 	}
 }
 
-// TestAnnouncementTogether: of many at once one makes the event.
+// TestAnnouncementTogether: of many concurrent equal announcements, one makes the event.
 func TestAnnouncementTogether(t *testing.T) {
 	t.Parallel()
 	b, p := operated(t)

@@ -16,12 +16,12 @@ type call struct {
 	key     *payment.APIKey
 	request engine.Request
 	body    []byte
-	// show turns a response as it is stored into the one that is sent. Nil: they are the same. A
-	// command sets it before it can refuse the request.
+	// show turns the stored response into the sent one. Nil if they are the same. A command sets it
+	// before it can refuse the request.
 	show func(*engine.Result) error
-	// counted is the transaction whose refused confirmations the refusal counts towards. Nil: none.
+	// counted is the transaction for which the refusal counts as a refused confirmation, or nil.
 	counted *payment.Transaction
-	// end runs once the outcome is stored, before the response is sent. Nil: nothing runs.
+	// end runs after the outcome is stored and before the response is sent. It may be nil.
 	end func()
 	// sent is the response that carryOut has sent; zero after an error.
 	sent engine.Result
@@ -47,11 +47,11 @@ func (a *API) changing(run command) handler {
 	}
 }
 
-// carryOut runs a command and sends its response. A refusal is sent only after its idempotency key
-// was found free. A stored response outranks it, and so does an equal request that is running. A
-// revocable refusal is stored under the key first. The same key and body always get the same status
-// and bytes. An equal request that has not claimed the key yet finds the stored refusal. A command
-// that succeeds claims the key itself.
+// carryOut runs a command and sends its response. carryOut sends a refusal only if its idempotency
+// key is free. A stored response has precedence, and so has an equal request that is running. A
+// revocable refusal is first stored under the key, so the same key and body always get the same
+// status and bytes. An equal request that has not claimed the key yet then finds the stored
+// refusal. A command that succeeds claims the key itself.
 func (a *API) carryOut(w http.ResponseWriter, c *call, run command) error {
 	out, err := a.outcome(c, run)
 	if err == nil && c.show != nil {
@@ -63,7 +63,7 @@ func (a *API) carryOut(w http.ResponseWriter, c *call, run command) error {
 	return a.respond(w, c.Request, out, err)
 }
 
-// outcome runs a command and stores its refusal if the key or a count needs it.
+// outcome runs a command. It stores a refusal if that is revocable or counted.
 func (a *API) outcome(c *call, run command) (engine.Result, error) {
 	defer func() {
 		if c.end != nil {
@@ -77,8 +77,8 @@ func (a *API) outcome(c *call, run command) (engine.Result, error) {
 	return out, err
 }
 
-// refusal returns the response to a request that a command refused with why: the one that its
-// idempotency key stands for, or why.
+// refusal returns the response to a request that a command refused with why: the response stored
+// under its idempotency key, or why.
 func (a *API) refusal(c *call, why error) (engine.Result, error) {
 	out, err := a.outranking(c, why)
 	if err == nil || !turnless(faultOf(err).code) {
@@ -90,12 +90,12 @@ func (a *API) refusal(c *call, why error) (engine.Result, error) {
 	return out, err
 }
 
-// turnless reports whether the code of an error is that of a command without a turn. Its
-// idempotency key was not looked up then.
+// turnless reports whether an error means that the command got no turn. Its idempotency key was
+// then not looked up.
 func turnless(code string) bool { return code == codeTooManyChanges || code == codeOverloaded }
 
-// outranking looks the request's key up by a command, if a stored response outranks why. A refusal
-// that counts is counted in the commit that stores it.
+// outranking looks up the request's key in a command, if a stored response has precedence over why.
+// A counted refusal is counted in the commit that stores it.
 func (a *API) outranking(c *call, why error) (engine.Result, error) {
 	f := faultOf(why)
 	switch {
@@ -121,18 +121,18 @@ func (f *fault) refusal() *payment.Refusal {
 // errOfDefault is the cause of a refusal that depends on a customer's default payment method.
 var errOfDefault = errors.New("api: depends on the default payment method")
 
-// revocable reports whether an equal request can pass the check that refused this one. It can at
-// another time, by the clock of another core, or after a change of the objects and settings that
-// the check reads. A malformed body stays malformed. An id without an object never gets one, and an
-// ended object never comes back. A request that passed its checks before meets that refusal in its
-// own intent.
+// revocable reports whether an equal request can pass the check that refused this one. That is
+// possible at another time, by the clock of another core, or after a change of the objects and
+// settings that the check reads. Other refusals are final: a malformed body, an id without an
+// object, an ended object. If an equal request passed its checks earlier, its intent gets the same
+// refusal.
 func (f *fault) revocable() bool {
 	return v1.KeepsRefusal(f.code) || errors.Is(f, engine.ErrNoDefault) || errors.Is(f, errOfDefault)
 }
 
-// outranked reports whether a command looks up a stored response that is sent instead of an error.
-// Errors of the service itself do not depend on the request, and the errors of the key come from
-// its lookup. A request without a turn waits for no other turn: see refusal.
+// outranked reports whether a stored response has precedence over an error, so that a command must
+// look it up. Errors of the service itself do not depend on the request, and the errors of the key
+// come from its lookup. A request without a turn waits for no other turn: see refusal.
 func outranked(code string) bool {
 	switch code {
 	case codeInternal, codeStoreUnavailable, codeOverloaded, codeTooManyChanges, codeKeyInUse, codeKeyReused:

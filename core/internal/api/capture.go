@@ -52,8 +52,8 @@ func (a *API) createCapture(c *call) (engine.Result, error) {
 	return a.Engine.Capture(c.Context(), c.request, n, amount, in.Final != nil && *in.Final, details)
 }
 
-// optionalAmount is 0 when the field is absent: all that is left. A null is not absent: the client
-// that sent it may have meant any amount.
+// optionalAmount returns 0 if the field is absent, which means the whole rest. A null is not
+// absent, because its client may have meant any amount.
 func optionalAmount(amount *v1.Money, body []byte) (int64, *fault) {
 	switch {
 	case amount == nil && given(body, "amount"):

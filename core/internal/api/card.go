@@ -14,7 +14,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// expiryGrace lets a card live on in the last time zone where its month has not ended.
+// expiryGrace keeps a card valid until its month has ended in the last time zone.
 const expiryGrace = 12 * time.Hour
 
 // payerCard finds the card that a request charges.
@@ -38,7 +38,7 @@ func (a *API) payerCard(t payment.Tenant, g givenSource) (acquirer.Card, error) 
 	return found, nil
 }
 
-// givenCard checks a card as the payer typed it.
+// givenCard checks a card that the payer typed.
 func (a *API) givenCard(in *v1.CardInput) (acquirer.Card, error) {
 	if f := a.numberFault(kindCard, in.Number, in.ExpMonth, in.ExpYear); f != nil {
 		return acquirer.Card{}, f
@@ -67,11 +67,11 @@ func (a *API) numberFault(kind string, number secret.String, month, year int) *f
 	case month == 0:
 		return &fault{code: codeMissingField, param: kind + ".exp_month"}
 	case month < 1 || month > 12:
-		return &fault{code: codeInvalidValue, param: kind + ".exp_month", message: "A month is 1 to 12."}
+		return &fault{code: codeInvalidValue, param: kind + ".exp_month", message: "The month must be from 1 to 12."}
 	case year == 0:
 		return &fault{code: codeMissingField, param: kind + ".exp_year"}
 	case year < 2000 || year > 2099:
-		return &fault{code: codeInvalidValue, param: kind + ".exp_year", message: "A year has four digits, 2000 to 2099."}
+		return &fault{code: codeInvalidValue, param: kind + ".exp_year", message: "The year must have four digits, from 2000 to 2099."}
 	}
 	ends := time.Date(year, time.Month(month)+1, 1, 0, 0, 0, 0, time.UTC)
 	if !a.Clock.Now().Before(ends.Add(expiryGrace)) {
@@ -80,7 +80,7 @@ func (a *API) numberFault(kind string, number secret.String, month, year int) *f
 	return nil
 }
 
-// shownBrand is the brand in the contract's words, which have none for Maestro.
+// shownBrand returns the contract's name of a brand. The contract has no name for Maestro.
 func shownBrand(number secret.String) v1.CardBrand {
 	if b := v1.CardBrand(card.BrandOf(number)); b.Valid() {
 		return b
@@ -88,7 +88,7 @@ func shownBrand(number secret.String) v1.CardBrand {
 	return v1.CardBrandUnknown
 }
 
-// shownCard is the part of a card that may be shown.
+// shownCard returns the part of a card that may be shown.
 func (a *API) shownCard(t payment.Tenant, c acquirer.Card, holder *string) *v1.Card {
 	return &v1.Card{
 		Brand: shownBrand(c.Number), Last4: secret.LastFour(c.Number),
@@ -96,8 +96,8 @@ func (a *API) shownCard(t payment.Tenant, c acquirer.Card, holder *string) *v1.C
 	}
 }
 
-// fingerprint is the same for the same number within one merchant and mode, and means nothing
-// elsewhere.
+// fingerprint returns a value that is equal for equal numbers within one merchant and mode. Values
+// of different tenants cannot be compared.
 func (a *API) fingerprint(t payment.Tenant, number secret.String) string {
 	mac := hmac.New(sha256.New, a.FingerprintKey)
 	mac.Write(strconv.AppendInt(nil, t.Merchant, 10))

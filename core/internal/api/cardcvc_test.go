@@ -8,7 +8,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// typedAgain is the security code of a stored card.
+// typedAgain returns the security code of a stored card.
 func typedAgain(code string) string { return `,"card_cvc":"` + code + `"` }
 
 func TestCVCOfAStoredCard(t *testing.T) {
@@ -39,7 +39,7 @@ func TestCVCOfAStoredCard(t *testing.T) {
 	wantReplay(t, b.pay(t, m, typedAgain("901"), keyed("k")), first) // nothing is stored that distinguishes the codes
 }
 
-// TestCVCOfAConfirmation: the payer types it on their own device.
+// TestCVCOfAConfirmation: the payer types the security code on their own device.
 func TestCVCOfAConfirmation(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -92,7 +92,8 @@ func TestFieldsOfADetachedMethod(t *testing.T) {
 	}
 }
 
-// TestCVCOfAStoredCardIsNowhere plants codes along every path that takes one.
+// TestCVCOfAStoredCardIsNowhere sends codes in every request that accepts one. No file, log or
+// response contains one.
 func TestCVCOfAStoredCardIsNowhere(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -8,10 +8,10 @@ import (
 )
 
 // setDate sets Date to the clock's time. Clients compare it with the time of an earlier request,
-// which is by the clock, too. A clock that is ahead by mistake would make each retry seem to be a
-// new payment. So Date is behind a clock that stepped ahead while core ran, until the step is
-// believed. It does not wait after a downtime, because that time may have passed. With a store on a
-// server, Date is behind a clock that is ahead of the server's, and nothing else: all cores show
+// which came from the same clock. If Date followed a wrong clock, each retry would seem to be a new
+// payment. So after the clock steps ahead while core runs, Date stays behind it until the step is
+// believed. After a downtime Date follows the clock, because that time may have passed. With a
+// store on a server, Date is the server's time if core's clock is ahead of it, so all cores show
 // one Date.
 func (a *API) setDate(h http.Header) {
 	h.Set("Date", a.Clock.Now().Add(-a.dateBehind()).UTC().Format(http.TimeFormat))
@@ -28,17 +28,17 @@ func (a *API) dateBehind() time.Duration {
 }
 
 // clockFault refuses a request that changes something if the clock is off the store's by more than
-// engine.RequestTolerance. By its clock a core decides whether an Idempotency-Key has expired. With
-// a clock a day off, it would take a retry for a new payment. Reads get their response, except the
-// read of an Idempotency-Key. A client that reads by mistake that the key was never used sends the
-// payment again.
+// engine.RequestTolerance. A core decides by its clock whether an Idempotency-Key has expired. With
+// a wrong clock it could treat a retry as a new payment. Reads are served, except the read of an
+// Idempotency-Key. Otherwise a client could read that a used key is unused, and send the payment
+// again.
 func (a *API) clockFault(method, route string) *fault {
 	reads := (method == http.MethodGet || method == http.MethodHead) && route != idempotencyKeyPath
 	if a.ClockOffset == nil || reads {
 		return nil
 	}
 	if ahead, _ := a.ClockOffset(); ahead.Abs() > engine.RequestTolerance {
-		return &fault{code: codeStoreUnavailable, message: "The clock of this service is off. Try again, with the same Idempotency-Key."}
+		return &fault{code: codeStoreUnavailable, message: "The clock of this service is wrong. Retry after the seconds in Retry-After, with the same Idempotency-Key."}
 	}
 	return nil
 }

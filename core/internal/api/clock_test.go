@@ -8,15 +8,15 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/engine"
 )
 
-// TestHowFarTheClockMayBeOff: by engine.RequestTolerance, either way. Beyond it reads get their
-// response, except the reads of an Idempotency-Key.
+// TestHowFarTheClockMayBeOff: the clock may be off by engine.RequestTolerance, ahead or behind.
+// Beyond that only reads are served, except reads of an Idempotency-Key.
 func TestHowFarTheClockMayBeOff(t *testing.T) {
 	t.Parallel()
 	for _, ahead := range []time.Duration{0, engine.RequestTolerance, engine.RequestTolerance + 1, 25 * time.Hour} {
 		for _, off := range []time.Duration{ahead, -ahead} {
 			for method, reads := range map[string]bool{"GET": true, "HEAD": true, "POST": false, "PATCH": false, "DELETE": false} {
-				for path, told := range map[string]bool{"/v1/transactions": reads, "/v1/idempotency_keys/{key}": false} {
-					if got, want := api.Refuses(method, path, off), !told && ahead > engine.RequestTolerance; got != want {
+				for path, allowed := range map[string]bool{"/v1/transactions": reads, "/v1/idempotency_keys/{key}": false} {
+					if got, want := api.Refuses(method, path, off), !allowed && ahead > engine.RequestTolerance; got != want {
 						t.Errorf("%s %s, %s ahead: got %t, want %t", method, path, off, got, want)
 					}
 				}
@@ -25,8 +25,8 @@ func TestHowFarTheClockMayBeOff(t *testing.T) {
 	}
 }
 
-// TestDateOfAServersClock: the store is on a server. Date is the server's if the clock is ahead of
-// it by more than the second in which Date counts.
+// TestDateOfAServersClock: the store is on a server. Date is the server's time if the clock is
+// ahead of it by more than a second, the unit of Date.
 func TestDateOfAServersClock(t *testing.T) {
 	t.Parallel()
 	for ahead, want := range map[time.Duration]time.Duration{

@@ -45,7 +45,7 @@ func (b *bundle) wantDate(t *testing.T, name string, want time.Time) {
 	}
 }
 
-// confirms waits until a column of the row that a restarted core continues from has a value.
+// confirms waits until a column of the guard's stored state has a value.
 func (b *bundle) confirms(t *testing.T, column string, want int64) {
 	t.Helper()
 	programtest.WaitFor(t, fmt.Sprintf("%s is %d", column, want), func() bool {
@@ -54,7 +54,7 @@ func (b *bundle) confirms(t *testing.T, column string, want int64) {
 }
 
 // wantKey sends the payment of a key again, and reports whether the key is still in use.
-func (b *bundle) wantKey(t *testing.T, name string, first answer, want bool) {
+func (b *bundle) wantKey(t *testing.T, name string, first response, want bool) {
 	t.Helper()
 	again := b.post(t, "/v1/transactions", create(5, ""), keyed("k"))
 	if used := string(again.body) == string(first.body); used != want || again.status != http.StatusCreated {
@@ -80,8 +80,8 @@ func TestDateOfAClockThatIsAhead(t *testing.T) {
 	b.wantDate(t, "believed", b.clock.Now())
 }
 
-// TestDateAfterADowntime: Date is the clock's as soon as core runs again, and so is the time of
-// each new payment.
+// TestDateAfterADowntime: as soon as core runs again, Date and the time of each new payment follow
+// the clock.
 func TestDateAfterADowntime(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -96,7 +96,8 @@ func TestDateAfterADowntime(t *testing.T) {
 }
 
 // TestDateOfTwoCoresPostgreSQL: after a downtime, two cores that start 50 minutes apart show one
-// Date. The time of the server alone decides, so a step that the server makes, too, counts at once.
+// Date. Only the time of the server counts, so Date also follows a step of the server's clock
+// immediately.
 func TestDateOfTwoCoresPostgreSQL(t *testing.T) {
 	t.Parallel()
 	a := openBundle(t, &bundle{on: coretest.OnServer(pgtest.Schema(t)), rateLimit: -1})
@@ -120,8 +121,8 @@ func TestDateOfTwoCoresPostgreSQL(t *testing.T) {
 }
 
 // TestAKeyOutlivesACorrectionAndARestart: the clock was behind when a payment was made, and is set
-// right while core runs. Whenever core is restarted, the key is used for the 24 hours in which core
-// ran, and no longer.
+// right while core runs. Whenever core is restarted, the key stays in use for 24 hours of core's
+// running time, and no longer.
 func TestAKeyOutlivesACorrectionAndARestart(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -132,7 +133,7 @@ func TestAKeyOutlivesACorrectionAndARestart(t *testing.T) {
 		"the first start, restarted hours later":   {behind: 25 * time.Hour, ran: 5 * time.Hour},
 		"a boot, restarted after 5 minutes":        {behind: 48 * time.Hour, ran: 5 * time.Minute, boot: true},
 		"a boot, restarted after 3 hours":          {behind: 48 * time.Hour, ran: 3 * time.Hour, boot: true},
-		"a boot, restarted at once":                {behind: 48 * time.Hour, boot: true},
+		"a boot, restarted immediately":                {behind: 48 * time.Hour, boot: true},
 		"down for 50 minutes":                      {behind: 48 * time.Hour, ran: 5 * time.Minute, down: 50 * time.Minute},
 		"down for 2 hours":                         {behind: 48 * time.Hour, ran: 5 * time.Minute, down: 2 * time.Hour},
 		"down for 2 hours, believed":               {behind: 48 * time.Hour, ran: 2 * time.Hour, down: 2 * time.Hour},
@@ -167,7 +168,7 @@ func TestAKeyOutlivesACorrectionAndARestart(t *testing.T) {
 }
 
 // TestAStopStoresAStep: the clock steps, and core is stopped before it stores the state of its
-// guard again. It starts by a step that it saw.
+// guard again. After the start it still counts the step.
 func TestAStopStoresAStep(t *testing.T) {
 	t.Parallel()
 	b := openBundle(t, &bundle{file: true, rateLimit: -1})
@@ -178,8 +179,8 @@ func TestAStopStoresAStep(t *testing.T) {
 	b.wantDate(t, "restarted", b.clock.Now().Add(-48*time.Hour))
 }
 
-// TestAStopStoresAStepPostgreSQL: a core that stops stores a step, also if it has handed on the
-// lead before. A key of before the step is still in use when the step is believed.
+// TestAStopStoresAStepPostgreSQL: a core that stops stores a step, even if it has given up
+// leadership before. A key of before the step is still in use when the step is believed.
 func TestAStopStoresAStepPostgreSQL(t *testing.T) {
 	t.Parallel()
 	b := openBundle(t, &bundle{on: coretest.OnServer(pgtest.Schema(t)), rateLimit: -1})
@@ -236,7 +237,7 @@ func TestAStepAfterATimeAheadOutlivesARestart(t *testing.T) {
 	b.wantKey(t, "restarted", first, true)
 }
 
-// offClock is the system's clock, wrong by a time.
+// offClock is the system's clock with an offset.
 type offClock struct{ by atomic.Int64 }
 
 func (c *offClock) Now() time.Time { return clock.System().Now().Add(time.Duration(c.by.Load())) }
@@ -248,8 +249,8 @@ func TestAStepStoredByACoreThatDoesNotLeadPostgreSQL(t *testing.T) {
 	t.Parallel()
 	const behind = 48 * time.Hour
 	for name, c := range map[string]struct{ server, stops bool }{
-		"one machine, stopped at once":  {server: true, stops: true},
-		"two machines, stopped at once": {stops: true},
+		"one machine, stopped immediately":  {server: true, stops: true},
+		"two machines, stopped immediately": {stops: true},
 		"two machines, it runs on":      {},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -302,7 +303,7 @@ func TestTheLargestStepIsKeptPostgreSQL(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _ = opened.Close() }() // it has written all that the test reads
+		defer func() { _ = opened.Close() }() // the test reads only committed rows
 		db[i] = opened
 	}
 	if err := db[0].KeepConfirmed(t.Context()); err != nil {
@@ -325,7 +326,7 @@ func TestTheLargestStepIsKeptPostgreSQL(t *testing.T) {
 
 // TestALeaderKeepsTheStepOfAnotherCorePostgreSQL: the clocks of two cores are two days behind. One
 // is set right, and its core is restarted. Meanwhile the other core leads and stores its own state.
-// Then its clock is set right, too. A key from before is in use for its 24 hours.
+// Then its clock is set right, too. An earlier key stays in use for its 24 hours.
 func TestALeaderKeepsTheStepOfAnotherCorePostgreSQL(t *testing.T) {
 	t.Parallel()
 	const behind = 48 * time.Hour

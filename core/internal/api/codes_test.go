@@ -22,15 +22,15 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// storedCode is a security code on its way to an authorization, with all that a thief could have
-// copied of it meanwhile.
+// storedCode is a security code between its arrival and its authorization, with the stored data
+// that a thief could have copied.
 type storedCode struct {
 	code   string
 	value  secret.String      // of its token; none where the code was never stored
 	sealed payment.SealedCode // as the store had it
 }
 
-// codes are the codes of a test and the keys that it finds them with.
+// codes are the security codes of a test, and the keys with which it searches for them.
 type codes struct {
 	*bundle
 	pk        option
@@ -103,7 +103,7 @@ func (c *codes) plant(t *testing.T) {
 		u := c.MustPrepare(t, manual+`,"customer":"`+customer+`"`)
 		MustDecode[v1.Transaction](t, c.confirm(t, u.id, u.proven(more), c.pk), 200)
 	}
-	pays := func(a answer) { MustDecode[v1.Transaction](t, a, 201) }
+	pays := func(a response) { MustDecode[v1.Transaction](t, a, 201) }
 	ways := []func(code string, n int){
 		func(code string, n int) {
 			pays(c.postCode(t, "/v1/transactions", `{"amount":1,"currency":"usd","payment_method":"card","card":`+mastercard+`}`, code, keyed(fmt.Sprint("typed", n))))
@@ -125,14 +125,14 @@ func (c *codes) plant(t *testing.T) {
 		func(code string, n int) {
 			MustDecode[v1.Refund](t, c.postCode(t, "/v1/refunds", `{"amount":1,"currency":"usd","payment_method":"card","card":`+mastercard+`}`, code, keyed(fmt.Sprint("refund", n))), 201)
 		},
-		func(code string, _ int) { // it comes back, sealed anew, as the acquirer cannot be reached
+		func(code string, _ int) { // the acquirer is unavailable, so the code is sealed and stored again
 			value := c.tokenizeCard(t, "4000000000000101", code)
 			wantRefusal(t, c.pay(t, value, ""), refusal{503, v1.ErrorTypeAPIError, "acquirer_unavailable", ""})
 			c.copyCode(t, value, code)
 		},
 	}
 	for n := range 30 {
-		code, err := rand.Int(rand.Reader, big.NewInt(800)) // the simulator gives codes from 900 on a meaning
+		code, err := rand.Int(rand.Reader, big.NewInt(800)) // codes from 900 on are triggers of the simulator
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -154,8 +154,8 @@ func mustOpenVault(t *testing.T, keyset, kek []byte) *vault.Vault {
 	return v
 }
 
-// wantClosed tries to open every sealed code with every key that is left, and with the values of
-// tokens that values gives.
+// wantClosed checks that no sealed code opens with any remaining key and the given values of
+// tokens.
 func (c *codes) wantClosed(t *testing.T, when string, v *vault.Vault, values func(p *storedCode) []secret.String) {
 	t.Helper()
 	tried := 0
@@ -174,8 +174,8 @@ func (c *codes) wantClosed(t *testing.T, when string, v *vault.Vault, values fun
 	t.Logf("%s: %d attempts on %d sealed codes", when, tried, len(c.planted))
 }
 
-// wantOpen proves that the attempts of wantClosed are the right ones: as long as the hour's key
-// lives, the token's value opens its code.
+// wantOpen proves that the attempts of wantClosed are correct: as long as the hour's key exists,
+// the token's value opens its code.
 func (c *codes) wantOpen(t *testing.T, v *vault.Vault) {
 	t.Helper()
 	for _, p := range c.planted {
@@ -205,11 +205,11 @@ func (c *codes) wantGone(t *testing.T, when string, folders map[string]string) {
 			for i, p := range c.planted {
 				for _, text := range []string{`"cvc":"` + p.code + `"`, `cvc=` + p.code, string(end(p.sealed.Text))} {
 					if bytes.Contains(content, []byte(text)) {
-						t.Errorf("%s: %s: code %d lies in %s", when, name, i, path)
+						t.Errorf("%s: %s: code %d is in %s", when, name, i, path)
 					}
 				}
 				if bytes.Contains(content, end(p.sealed.Key.Sealed)) {
-					t.Fatalf("%s: %s: the key of code %d lies in %s", when, name, i, path)
+					t.Fatalf("%s: %s: the key of code %d is in %s", when, name, i, path)
 				}
 			}
 			return err
@@ -226,8 +226,8 @@ func (c *codes) wantGone(t *testing.T, when string, folders map[string]string) {
 // end returns the last bytes of a ciphertext, which are random. Go finds at most 63 bytes fast.
 func end(ciphertext []byte) []byte { return ciphertext[max(0, len(ciphertext)-48):] }
 
-// advanceBeyondKeys lets the hours of all code keys pass, and waits until a service that starts has
-// destroyed them.
+// advanceBeyondKeys advances the clock past the hours of all code keys, and waits until a started
+// service has destroyed them.
 func (c *codes) advanceBeyondKeys(t *testing.T) {
 	t.Helper()
 	if len(c.codeKeys(t)) == 0 {
@@ -238,8 +238,8 @@ func (c *codes) advanceBeyondKeys(t *testing.T) {
 	programtest.WaitFor(t, "the code keys are destroyed", func() bool { return len(c.codeKeys(t)) == 0 && !c.hasLog(t) })
 }
 
-// hasLog reports whether the codes' file still has a log, which is cut off after its keys were
-// deleted.
+// hasLog reports whether the file of codes still has a write-ahead log, which core truncates after
+// it deletes keys.
 func (c *codes) hasLog(t *testing.T) bool {
 	t.Helper()
 	if !c.file {
@@ -252,8 +252,8 @@ func (c *codes) hasLog(t *testing.T) bool {
 	return info.Size() > 0
 }
 
-// wantLost wants a token refused that has lost its code while the service was stopped. Nothing is
-// charged, and what needs no code goes on.
+// wantLost checks that a token is refused after its code was lost while the service was stopped.
+// Nothing is charged, and payments without a code succeed.
 func (c *codes) wantLost(t *testing.T, lose func()) {
 	t.Helper()
 	customer := c.MustCustomer(t, "{}").ID
@@ -287,7 +287,7 @@ func stolen(p *storedCode) []secret.String {
 	return []secret.String{{}, secret.New(tokenID(p.value.Reveal())), secret.New(string(payment.HashTokenValue(p.value)))}
 }
 
-// everything is stolen plus the value of each token, caught on its way.
+// everything is stolen plus the value of each token, which was intercepted.
 func everything(p *storedCode) []secret.String { return append(stolen(p), p.value) }
 
 // TestNoSecurityCodeOpensSQLite plants 30 codes, authorizes with each, and searches the data folder

@@ -18,17 +18,17 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// guessable is a request of which a thief has all but the security code.
+// guessable is a request that a thief has completely, except for the security code.
 type guessable struct{ path, format, code string }
 
 // postCode sends a body with the code in the position of its %s, and remembers it.
-func (c *codes) postCode(t *testing.T, path, format, code string, options ...option) answer {
+func (c *codes) postCode(t *testing.T, path, format, code string, options ...option) response {
 	t.Helper()
 	c.guessable = append(c.guessable, guessable{path, format, code})
 	return c.post(t, path, fmt.Sprintf(format, code), options...)
 }
 
-// lastingKeys are the keys that the service never destroys.
+// lastingKeys returns the keys that the service never destroys.
 func lastingKeys(s *root.Ring) (out [][]byte) {
 	for _, p := range root.Lastings() {
 		out = append(out, s.Lasting(p))
@@ -37,7 +37,7 @@ func lastingKeys(s *root.Ring) (out [][]byte) {
 }
 
 // wantNoGuess tries each code of three digits against all that is stored of idempotency keys, with
-// every lasting key. A value that fits one code and not all of them gives the code away.
+// every lasting key. A value that fits one code but not all codes reveals the code.
 func (c *codes) wantNoGuess(t *testing.T, keys [][]byte) {
 	t.Helper()
 	stored := map[string]bool{}
@@ -84,9 +84,8 @@ func (g guessable) fits(t *testing.T, stored map[string]bool, keys [][]byte) (ou
 	return out
 }
 
-// TestRetryWithAnotherSecurityCode sends requests again with the same key and body and another
-// code. It wants the first response for each. Nothing stored of the first code distinguishes the
-// two.
+// TestRetryWithAnotherSecurityCode repeats requests with the same key and body but another code.
+// Each gets the first response, because no stored value depends on the code.
 func TestRetryWithAnotherSecurityCode(t *testing.T) {
 	t.Parallel()
 	c := &codes{bundle: openBundle(t, &bundle{rateLimit: -1, file: true})}
@@ -132,8 +131,8 @@ func TestRetryWithAnotherSecurityCode(t *testing.T) {
 	c.wantNoGuess(t, lastingKeys(roots))
 }
 
-// TestFingerprintsOfTheContract finds each security code of a request body in the contract, and
-// wants it without effect on the fingerprint.
+// TestFingerprintsOfTheContract checks for each security code in a request body of the contract
+// that it does not affect the fingerprint.
 func TestFingerprintsOfTheContract(t *testing.T) {
 	t.Parallel()
 	doc, err := openapi3.NewLoader().LoadFromData(v1.OpenAPI())

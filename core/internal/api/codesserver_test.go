@@ -26,7 +26,7 @@ type replicatedServer struct {
 	*pgtest.Server
 
 	on      *coretest.Database
-	folders map[string]string // which hold what leaves the server
+	folders map[string]string // of the data that leaves the server
 }
 
 const (
@@ -90,7 +90,7 @@ func (s *replicatedServer) startStandby(t *testing.T) {
 	t.Helper()
 	s.backUp(t, "the standby", "--write-recovery-conf")
 	folder := s.folders["the standby"]
-	// A server that inherited the output would keep the command from ending.
+	// If the server inherited the output, the command would not end.
 	log := filepath.Join(s.Folder(), standbyLog)
 	// At least as many connections as the primary.
 	options := "-k " + s.Folder() + " -p " + standbyPort + " -c listen_addresses= -c max_connections=300"
@@ -115,8 +115,8 @@ func (s *replicatedServer) flush(t *testing.T, c *codes) {
 	coretest.OnServer(s.URL(url.Values{"port": {standbyPort}})).MustExec(t, "CHECKPOINT")
 }
 
-// wantNotDumped wants the dump of the documentation without codes and their keys. A dump without
-// its flag has them, which shows that they would be found.
+// wantNotDumped checks that the documented dump has neither codes nor their keys. A dump without
+// the documented flag has them, which proves that the search finds them.
 func (c *codes) wantNotDumped(t *testing.T, s *replicatedServer) {
 	t.Helper()
 	found := func(more ...string) (n int) {
@@ -137,7 +137,7 @@ func (c *codes) wantNotDumped(t *testing.T, s *replicatedServer) {
 		t.Error("a dump with unlogged tables shows none of the codes and keys that are stored")
 	}
 	if n := found("--no-unlogged-table-data"); n > 0 {
-		t.Errorf("%d codes and keys lie in the dump", n)
+		t.Errorf("%d codes and keys are in the dump", n)
 	}
 }
 
@@ -165,8 +165,8 @@ func (c *codes) stolenSecret(t *testing.T, name string, kek []byte) []byte {
 	return out
 }
 
-// TestNoSecurityCodeOpensPostgreSQL does the same on a server with an archive, a standby, a base
-// backup, a dump and a crash.
+// TestNoSecurityCodeOpensPostgreSQL is TestNoSecurityCodeOpensSQLite on a server with an archive, a
+// standby, a base backup, a dump and a crash.
 func TestNoSecurityCodeOpensPostgreSQL(t *testing.T) {
 	t.Parallel()
 	s := openReplicated(t)
@@ -195,12 +195,12 @@ func TestNoSecurityCodeOpensPostgreSQL(t *testing.T) {
 	const file = "SELECT CAST(pg_relation_filenode('code_keys') AS BIGINT)"
 	was := c.number(t, file)
 	c.advanceBeyondKeys(t)
-	if c.number(t, file) == was { // deleted rows would stay in it, and reach the disk with the next clean stop
+	if c.number(t, file) == was { // otherwise it still has the deleted rows, and the next clean stop writes them to the disk
 		t.Error("the keys were deleted, and the file that held them was kept")
 	}
 	s.flush(t, c)
 	c.wantClosed(t, "after two hours", v, everything)
 	s.folders["the server's data"] = filepath.Join(s.Folder(), "data")
 	c.wantGone(t, "after two hours", s.folders)
-	c.wantLost(t, func() { s.Kill(); s.Again(t) }) // as a failover does, a crash empties unlogged tables
+	c.wantLost(t, func() { s.Kill(); s.Again(t) }) // a crash empties unlogged tables, like a failover
 }

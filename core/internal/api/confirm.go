@@ -25,8 +25,8 @@ func (a *API) prepareTransaction(c *call, in *v1.TransactionCreate) (engine.Resu
 	})
 }
 
-// earlyFault refuses fields that belong to the confirmation. The transaction does not keep them
-// until then.
+// earlyFault refuses fields that belong to the confirmation, because the transaction does not store
+// them.
 func earlyFault(in *v1.TransactionCreate) *fault {
 	for _, object := range []struct {
 		param string
@@ -39,7 +39,7 @@ func earlyFault(in *v1.TransactionCreate) *fault {
 		{"three_d_secure", in.ThreeDSecure != nil},
 	} {
 		if object.given {
-			return &fault{code: codeInvalidValue, param: object.param, message: "With confirm false, this comes with the confirmation."}
+			return &fault{code: codeInvalidValue, param: object.param, message: "With confirm false, send this field with the confirmation."}
 		}
 	}
 	return nil
@@ -53,7 +53,7 @@ func (a *API) namedPayer(c *call, in *v1.TransactionCreate) (payer, error) {
 	}
 	if isToken(in.PaymentMethod) || isID(id.Token, in.PaymentMethod) {
 		return payer{}, &fault{
-			code: codeInvalidValue, param: "payment_method", message: "With confirm false, a token comes with the confirmation.",
+			code: codeInvalidValue, param: "payment_method", message: "With confirm false, send a token with the confirmation.",
 		}
 	}
 	p, err := a.payer(c.Context(), c.key.Tenant, givenSource{method: in.PaymentMethod, customer: in.Customer})
@@ -81,7 +81,7 @@ func (a *API) confirmTransaction(c *call) (engine.Result, error) {
 	if f := a.confirmFault(c, n, &in); f != nil {
 		return engine.Result{}, f
 	}
-	if in.PaymentMethod == "" && given(c.body, "payment_method") { // a client that lost the id would pay with the create's source
+	if in.PaymentMethod == "" && given(c.body, "payment_method") { // otherwise a client without the id would pay with the create's source
 		return engine.Result{}, &fault{code: codeMissingField, param: "payment_method"}
 	}
 	if c.publishable() {
@@ -95,7 +95,8 @@ func (a *API) confirmTransaction(c *call) (engine.Result, error) {
 }
 
 // confirmBounded carries out a confirmation by a publishable key. It refuses the confirmation if
-// too many of the transaction's were refused for their source, or may be: a client repeats it then.
+// too many confirmations of the transaction were refused for their source. It also refuses it while
+// concurrent ones could exceed the bound; the client can then retry.
 func (a *API) confirmBounded(c *call, n int64, in *v1.TransactionConfirm) (engine.Result, error) {
 	var others int
 	others, c.end = a.confirmations.begin(n)
@@ -118,7 +119,7 @@ func (a *API) confirmBounded(c *call, n int64, in *v1.TransactionConfirm) (engin
 }
 
 func (a *API) confirm(c *call, t *payment.Transaction, in *v1.TransactionConfirm) (engine.Result, error) {
-	if why := t.WhyNoConfirm(); why != nil && in.PaymentMethod == "" { // the source is that of another confirmation
+	if why := t.WhyNoConfirm(); why != nil && in.PaymentMethod == "" { // another confirmation has chosen the source
 		return engine.Result{}, &fault{code: why.Code, message: why.Message}
 	}
 	var d transactionDetails
@@ -174,7 +175,8 @@ func (a *API) confirmingPayer(c *call, t *payment.Transaction, in *v1.Transactio
 	return from, nil
 }
 
-// confirmed is the payment that a confirmation makes of a waiting transaction with these details.
+// confirmed returns the payment that a confirmation makes of a waiting transaction with these
+// details.
 func confirmed(in *v1.TransactionConfirm, d transactionDetails, from payer) engine.Payment {
 	d.shownSource, d.ThreeDSecure, d.Customer = from.shown, shownThreeDSecure(in.ThreeDSecure), text(from.customer)
 	switch {

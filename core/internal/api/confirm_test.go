@@ -13,12 +13,12 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// waiting is the body of a create that waits for its confirmation.
+// waiting returns the body of a create that waits for its confirmation.
 func waiting(more string) string {
 	return `{"amount":500,"currency":"usd","confirm":false` + more + `}`
 }
 
-// unconfirmed is a transaction that waits, and the secret that confirms it.
+// unconfirmed is a transaction that waits to be confirmed, with its client secret.
 type unconfirmed struct{ id, secret string }
 
 func (b *bundle) MustPrepare(t *testing.T, more string) unconfirmed {
@@ -30,12 +30,12 @@ func (b *bundle) MustPrepare(t *testing.T, more string) unconfirmed {
 	return unconfirmed{got.ID, got.ClientSecret.Reveal()}
 }
 
-func (b *bundle) confirm(t *testing.T, id, body string, options ...option) answer {
+func (b *bundle) confirm(t *testing.T, id, body string, options ...option) response {
 	t.Helper()
 	return b.post(t, "/v1/transactions/"+id+"/confirm", body, options...)
 }
 
-// proven is the body of a confirmation with its client_secret.
+// proven returns the body of a confirmation with its client_secret.
 func (u unconfirmed) proven(more string) string {
 	return `{"client_secret":"` + u.secret + `"` + more + `}`
 }
@@ -70,7 +70,7 @@ func TestConfirm(t *testing.T) {
 			if before.Version != 0 || before.ClientSecret != nil || before.Card != nil || before.Authorization != nil {
 				t.Errorf("waiting: got %+v", before)
 			}
-			b.clock.Advance(time.Second) // little, as the others are under way: an older request is claimed
+			b.clock.Advance(time.Second) // only a second: recovery claims the step of an older request
 			got := MustDecode[v1.Transaction](t, b.confirm(t, u.id, c.confirm), 200)
 			read := b.wantTransaction(t, u.id, c.status, c.want)
 			if got.PaymentMethod != c.method || got.Version != 1 || got.Status != c.status || read.PaymentMethod != c.method {
@@ -152,7 +152,7 @@ func TestConfirmWithPublishableKey(t *testing.T) {
 	for _, secret := range []string{"x", other.secret, u.secret[:len(u.secret)-1], u.secret + "0", strings.ToUpper(u.secret)} {
 		body := `{"client_secret":"` + secret + `","payment_method":"card"}`
 		wantRefusal(t, b.confirm(t, u.id, body, pk), wrong)
-		wantRefusal(t, b.confirm(t, u.id, body), wrong)       // a wrong one is wrong with a secret key too
+		wantRefusal(t, b.confirm(t, u.id, body), wrong)       // a wrong client secret is refused for a secret key too
 		wantRefusal(t, b.confirm(t, absent, body, pk), wrong) // and does not reveal whether it exists
 	}
 	stranger := setup(t)
@@ -169,7 +169,7 @@ func TestConfirmWithPublishableKey(t *testing.T) {
 	MustDecode[v1.Transaction](t, b.confirm(t, last.id, last.proven(typedCard), pk), 200)
 }
 
-// TestPayerSeesOnlyTheirOwn: a publishable key reads no data of the merchant and no reply of the
+// TestPayerSeesOnlyTheirOwn: a publishable key reads no data of the merchant and no response of the
 // acquirer.
 func TestPayerSeesOnlyTheirOwn(t *testing.T) {
 	t.Parallel()
@@ -189,7 +189,7 @@ func TestPayerSeesOnlyTheirOwn(t *testing.T) {
 			t.Fatal(err)
 		}
 		if strings.Contains(string(body), "privately") {
-			t.Errorf("%s: the payer is told too much: %s", name, body)
+			t.Errorf("%s: the payer sees too much: %s", name, body)
 		}
 		for _, name := range allowed {
 			delete(fields, name)
@@ -211,14 +211,14 @@ func TestPayerSeesOnlyTheirOwn(t *testing.T) {
 	if e.Transaction == nil || e.Transaction.Reference != nil || len(e.Transaction.Metadata) != 0 || strings.Contains(string(conflict.body), "privately") {
 		t.Errorf("refused: got %s", conflict.body)
 	}
-	for method, told := range map[string]v1.DeclineCode{
+	for method, category := range map[string]v1.DeclineCode{
 		"pm_card_lost": "generic_decline", "pm_card_stolen": "generic_decline", "pm_card_pickup": "generic_decline",
 		"pm_card_suspected_fraud": "generic_decline", "pm_card_insufficient_funds": "insufficient_funds",
 	} {
 		u := b.MustPrepare(t, private)
 		a := b.confirm(t, u.id, u.proven(`,"payment_method":"`+method+`"`), pk)
 		e := wantRefusal(t, a, refusal{402, v1.ErrorTypeCardError, "card_declined", ""})
-		if *e.DeclineCode != told || *e.Transaction.DeclineCode != told || e.Transaction.Authorization != nil || strings.Contains(string(a.body), "privately") {
+		if *e.DeclineCode != category || *e.Transaction.DeclineCode != category || e.Transaction.Authorization != nil || strings.Contains(string(a.body), "privately") {
 			t.Errorf("%s: got %s", method, a.body)
 		}
 	}
@@ -241,7 +241,7 @@ func TestClientSecretIsShownOnceAndKeptNowhere(t *testing.T) {
 		t.Errorf("replay: got %s, want %s", again.body, first.body)
 	}
 	proof := strings.TrimPrefix(secret, got.ID+"_secret_")
-	for _, a := range []answer{
+	for _, a := range []response{
 		b.get(t, "/v1/transactions/"+got.ID), b.get(t, "/v1/transactions"),
 		b.confirm(t, got.ID, `{"client_secret":"`+secret+`","payment_method":"card"}`), b.void(t, got.ID),
 		b.post(t, "/v1/transactions", create(1, "")),
@@ -270,7 +270,7 @@ func TestConfirmTwiceAtOnce(t *testing.T) {
 	b := setup(t)
 	u := b.MustPrepare(t, "")
 	const clients = 16
-	answers := make([]answer, clients)
+	responses := make([]response, clients)
 	var wg sync.WaitGroup
 	for i := range clients {
 		wg.Go(func() {
@@ -278,12 +278,12 @@ func TestConfirmTwiceAtOnce(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
-			answers[i] = a
+			responses[i] = a
 		})
 	}
 	wg.Wait()
 	won := 0
-	for _, a := range answers {
+	for _, a := range responses {
 		switch a.status {
 		case 200:
 			won++
@@ -340,8 +340,8 @@ func TestConfirmThatIsRefused(t *testing.T) {
 	wantRefusal(t, b.post(t, "/v1/transactions", waiting(""), live), refusal{503, v1.ErrorTypeAPIError, "acquirer_not_configured", ""})
 }
 
-// TestStepsAfterASecondAttempt: captures and refunds named the first attempt to the acquirer, which
-// had been reversed.
+// TestStepsAfterASecondAttempt: captures and refunds after a second confirmation name its
+// authorization, not the reversed one of the first.
 func TestStepsAfterASecondAttempt(t *testing.T) {
 	t.Parallel()
 	b := setupWith(t, MustHurryCatalogue(t, 20*time.Millisecond))

@@ -2,17 +2,18 @@ package api
 
 import "sync"
 
-// confirmations counts for each transaction the confirmations by publishable keys that this process
-// is judging. A wrong source is counted after it was judged, so each of them reserves a refusal
-// first. No more are judged in parallel than one after the other. Several cores reserve separately.
-// While the count of refusals is n, each of them judges up to MaxRefusedConfirmations-n at a time.
+// confirmations counts, for each transaction, the confirmations by publishable keys that this
+// process is checking. A wrong source is counted after its check, so each confirmation first
+// reserves a refusal. So concurrent confirmations cannot exceed the limit. Each core reserves
+// separately: if n refusals are counted, each core checks up to MaxRefusedConfirmations-n at a
+// time.
 type confirmations struct {
 	mu      sync.Mutex
 	judging map[int64]int // guarded by mu: by transaction
 }
 
-// begin reserves a refusal and returns how many others are reserved. The refusals that are counted
-// must be read after begin, and the confirmation's own must be written before end is called.
+// begin reserves a refusal and returns how many others are reserved. The caller must read the count
+// of refusals after begin, and write its own refusal before it calls end.
 func (c *confirmations) begin(transaction int64) (others int, end func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -9,14 +9,14 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// by is the body of a confirmation by a payment method that is named.
+// by returns the body of a confirmation by a payment method that is named.
 func by(method string) string { return `{"payment_method":"` + method + `"}` }
 
 func TestConfirmByToken(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	token := b.MustToken(t, visa).Value.Reveal()
-	for _, early := range []string{token, tokenID(token)} { // the value would have to be kept until the confirmation
+	for _, early := range []string{token, tokenID(token)} { // the service would have to store the value until the confirmation
 		wantRefusal(t, b.post(t, "/v1/transactions", waiting(`,"payment_method":"`+early+`"`)), invalid("invalid_value", "payment_method"))
 	}
 	named := b.MustPrepare(t, "")
@@ -42,8 +42,8 @@ func TestConfirmByToken(t *testing.T) {
 	b.wantTransaction(t, u.id, v1.TransactionStatusRequiresConfirmation, amounts{})
 }
 
-// TestConfirmTokenReturns: the acquirer is away, so the transaction waits, and the token with its
-// code can be used again.
+// TestConfirmTokenReturns: the acquirer is unavailable, so the transaction waits, and the token
+// with its code can be used again.
 func TestConfirmTokenReturns(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -85,12 +85,13 @@ func TestConfirmByPaymentMethod(t *testing.T) {
 		t.Errorf("customer: got %s, want %s", *got.Customer, ours)
 	}
 
-	// The default's owner is whose payment it is.
+	// The payment belongs to the owner of the default payment method.
 	named := b.MustPrepare(t, `,"payment_method":"`+mine+`"`)
 	wantRefusal(t, b.confirm(t, named.id, by(other)), anothers)
 	MustDecode[v1.Transaction](t, b.confirm(t, named.id, named.proven(""), pk), 200)
 
-	// A method without a customer: the merchant's server may name it, the device of a payer may not.
+	// Without a customer, the merchant's server may name a payment method, but a payer's device may
+	// not.
 	open := b.MustPrepare(t, "")
 	wantRefusal(t, b.confirm(t, open.id, open.proven(`,"payment_method":"`+mine+`"`), pk), anothers)
 	got = MustDecode[v1.Transaction](t, b.confirm(t, open.id, by(mine)), 200)

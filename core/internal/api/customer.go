@@ -39,8 +39,8 @@ func customerFault(in *v1.CustomerInput) *fault {
 	return nil
 }
 
-// merged is a customer's details after an update, in the contract's words. Empty fields are not
-// kept.
+// merged returns a customer's details after an update, as the contract shows them. Empty fields are
+// omitted.
 func merged(details []byte, in *v1.CustomerInput) []byte {
 	var was v1.CustomerInput
 	decodeDetails(details, &was)
@@ -89,7 +89,7 @@ func (a *API) createCustomer(c *call) (engine.Result, error) {
 		return engine.Result{}, err
 	}
 	if textOf(in.DefaultPaymentMethod) != "" {
-		return engine.Result{}, &fault{code: codeUnknownPaymentMethod, param: defaultMethod, message: "A new customer has no payment methods yet."}
+		return engine.Result{}, &fault{code: codeUnknownPaymentMethod, param: defaultMethod, message: "A new customer has no payment methods. Store one, then make it the default."}
 	}
 	return a.Engine.CreateCustomer(c.Context(), c.request, merged(nil, in))
 }
@@ -120,7 +120,7 @@ func (a *API) updateCustomer(c *call) (engine.Result, error) {
 	}
 	out, err := a.Engine.UpdateCustomer(c.Context(), c.request, n, method, func(details []byte) []byte { return merged(details, in) })
 	if errors.Is(err, payment.ErrNoSource) {
-		err = &fault{code: codeUnknownPaymentMethod, param: defaultMethod, message: "The customer has no such payment method.", cause: err}
+		err = &fault{code: codeUnknownPaymentMethod, param: defaultMethod, message: "The customer does not have this payment method. Check its id.", cause: err}
 	}
 	return out, err
 }
@@ -129,7 +129,7 @@ func (a *API) updateCustomer(c *call) (engine.Result, error) {
 // none.
 const defaultMethod = "default_payment_method"
 
-// defaultOf is the new default payment method: nil leaves it as it is, 0 removes it.
+// defaultOf returns the new default payment method: nil leaves it as it is, 0 removes it.
 func defaultOf(in *v1.CustomerInput) (*int64, *fault) {
 	if in.DefaultPaymentMethod == nil {
 		return nil, nil
@@ -201,7 +201,7 @@ func customerFilter(q url.Values) (payment.CustomerFilter, error) {
 	for _, name := range []string{"reference", "email"} {
 		value := q.Get(name)
 		if q.Has(name) && value == "" {
-			return payment.CustomerFilter{}, &fault{code: codeInvalidValue, param: name, message: "The filter is empty."}
+			return payment.CustomerFilter{}, &fault{code: codeInvalidValue, param: name, message: "The filter is empty. Send a value, or omit it."}
 		}
 		if f := lengthFault(field{name, &value, 255}); f != nil {
 			return payment.CustomerFilter{}, f

@@ -22,13 +22,13 @@ func (b *bundle) MustCustomer(t *testing.T, body string) v1.Customer {
 	return MustDecode[v1.Customer](t, b.post(t, "/v1/customers", body), 201)
 }
 
-// write changes the database past the service.
+// write changes the database directly, without the service.
 func (b *bundle) write(t *testing.T, statement string) {
 	t.Helper()
 	b.database.MustExec(t, statement)
 }
 
-// numberOf is the integer in an id.
+// numberOf returns the integer in an id.
 func numberOf(t *testing.T, prefix id.Prefix, name string) int64 {
 	t.Helper()
 	n, err := id.Parse(prefix, name)
@@ -38,7 +38,7 @@ func numberOf(t *testing.T, prefix id.Prefix, name string) int64 {
 	return n
 }
 
-// events are the types of all events of one object in their order, each with its sequence.
+// events returns the types of all events of one object in their order, each with its sequence.
 func (b *bundle) events(t *testing.T, object int64) []string {
 	t.Helper()
 	rows, err := b.inspect.QueryContext(t.Context(), "SELECT type || ' ' || sequence FROM events WHERE object_id = ? ORDER BY id", object)
@@ -111,7 +111,7 @@ func TestCustomer(t *testing.T) {
 	gone := MustDecode[v1.Deleted](t, b.do(t, "DELETE", path, ""), 200)
 	wantSameJSON(t, gone, v1.Deleted{ID: made.ID, Object: "customer", Deleted: true})
 	notFound := refusal{404, v1.ErrorTypeInvalidRequestError, "not_found", "id"}
-	for _, a := range []answer{b.get(t, path), b.do(t, "PATCH", path, "{}"), b.do(t, "DELETE", path, ""), b.get(t, path+"/payment_methods")} {
+	for _, a := range []response{b.get(t, path), b.do(t, "PATCH", path, "{}"), b.do(t, "DELETE", path, ""), b.get(t, path+"/payment_methods")} {
 		wantRefusal(t, a, notFound)
 	}
 	if got, want := b.events(t, numberOf(t, id.Customer, made.ID)), []string{"customer.created 1", "customer.updated 2", "customer.updated 3", "customer.deleted 4"}; !slices.Equal(got, want) {
@@ -266,7 +266,7 @@ func TestCustomerFilters(t *testing.T) {
 	wantRefusal(t, b.get(t, "/v1/customers?phone=1"), invalid("unknown_parameter", "phone"))
 }
 
-// TestCustomersAreLookedUpSQLite: by an index, not by reading all of them.
+// TestCustomersAreLookedUpSQLite: lookups of customers use an index.
 func TestCustomersAreLookedUpSQLite(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -12,13 +12,13 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// byCustomer is a create that names a customer and nothing to pay with.
+// byCustomer returns a create that names a customer but no payment method.
 func byCustomer(customer, more string) string {
 	return `{"amount":500,"currency":"usd","customer":"` + customer + `"` + more + `}`
 }
 
 // setDefault changes the default payment method of a customer.
-func (b *bundle) setDefault(t *testing.T, customer, method string) answer {
+func (b *bundle) setDefault(t *testing.T, customer, method string) response {
 	t.Helper()
 	return b.do(t, "PATCH", "/v1/customers/"+customer, `{"default_payment_method":"`+method+`"}`)
 }
@@ -102,8 +102,8 @@ func TestDefaultPaymentMethodTakenAway(t *testing.T) {
 	}
 }
 
-// TestDefaultPaymentMethodOfAConfirmation: the default at the time of payment counts, not that of
-// the creation.
+// TestDefaultPaymentMethodOfAConfirmation: the default at the time of the confirmation counts, not
+// the default at the creation.
 func TestDefaultPaymentMethodOfAConfirmation(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -161,14 +161,15 @@ func TestBadDefaultPaymentMethods(t *testing.T) {
 	})
 }
 
-// TestDefaultAgainstDetach: in either order, no customer is left with a default that is gone.
+// TestDefaultAgainstDetach: in either order, no customer keeps a detached payment method as its
+// default.
 func TestDefaultAgainstDetach(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	customer := b.MustCustomer(t, "{}").ID
 	for range 20 {
 		m := b.MustAttach(t, customer, visa).ID
-		set := make(chan answer, 1)
+		set := make(chan response, 1)
 		go func() {
 			a, err := b.try(t, "PATCH", "/v1/customers/"+customer, `{"default_payment_method":"`+m+`"}`)
 			if err != nil {

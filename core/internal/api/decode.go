@@ -34,7 +34,7 @@ func decode(w http.ResponseWriter, r *http.Request, v any, optional bool) error 
 // readBody returns the body of a request that takes no query parameters.
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if r.URL.RawQuery != "" {
-		return nil, &fault{code: codeUnknownParameter, message: "This request takes no query parameters."}
+		return nil, &fault{code: codeUnknownParameter, message: "This endpoint takes no query parameters. Remove them."}
 	}
 	body, err := admission.ReadBody(w, r, maxBody)
 	if err != nil {
@@ -49,19 +49,19 @@ func parse(r *http.Request, body []byte, v any, optional bool) error {
 		if optional {
 			return nil
 		}
-		return &fault{code: codeInvalidJSON, message: "The body is missing."}
+		return &fault{code: codeInvalidJSON, message: "The body is missing. Send one JSON object."}
 	}
 	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" {
 		return &fault{code: codeUnsupportedMediaType, param: "Content-Type"}
 	}
 	if jsonscan.TooDeep(body) {
-		return &fault{code: codeInvalidJSON, message: "The body nests deeper than 32 levels."}
+		return &fault{code: codeInvalidJSON, message: "The body nests deeper than 32 levels. Send fewer levels."}
 	}
 	if err := json.Unmarshal(body, v, json.RejectUnknownMembers(true)); err != nil {
 		return decodeFault(err)
 	}
 	if body[firstByte(body)] != '{' {
-		return &fault{code: codeInvalidJSON, message: "The body must be a JSON object."}
+		return &fault{code: codeInvalidJSON}
 	}
 	if f := unfitFault(body); f != nil {
 		return f
@@ -73,8 +73,9 @@ func parse(r *http.Request, body []byte, v any, optional bool) error {
 }
 
 // unfitFault returns the fault of the first null of a decoded body, or of the first text with a
-// character of code 0. Nil: there is none. The contract has no field that takes a null, and json
-// reads it as absent. Only the fault gets a path, because a path is as long as all names around it.
+// character of code 0. Nil: there is none. No field of the contract accepts null, and package json
+// reads null as absent. The path is built only for a fault, because it contains all enclosing
+// names.
 func unfitFault(body []byte) *fault {
 	if !bytes.Contains(body, []byte("null")) && !bytes.Contains(body, []byte(`\u0000`)) {
 		return nil
@@ -86,7 +87,7 @@ func unfitFault(body []byte) *fault {
 			return typeFault(jsonscan.Dotted(d.StackPointer()))
 		case token.Kind() == '"' && !isText(token.String()):
 			at := d.StackPointer()
-			for !isText(string(at)) { // it is the name: the path is that of the object
+			for !isText(string(at)) { // the name is at fault, so the path names the object
 				at = at.Parent()
 			}
 			return textFault(jsonscan.Dotted(at))
@@ -99,11 +100,11 @@ func readFault(err error) error {
 	if f := admissionFault(err); f != nil {
 		return f
 	}
-	return &fault{code: codeInvalidJSON, message: "The body could not be read to its end.", cause: err}
+	return &fault{code: codeInvalidJSON, message: v1.MessageBodyNotReceived, cause: err}
 }
 
-// decodeFault names the field that json stumbled over. Its own texts may quote the body, so they go
-// nowhere.
+// decodeFault names the field that package json rejected. It drops the error texts, because they
+// may quote the body.
 func decodeFault(err error) *fault {
 	var syntactic *jsontext.SyntacticError
 	var semantic *json.SemanticError
@@ -119,8 +120,8 @@ func decodeFault(err error) *fault {
 	}
 }
 
-// typeFault is the fault of a value of the wrong type. Amounts have the one that explains an
-// amount.
+// typeFault returns the fault of a value of the wrong type. The fault of an amount explains the
+// form of amounts.
 func typeFault(param string) *fault {
 	if param == "amount" || strings.HasSuffix(param, "_amount") {
 		return &fault{code: codeInvalidAmount, param: param}
@@ -166,7 +167,7 @@ func (a *API) request(r *http.Request, k *payment.APIKey, body []byte) (engine.R
 	if key != "" {
 		out.Key = idempotency.Name(a.IdempotencyKey, key, k.Kind == string(apikey.Publishable))
 		out.Fingerprint = idempotency.Fingerprint(a.IdempotencyKey, r.Method, r.URL.Path, body)
-		out.Sealed = a.sealsAnswer(r)
+		out.Sealed = a.sealsResponse(r)
 	}
 	return out, nil
 }

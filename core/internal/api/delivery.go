@@ -71,7 +71,7 @@ func showDelivery(d *payment.Delivery) v1.WebhookDelivery {
 	return out
 }
 
-// moments shows a time that may not be there.
+// moments shows an optional time.
 func moments(t time.Time) *v1.Time {
 	if t.IsZero() {
 		return nil

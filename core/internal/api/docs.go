@@ -13,8 +13,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// contentSecurity lets the page load its own style sheet and script and nothing else, from nowhere
-// else, and send nothing anywhere.
+// contentSecurity allows the page to load only its own style sheet and script, and to send no
+// request.
 const contentSecurity = "default-src 'none'; style-src 'self'; script-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // The paths that need no key and show the contract.
@@ -25,7 +25,7 @@ const (
 	scriptPath   = "/docs/script.js"
 )
 
-// showContract registers what shows the contract and returns its paths.
+// showContract registers the routes that show the contract, and returns their paths.
 func (a *API) showContract(m *mux.Router) []string {
 	scopes := map[string]string{}
 	for _, r := range a.routes() {

@@ -116,8 +116,9 @@ type catalogue struct {
 	}
 }
 
-// told lists the texts that the page must show for each value: the value, its field and its effect.
-func (c catalogue) told() map[string][]string {
+// expectedTexts lists the texts that the page must show for each value: the value, its field and
+// its effect.
+func (c catalogue) expectedTexts() map[string][]string {
 	want := map[string][]string{}
 	add := func(value, field, declines string, more ...string) {
 		outcome := "Approved"
@@ -167,7 +168,7 @@ func TestDocsShowTheCatalogue(t *testing.T) {
 	if err := yaml.Unmarshal(text, &c); err != nil {
 		t.Fatal(err)
 	}
-	want := c.told()
+	want := c.expectedTexts()
 	if got := len(want); got < 20 || len(c.Cards) < 40 {
 		t.Fatalf("read %d values and %d cards of the catalogue, want more", got, len(c.Cards))
 	}

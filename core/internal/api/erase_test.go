@@ -28,8 +28,8 @@ const money = `SELECT COALESCE(SUM(amount * 3 + amount_authorized * 5 + amount_c
 const linked = "SELECT COUNT(*) FROM transaction_terms WHERE kind = 1"
 
 // TestDeletedCustomerReachesItsPayments deletes a customer with an old and a young payment. The old
-// one loses its personal data at once, in its row and its events; the young one follows at its
-// time.
+// payment loses its personal data immediately, in its row and its events. The young one loses it at
+// the end of its period.
 func TestDeletedCustomerReachesItsPayments(t *testing.T) {
 	t.Parallel()
 	b, one, _, _ := setupSenders(t)
@@ -108,7 +108,7 @@ func TestRefundAfterErasure(t *testing.T) {
 	}
 	b.again(t)
 	wantReplay(t, b.refund(t, old.ID, `,"amount":100,"metadata":{"name":"Erika"}`, keyed("k"), from(one)), first)
-	b.keepPersonal = 0 // the refund follows its payment, under any period
+	b.keepPersonal = 0 // a refund is erased with its payment, for any period
 	b.clock.Advance(core.LeastKeepPersonal + time.Hour)
 	b.again(t)
 	programtest.WaitFor(t, "the personal data are erased", func() bool { return !strings.Contains(string(b.get(t, "/v1/refunds/"+r.ID).body), "Erika") })
@@ -119,7 +119,7 @@ func TestRefundAfterErasure(t *testing.T) {
 }
 
 // TestPeriodOfAMerchant erases only the payments of the merchant that has its own period. It also
-// erases rows that an earlier erasure has passed. The list of due erasures has them before.
+// erases rows that an earlier pass has skipped. Before that, the list of due erasures shows them.
 func TestPeriodOfAMerchant(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -149,7 +149,7 @@ func TestPeriodOfAMerchant(t *testing.T) {
 	}
 	b.stopped(t, func(a *admin.Admin) error {
 		wantDue(t, a, other, 0)
-		// Its payment is older than the one that was erased.
+		// Its payment is older than the erased payment.
 		err := a.UpdateMerchant(t.Context(), b.merchant, operator.MerchantUpdate{KeepPersonalDays: &days})
 		wantDue(t, a, b.merchant, 1)
 		return err
@@ -224,7 +224,7 @@ func TestPayerStaysAfterItsPaymentIsErased(t *testing.T) {
 	payer := b.MustCustomer(t, "{}").ID
 	b.MustAttach(t, payer, visa)
 	b.clock.Advance(5*day + 12*time.Hour)
-	inactive := b.MustCustomer(t, "{}").ID // the pass that deletes it has decided about the payer before
+	inactive := b.MustCustomer(t, "{}").ID // a pass that deletes it has checked the payer before
 	b.clock.Advance(195 * day)
 	old := b.MustCreate(t, 500, `,"customer":"`+payer+`"`)
 	b.settle(t, old.ID)
@@ -246,8 +246,8 @@ func TestPayerStaysAfterItsPaymentIsErased(t *testing.T) {
 	}
 }
 
-// personal are the personal data of a customer, in every field that can hold it. Long values are on
-// separate pages of the database.
+// personal returns the personal data of a customer, in every field that can hold it. Long values
+// are on separate pages of the database.
 func personal() map[string]string {
 	return map[string]string{
 		"first_name": "Persephone", "last_name": "Quillfeather", "company": "Obsidian Lanterns", "email": "persephone@quill.example",
@@ -273,7 +273,7 @@ func (b *bundle) wantForgotten(t *testing.T) {
 	for _, value := range personal() {
 		words = append(words, value)
 	}
-	if err := b.inspect.Close(); err != nil { // else it would keep the write-ahead log from going with the last connection
+	if err := b.inspect.Close(); err != nil { // otherwise the write-ahead log would survive the last connection
 		t.Fatal(err)
 	}
 	b.stop(t)
@@ -315,10 +315,10 @@ func TestDeletedCustomerIsErased(t *testing.T) {
 	if got := b.transaction(t, paid.ID); got.Customer == nil || *got.Customer != customer || got.Card == nil {
 		t.Errorf("the transaction lost what it recorded: %+v", got)
 	}
-	told := 0
+	counted := 0
 	for _, e := range MustDecode[v1.EventList](t, b.get(t, "/v1/events?limit=100"), 200).Data {
 		if text := string(e.Data.Object); strings.Contains(text, customer) && !strings.HasPrefix(string(e.Type), "transaction.") {
-			told++
+			counted++
 			for _, word := range []string{"4242", "fingerprint", "email", "quill", "billing"} {
 				if strings.Contains(text, word) {
 					t.Errorf("%s: found %s in %s", e.Type, word, text)
@@ -326,14 +326,14 @@ func TestDeletedCustomerIsErased(t *testing.T) {
 			}
 		}
 	}
-	if want := 3 + 3*3 + 1; told != want { // created, updated, deleted; attached, each an update, and detached, one an update
-		t.Errorf("events: got %d, want %d", told, want)
+	if want := 3 + 3*3 + 1; counted != want { // created, updated, deleted; attached, each an update, and detached, one an update
+		t.Errorf("events: got %d, want %d", counted, want)
 	}
 	b.wantForgotten(t)
 }
 
 // TestEraseAgainstEverything: a concurrent request runs before the deletion, or finds no customer.
-// No data stays after it.
+// No personal data remains.
 func TestEraseAgainstEverything(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -349,7 +349,7 @@ func TestEraseAgainstEverything(t *testing.T) {
 			{"PATCH", path, personalBody()},
 			{"POST", path + "/payment_methods", `{"token":"` + token + `",` + personalMore + `}`},
 		}
-		got := make([]answer, len(calls))
+		got := make([]response, len(calls))
 		var wg sync.WaitGroup
 		for i, c := range calls {
 			wg.Go(func() {

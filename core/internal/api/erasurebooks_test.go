@@ -15,9 +15,10 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// booked are fields of a payment that stay after its erasure, and personalOf fields that go.
+// keptFields are the fields of a payment that its erasure keeps. personalOf are the fields that it
+// removes.
 const (
-	booked = `,"reference":"order 7","statement_descriptor":"SHOP",
+	keptFields = `,"reference":"order 7","statement_descriptor":"SHOP",
 		"order":{"purchase_order_number":"PO1","tax_amount":2,"shipping_amount":5}`
 	personalOf = `,"billing":{"first_name":"Erika"},"shipping":{"first_name":"Erika"},"description":"for Erika",
 		"metadata":{"name":"Erika"},"three_d_secure":{"eci":"05","cavv":"AAABBEg0VhI0VniQEjRWAAAAAAA=","version":"2.2.0"}`
@@ -82,7 +83,7 @@ func fieldsOf(t *testing.T, text []byte) map[string]string {
 	return out
 }
 
-// changed lists the names, without their first part if cut is set, whose values differ.
+// changed lists the names with different values. With cut, it omits the first part of each name.
 func changed(before, after map[string]string, cut bool) []string {
 	names := map[string]bool{}
 	for _, all := range []map[string]string{before, after} {
@@ -109,8 +110,8 @@ func TestErasureLeavesTheBooks(t *testing.T) {
 	b, one, _, _ := setupSenders(t)
 	customer := b.MustCustomer(t, "{}").ID
 	source := b.MustAttach(t, customer, strings.Replace(visa, "A. Payer", "Erika", 1)).ID
-	paying := func(more string) answer {
-		return b.post(t, "/v1/transactions", paid(source, `,"customer":"`+customer+`"`+booked+personalOf+more), from(one))
+	paying := func(more string) response {
+		return b.post(t, "/v1/transactions", paid(source, `,"customer":"`+customer+`"`+keptFields+personalOf+more), from(one))
 	}
 	captured := MustDecode[v1.Transaction](t, paying(manual), 201).ID
 	MustDecode[v1.Capture](t, b.capture(t, captured, `{"amount":40,"final":true,"metadata":{"name":"Erika"}}`, from(one)), 201)
@@ -119,7 +120,7 @@ func TestErasureLeavesTheBooks(t *testing.T) {
 		"metadata":{"name":"Erika"}`, from(one)), 201).ID
 	voided := MustDecode[v1.Transaction](t, paying(manual), 201).ID
 	MustDecode[v1.Transaction](t, b.void(t, voided, from(one)), 200)
-	declined := strings.Replace(create(131313, booked+personalOf), "pm_card_visa", "pm_card_declined", 1)
+	declined := strings.Replace(create(131313, keptFields+personalOf), "pm_card_visa", "pm_card_declined", 1)
 	if got := b.post(t, "/v1/transactions", declined, from(one)); got.status != 402 {
 		t.Fatalf("got %d %s, want a decline", got.status, got.body)
 	}
@@ -154,7 +155,7 @@ func TestErasureLeavesTheBooks(t *testing.T) {
 	b.clock.Advance(2 * core.LeastKeepPersonal)
 	b.keepPersonal = core.LeastKeepPersonal
 	b.again(t)
-	programtest.WaitFor(t, "the personal data are erased", func() bool { // the stored payment method keeps its holder
+	programtest.WaitFor(t, "the personal data are erased", func() bool { // the stored payment method keeps the holder's name
 		return b.number(t, `SELECT (SELECT COUNT(*) FROM transactions WHERE details LIKE '%Erika%')
 			+ (SELECT COUNT(*) FROM captures WHERE details LIKE '%Erika%')
 			+ (SELECT COUNT(*) FROM refunds WHERE details LIKE '%Erika%')

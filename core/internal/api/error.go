@@ -16,7 +16,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// fault is a refusal on its way to the client. Its code decides type and status.
+// fault is a refusal before it is sent. Its code determines type and status.
 type fault struct {
 	code    string
 	param   string
@@ -34,7 +34,7 @@ type entry struct {
 	message string
 }
 
-// The codes that have no other home. The codes of refused steps are in package payment.
+// The codes that no other package defines. The codes of refused steps are in package payment.
 const (
 	codeInvalidAPIKey         = "invalid_api_key"
 	codeMerchantDisabled      = "merchant_disabled"
@@ -100,58 +100,61 @@ const (
 )
 
 // tooManyEndpoints is the message of codeTooManyEndpoints.
-const tooManyEndpoints = "There are 16 webhook endpoints already, or the deliveries of deleted ones are still being " +
+const tooManyEndpoints = "There are 16 webhook endpoints, which is the limit, or the deliveries of deleted ones are still being " +
 	"removed. Delete an endpoint, or retry in a minute."
 
 // listTimeout is the message of codeListTimeout.
-const listTimeout = "The list did not end within 5 seconds, since it had too many rows to read. Narrow it by created_after and " +
-	"created_before, or by customer or reference: other filters do not limit the rows to read."
+const listTimeout = "The list did not end within 5 seconds: it had too many rows to read. Narrow it by created_after and " +
+	"created_before, or by customer or reference. Other filters do not limit the rows to read."
 
-// codes is THE table from code to type and status.
+// tooManyChanges is the message of codeTooManyChanges.
+const tooManyChanges = "Too many changes of this merchant are in progress or waiting. This request changed nothing, but an " +
+	"earlier one with its Idempotency-Key may have. Retry with the same key, and send fewer at the same time."
+
+// codes is the only table from code to type and status.
 var codes = map[string]entry{
-	codeInvalidAPIKey:     {v1.ErrorTypeAuthenticationError, 401, "The API key is missing or invalid. Send it as `Authorization: Bearer <key>`."},
-	codeMerchantDisabled:  {v1.ErrorTypePermissionError, 403, "This merchant is out of service. Ask whoever runs it."},
-	codeInsufficientScope: {v1.ErrorTypePermissionError, 403, "This API key lacks a scope that the request needs."},
-	codePublishableKey:    {v1.ErrorTypePermissionError, 403, "Publishable keys create tokens and confirm payments, and nothing else. Use a secret key."},
-	codeSecretKeyInBrowser: {v1.ErrorTypePermissionError, 403, "A secret key came with an Origin header, so from a web page, where every visitor can read it. " +
-		"Use a publishable key there, and roll this key."},
-	codeTestModeOnly: {v1.ErrorTypePermissionError, 403, "Test helpers take test keys only."},
+	codeInvalidAPIKey:      {v1.ErrorTypeAuthenticationError, 401, v1.MessageInvalidAPIKey},
+	codeMerchantDisabled:   {v1.ErrorTypePermissionError, 403, "This merchant is disabled. Contact the operator of this service."},
+	codeInsufficientScope:  {v1.ErrorTypePermissionError, 403, "This API key lacks a scope that the request needs. Use a key that has it."},
+	codePublishableKey:     {v1.ErrorTypePermissionError, 403, v1.MessagePublishable},
+	codeSecretKeyInBrowser: {v1.ErrorTypePermissionError, 403, v1.MessageSecretKeyInBrowser + " Use a publishable key in web pages."},
 
-	codeNotThroughFilter:     {v1.ErrorTypePermissionError, 403, "The service takes requests at its public address only."},
-	codeUnlinkedRefunds:      {v1.ErrorTypePermissionError, 403, "This merchant may refund only what it was paid. The operator can allow more."},
-	codeTooManyConfirmations: {v1.ErrorTypeInvalidRequestError, 409, "Too many confirmations of this transaction named a wrong token or payment method. Confirm it with a secret key, or create another."},
-	codeInvalidClientSecret:  {v1.ErrorTypePermissionError, 403, "The client_secret is not that of this transaction."},
+	codeTestModeOnly:         {v1.ErrorTypePermissionError, 403, "This endpoint is for test mode only. Use a test key."},
+	codeNotThroughFilter:     {v1.ErrorTypePermissionError, 403, "The request did not come through the public address of this service. Send it there."},
+	codeUnlinkedRefunds:      {v1.ErrorTypePermissionError, 403, "This merchant can only refund its transactions. Name the transaction, or have the operator allow unlinked refunds."},
+	codeTooManyConfirmations: {v1.ErrorTypeInvalidRequestError, 409, "Too many confirmations of this transaction had a wrong token or payment method. Confirm it with a secret key, or create another."},
+	codeInvalidClientSecret:  {v1.ErrorTypePermissionError, 403, "The client_secret does not belong to this transaction. Send the one from the response to its creation."},
 
-	codeInvalidJSON:           {v1.ErrorTypeInvalidRequestError, 400, "The body is not valid JSON."},
-	codeUnknownField:          {v1.ErrorTypeInvalidRequestError, 400, "There is no such field here."},
-	codeDuplicateField:        {v1.ErrorTypeInvalidRequestError, 400, "The field stands twice."},
-	codeMissingField:          {v1.ErrorTypeInvalidRequestError, 400, "The field is required, and neither empty nor zero."},
-	codeInvalidType:           {v1.ErrorTypeInvalidRequestError, 400, "The field's value has the wrong type."},
-	codeInvalidValue:          {v1.ErrorTypeInvalidRequestError, 400, "The field's value is not allowed."},
-	codeInvalidAmount:         {v1.ErrorTypeInvalidRequestError, 400, "An amount is an integer in the currency's minor unit, from 1 to 999999999999; 0 only verifies, with capture \"manual\"."},
-	codeUnknownCurrency:       {v1.ErrorTypeInvalidRequestError, 400, "The currency is not a lower-case ISO 4217 code in use."},
-	codeInvalidCardNumber:     {v1.ErrorTypeInvalidRequestError, 400, "The card number is not valid."},
+	codeInvalidJSON:           {v1.ErrorTypeInvalidRequestError, 400, v1.MessageInvalidJSON},
+	codeUnknownField:          {v1.ErrorTypeInvalidRequestError, 400, v1.MessageUnknownField},
+	codeDuplicateField:        {v1.ErrorTypeInvalidRequestError, 400, v1.MessageDuplicateField},
+	codeMissingField:          {v1.ErrorTypeInvalidRequestError, 400, v1.MessageMissingField},
+	codeInvalidType:           {v1.ErrorTypeInvalidRequestError, 400, v1.MessageInvalidType},
+	codeInvalidValue:          {v1.ErrorTypeInvalidRequestError, 400, v1.MessageInvalidValue},
+	codeInvalidAmount:         {v1.ErrorTypeInvalidRequestError, 400, "The amount must be an integer in the currency's minor unit, from 1 to 999999999999. 0 verifies a card, with capture \"manual\"."},
+	codeUnknownCurrency:       {v1.ErrorTypeInvalidRequestError, 400, "The currency must be a lower-case ISO 4217 code in use, such as \"usd\"."},
+	codeInvalidCardNumber:     {v1.ErrorTypeInvalidRequestError, 400, "The card number is not valid. Check it, or use another card."},
 	codeCardNumberInText:      {v1.ErrorTypeInvalidRequestError, 400, "The text contains a card number. Send card numbers only in fields that are named number."},
-	codeExpiredCard:           {v1.ErrorTypeInvalidRequestError, 400, "The card has expired."},
-	codeInvalidCVC:            {v1.ErrorTypeInvalidRequestError, 400, "The CVC is 3 digits, or 4 on American Express."},
-	codeUnknownPaymentMethod:  {v1.ErrorTypeInvalidRequestError, 400, "There is no such payment method."},
-	codeTokenUsed:             {v1.ErrorTypeInvalidRequestError, 400, "The token was used before. A token can be used once."},
-	codeTokenExpired:          {v1.ErrorTypeInvalidRequestError, 400, "The token has expired. A token lives for 60 minutes."},
-	codeTokenCodeLost:         {v1.ErrorTypeInvalidRequestError, 400, "The token's security code is not stored any more. Have the payer type the card again."},
-	codeUnknownCustomer:       {v1.ErrorTypeInvalidRequestError, 400, "There is no such customer."},
-	codeTooManyPaymentMethods: {v1.ErrorTypeInvalidRequestError, 409, "The customer has 500 payment methods already."},
-	codeInvalidURL:            {v1.ErrorTypeInvalidRequestError, 400, "The URL cannot be a webhook endpoint's."},
+	codeExpiredCard:           {v1.ErrorTypeInvalidRequestError, 400, "The card has expired. Use another card."},
+	codeInvalidCVC:            {v1.ErrorTypeInvalidRequestError, 400, "The CVC must have 3 digits, or 4 on American Express."},
+	codeUnknownPaymentMethod:  {v1.ErrorTypeInvalidRequestError, 400, "The payment method or token does not exist. Check its id, and the mode and merchant of the API key."},
+	codeTokenUsed:             {v1.ErrorTypeInvalidRequestError, 400, "The token was used before, and each token can be used once. Create another one."},
+	codeTokenExpired:          {v1.ErrorTypeInvalidRequestError, 400, "The token has expired after 60 minutes. Create another one."},
+	codeTokenCodeLost:         {v1.ErrorTypeInvalidRequestError, 400, "The token's security code is no longer stored. Have the payer enter the card again."},
+	codeUnknownCustomer:       {v1.ErrorTypeInvalidRequestError, 400, "The customer does not exist. Check its id, and the mode and merchant of the API key."},
+	codeTooManyPaymentMethods: {v1.ErrorTypeInvalidRequestError, 409, "The customer has 500 payment methods, which is the limit. Remove one first."},
+	codeInvalidURL:            {v1.ErrorTypeInvalidRequestError, 400, "The URL cannot be used for a webhook endpoint."},
 	codeTooManyEndpoints:      {v1.ErrorTypeInvalidRequestError, 409, tooManyEndpoints},
-	codeEndpointDisabled:      {v1.ErrorTypeInvalidRequestError, 409, "The webhook endpoint is disabled. Enable it first."},
-	codeUnknownParameter:      {v1.ErrorTypeInvalidRequestError, 400, "There is no such query parameter here."},
-	codeInvalidCursor:         {v1.ErrorTypeInvalidRequestError, 400, "The cursor is not an id of this list, or both cursors were given."},
-	codeInvalidIdempotencyKey: {v1.ErrorTypeInvalidRequestError, 400, "Send one Idempotency-Key of 1 to 255 printable ASCII characters."},
-	codeNotFound:              {v1.ErrorTypeInvalidRequestError, 404, "There is no such object."},
-	codeRouteNotFound:         {v1.ErrorTypeInvalidRequestError, 404, "There is no such path."},
-	codeMethodNotAllowed:      {v1.ErrorTypeInvalidRequestError, 405, "The path does not take this method."},
-	codeBodyTooLarge:          {v1.ErrorTypeInvalidRequestError, 413, "The body is larger than 256 KiB."},
-	codeBodyTooSlow:           {v1.ErrorTypeInvalidRequestError, 408, "The body arrived too slowly. Nothing was changed."},
-	codeUnsupportedMediaType:  {v1.ErrorTypeInvalidRequestError, 415, "Send the body as `Content-Type: application/json`, not packed."},
+	codeEndpointDisabled:      {v1.ErrorTypeInvalidRequestError, 409, "The webhook endpoint is disabled. Set its status to \"enabled\" first."},
+	codeUnknownParameter:      {v1.ErrorTypeInvalidRequestError, 400, v1.MessageUnknownParameter},
+	codeInvalidCursor:         {v1.ErrorTypeInvalidRequestError, 400, "The cursor is not the id of an object in this list, or both cursors were sent. Send starting_after or ending_before."},
+	codeInvalidIdempotencyKey: {v1.ErrorTypeInvalidRequestError, 400, v1.MessageInvalidKey},
+	codeNotFound:              {v1.ErrorTypeInvalidRequestError, 404, "No object has this id. Check the id, and the mode and merchant of the API key."},
+	codeRouteNotFound:         {v1.ErrorTypeInvalidRequestError, 404, v1.MessageNoRoute},
+	codeMethodNotAllowed:      {v1.ErrorTypeInvalidRequestError, 405, v1.MessageNoMethod},
+	codeBodyTooLarge:          {v1.ErrorTypeInvalidRequestError, 413, v1.MessageBodyTooLarge("256 KiB")},
+	codeBodyTooSlow:           {v1.ErrorTypeInvalidRequestError, 408, v1.MessageBodyTooSlow},
+	codeUnsupportedMediaType:  {v1.ErrorTypeInvalidRequestError, 415, v1.MessageMediaType},
 
 	payment.NotConfirmable:          {v1.ErrorTypeInvalidRequestError, 409, ""},
 	payment.NotCapturable:           {v1.ErrorTypeInvalidRequestError, 409, ""},
@@ -163,35 +166,35 @@ var codes = map[string]entry{
 	payment.OperationInProgress:     {v1.ErrorTypeInvalidRequestError, 409, ""},
 	payment.AmountExceedsCapturable: {v1.ErrorTypeInvalidRequestError, 400, ""},
 	payment.AmountExceedsRefundable: {v1.ErrorTypeInvalidRequestError, 400, ""},
-	payment.AcquirerUnavailable:     {v1.ErrorTypeAPIError, 503, "The acquirer cannot be reached. Nothing was changed."},
+	payment.AcquirerUnavailable:     {v1.ErrorTypeAPIError, 503, "The acquirer cannot be reached. Nothing was changed. Retry after the seconds in Retry-After."},
 
-	codeKeyNotRollable: {v1.ErrorTypeInvalidRequestError, 409, "Only an active key can be rolled."},
-	codeLastKey:        {v1.ErrorTypeInvalidRequestError, 409, "This is the last key that can manage keys. Make another one first, or send force=true."},
+	codeKeyNotRollable: {v1.ErrorTypeInvalidRequestError, 409, "Only an active key can be rolled. Create another one."},
+	codeLastKey:        {v1.ErrorTypeInvalidRequestError, 409, "This is the last key that can manage keys. Create another one first, or send force=true."},
 
-	codeTooManyKeys: {v1.ErrorTypeInvalidRequestError, 409, "The merchant has 100 active keys in this mode already, or 1,000 with the rolled ones that are still valid. Revoke one first."},
+	codeTooManyKeys: {v1.ErrorTypeInvalidRequestError, 409, "The merchant has 100 active keys in this mode, or 1,000 with the rolled ones that are still valid. Revoke one first."},
 
 	codeCardDeclined:     {v1.ErrorTypeCardError, 402, "The card was declined."},
-	codeAcquirerDeclined: {v1.ErrorTypeCardError, 402, "The acquirer declined."},
+	codeAcquirerDeclined: {v1.ErrorTypeCardError, 402, "The acquirer declined this step."},
 
-	codeKeyInUse:  {v1.ErrorTypeIdempotencyError, 409, "A request with this Idempotency-Key is still running."},
-	codeKeyReused: {v1.ErrorTypeIdempotencyError, 422, "This Idempotency-Key was used with another request."},
+	codeKeyInUse:  {v1.ErrorTypeIdempotencyError, 409, "A request with this Idempotency-Key is still in progress. Retry after the seconds in Retry-After."},
+	codeKeyReused: {v1.ErrorTypeIdempotencyError, 422, v1.MessageKeyReused},
 
-	codeRateLimited:      {v1.ErrorTypeRateLimitError, 429, "This API key, or all keys of the merchant together, sent too many requests, or too many are under way. Wait for as long as Retry-After says."},
-	codeTooManyLists:     {v1.ErrorTypeRateLimitError, 429, "Too many lists of this merchant run or wait. Read one page after the other, and retry."},
-	codeTooManyChanges:   {v1.ErrorTypeRateLimitError, 429, "Too many changes of this merchant run or wait. This request changed nothing, but an earlier one with its Idempotency-Key may have. Retry with the same key, and send fewer at the same time."},
-	codeUnfinishedBodies: {v1.ErrorTypeRateLimitError, 429, "Too many requests of this API key, its merchant or this address have a body that is still arriving. Send bodies whole, and retry."},
+	codeRateLimited:      {v1.ErrorTypeRateLimitError, 429, v1.MessageRateLimited},
+	codeTooManyLists:     {v1.ErrorTypeRateLimitError, 429, "Too many lists of this merchant are in progress or waiting. Read one page after the other, and retry."},
+	codeTooManyChanges:   {v1.ErrorTypeRateLimitError, 429, tooManyChanges},
+	codeUnfinishedBodies: {v1.ErrorTypeRateLimitError, 429, v1.MessageUnfinishedBodies},
 
-	codeInvalidOperatorToken: {v1.ErrorTypeAuthenticationError, 401, "The operator token is missing, wrong, expired or revoked. Make one by `core operators create`, and send it as `Authorization: Bearer <token>`."},
-	codeInsufficientRole:     {v1.ErrorTypePermissionError, 403, "The role of this operator token does not allow this."},
-	codeTooManyLogins:        {v1.ErrorTypeRateLimitError, 429, "Too many logins from this address failed. Wait for as long as Retry-After says."},
+	codeInvalidOperatorToken: {v1.ErrorTypeAuthenticationError, 401, "The operator token is missing, wrong, expired or revoked. Make one with `core operators create`, and send it as `Authorization: Bearer <token>`."},
+	codeInsufficientRole:     {v1.ErrorTypePermissionError, 403, "The role of this operator token does not allow this request. Use a token with the role operator."},
+	codeTooManyLogins:        {v1.ErrorTypeRateLimitError, 429, "Too many logins from this address failed. Wait for the seconds in Retry-After."},
 
-	codeInternal:         {v1.ErrorTypeAPIError, 500, "Something went wrong on our side."},
-	codeNotProcessed:     {v1.ErrorTypeAPIError, 502, "The acquirer never processed the payment; no money was moved."},
-	codeOverloaded:       {v1.ErrorTypeAPIError, 503, "Too many requests are under way. Try again shortly."},
-	codeStoreUnavailable: {v1.ErrorTypeAPIError, 503, "The store cannot be reached or written at the moment. Try again, with the same Idempotency-Key."},
-	codeNoAcquirer:       {v1.ErrorTypeAPIError, 503, "No acquirer is configured for live mode."},
+	codeInternal:         {v1.ErrorTypeAPIError, 500, v1.MessageInternal},
+	codeNotProcessed:     {v1.ErrorTypeAPIError, 502, "The acquirer never processed the payment: no money was moved. Send the request again."},
+	codeOverloaded:       {v1.ErrorTypeAPIError, 503, v1.MessageOverloaded},
+	codeStoreUnavailable: {v1.ErrorTypeAPIError, 503, v1.MessageStore},
+	codeNoAcquirer:       {v1.ErrorTypeAPIError, 503, "No acquirer is configured for live mode. Use a test key, or have the operator configure one."},
 	codeListTimeout:      {v1.ErrorTypeAPIError, 504, listTimeout},
-	codeOutcomeUnknown:   {v1.ErrorTypeAPIError, 504, "The acquirer's response did not arrive. Send the request again with the same Idempotency-Key; without one, look for what was made in the lists or events."},
+	codeOutcomeUnknown:   {v1.ErrorTypeAPIError, 504, "The acquirer's response did not arrive. Send the request again with the same Idempotency-Key. Without one, look for the new object in the lists or events."},
 }
 
 // operators reports whether only the operator's API returns a code.
@@ -213,6 +216,7 @@ func (f *fault) body(requestID string) (int, *v1.ErrorBody) {
 	if f.param != "" {
 		param := safeParam(f.param)
 		out.Param = &param
+		out.Message = v1.WithField(f.code, param, out.Message)
 	}
 	return e.status, &v1.ErrorBody{Error: out}
 }
@@ -223,8 +227,8 @@ const (
 	maxParamDigits = 8
 )
 
-// safeParam is param unless it could hold a secret. A client that builds its JSON wrongly may send
-// a card number or a key as the name of a field.
+// safeParam returns param unless it could contain a secret. A client that builds its JSON wrongly
+// may send a card number or a key as the name of a field.
 func safeParam(param string) string {
 	digits := 0
 	for i := range len(param) {
@@ -304,7 +308,7 @@ func faultOf(err error) *fault {
 	return &fault{code: codeInternal, cause: err}
 }
 
-// retryAfter is how many seconds a client should wait, by code.
+// retryAfter has the seconds that a client should wait, by code.
 var retryAfter = map[string]int{
 	codeKeyInUse: 1, codeOverloaded: 1, codeRateLimited: 1, codeUnfinishedBodies: 1, codeTooManyLists: 5, codeTooManyChanges: 1,
 	codeStoreUnavailable: 5, payment.AcquirerUnavailable: 5, codeOutcomeUnknown: 5,

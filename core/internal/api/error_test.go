@@ -25,7 +25,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// statusesOf are those the design gives each type of error.
+// statusesOf are the statuses of each type of error by the design.
 func statusesOf() map[v1.ErrorType][]int {
 	return map[v1.ErrorType][]int{
 		v1.ErrorTypeAuthenticationError: {401},
@@ -38,8 +38,8 @@ func statusesOf() map[v1.ErrorType][]int {
 	}
 }
 
-// TestSettlingRefusalsAreRefusals: core's table has the codes by which a client judges an
-// Idempotency-Key, and each refuses the request itself.
+// TestSettlingRefusalsAreRefusals: core's table has the codes that settle an Idempotency-Key for a
+// client, and each of them refuses the request itself.
 func TestSettlingRefusalsAreRefusals(t *testing.T) {
 	t.Parallel()
 	for _, code := range v1.SettlingRefusals() {
@@ -49,8 +49,8 @@ func TestSettlingRefusalsAreRefusals(t *testing.T) {
 	}
 }
 
-// TestFreeingRefusalsSettleNothing: core frees an Idempotency-Key with two codes of its table. Both
-// are errors of the acquirer, and neither refuses every later request with the key.
+// TestFreeingRefusalsSettleNothing: two codes of the table free an Idempotency-Key. Both are errors
+// of the acquirer, and a later request with the key can succeed.
 func TestFreeingRefusalsSettleNothing(t *testing.T) {
 	t.Parallel()
 	freeing := 0
@@ -73,7 +73,7 @@ func TestEveryCode(t *testing.T) {
 	uses := identifiers(t, ".")
 	constants := constants(t, ".")
 	refusals := fileConstants(t, "../payment", "refusal.go")
-	engine := fileConstants(t, "../engine", "refusal.go") // acquirer_declined is the engine's word
+	engine := fileConstants(t, "../engine", "refusal.go") // acquirer_declined is a code of the engine
 	for code, e := range api.Codes() {
 		if !slices.Contains(statusesOf()[e.Type], e.Status) {
 			t.Errorf("%s: %s does not go with %d", code, e.Type, e.Status)
@@ -134,7 +134,7 @@ func constants(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-// fileConstants is the set of texts of the string constants of one file.
+// fileConstants returns the set of texts of the string constants of one file.
 func fileConstants(t *testing.T, dir, file string) map[string]bool {
 	t.Helper()
 	f, err := parser.ParseFile(gotoken.NewFileSet(), dir+"/"+file, nil, 0)
@@ -217,7 +217,7 @@ func TestRoutesAreTheContract(t *testing.T) {
 	var want []string
 	for path, item := range doc.Paths.Map() {
 		if strings.HasPrefix(path, "/v1/mle/") || strings.HasPrefix(path, "/v1/trust") {
-			continue // the filter in front of v1 serves it, or the edge
+			continue // mle-filter or the edge serves it
 		}
 		for method := range item.Operations() {
 			want = append(want, method+" "+path)

@@ -47,14 +47,14 @@ func eventFilter(q url.Values) (f payment.EventFilter, err error) {
 	if q.Has("type") {
 		f.Type = q.Get("type")
 		if !v1.EventType(f.Type).Valid() {
-			return f, &fault{code: codeInvalidValue, param: "type", message: "There is no such type of event."}
+			return f, &fault{code: codeInvalidValue, param: "type", message: "There is no such type of event. Check its name."}
 		}
 	}
 	if q.Has("object") {
 		prefix, _, _ := strings.Cut(q.Get("object"), "_")
 		f.Kind = eventKinds[id.Prefix(prefix)]
 		if f.Object, err = id.Parse(id.Prefix(prefix), q.Get("object")); err != nil || f.Kind == "" {
-			return f, &fault{code: codeInvalidValue, param: "object", message: "This is not the id of an object that has events.", cause: err}
+			return f, &fault{code: codeInvalidValue, param: "object", message: "This is not the id of an object that has events. Check its prefix.", cause: err}
 		}
 	}
 	if f.After, err = moment(q, "created_after"); err != nil {
@@ -71,7 +71,7 @@ func moment(q url.Values, name string) (time.Time, error) {
 		return t.Time, nil
 	}
 	if err := t.UnmarshalText([]byte(q.Get(name))); err != nil {
-		return t.Time, &fault{code: codeInvalidValue, param: name, message: "Write a time as 2026-11-21T09:30:00.000Z."}
+		return t.Time, &fault{code: codeInvalidValue, param: name, message: "The time must be written as 2026-11-21T09:30:00.000Z."}
 	}
 	return t.Time, nil
 }
@@ -89,7 +89,7 @@ func (a *API) getEvent(w http.ResponseWriter, r *http.Request, k *payment.APIKey
 	return nil
 }
 
-// Event is the event as the contract shows it: the same bytes every time.
+// Event returns the event as the contract shows it: the same bytes every time.
 func Event(e *payment.Event) []byte {
 	shown := showEvent(e)
 	return encode(&shown)

@@ -15,7 +15,7 @@ type CodeEntry struct {
 	Message string
 }
 
-// Codes is the whole table.
+// Codes returns the whole table.
 func Codes() map[string]CodeEntry {
 	out := map[string]CodeEntry{}
 	for code, e := range codes {
@@ -24,7 +24,7 @@ func Codes() map[string]CodeEntry {
 	return out
 }
 
-// Routes are all routes, as "METHOD path".
+// Routes returns all routes, as "METHOD path".
 func Routes() []string {
 	out := []string{http.MethodGet + " /v1/health", http.MethodGet + " " + contractPath}
 	for _, r := range (&API{}).routes() {
@@ -33,7 +33,7 @@ func Routes() []string {
 	return out
 }
 
-// OperatorChanges are the changing routes of the operator's API, as "METHOD path".
+// OperatorChanges returns the changing routes of the operator's API, as "METHOD path".
 func OperatorChanges() []string {
 	var out []string
 	for _, r := range (&Operator{}).routes() {
@@ -44,16 +44,16 @@ func OperatorChanges() []string {
 	return out
 }
 
-// FaultCode is the code of the response to an error.
+// FaultCode returns the code of the response to an error.
 func FaultCode(err error) string { return faultOf(err).code }
 
-// RetryAfter is the table of waits.
+// RetryAfter returns the table of waits.
 func RetryAfter() map[string]int { return retryAfter }
 
 // RouteEntry is a line of the route table.
 type RouteEntry struct{ Method, Path, Scope string }
 
-// RouteTable is all of it.
+// RouteTable returns all of it.
 func RouteTable() []RouteEntry {
 	var out []RouteEntry
 	for _, r := range (&API{}).routes() {
@@ -68,14 +68,14 @@ func Refuses(method, route string, ahead time.Duration) bool {
 	return a.clockFault(method, route) != nil
 }
 
-// DateBehind is how far Date is behind the clock of a core that is so far ahead of the store's
+// DateBehind returns how far Date is behind the clock of a core that is so far ahead of the store's
 // server. It fails if it reads the guard of the store, because there is none.
 func DateBehind(ahead time.Duration) time.Duration {
 	a := &API{Config: Config{ClockOffset: func() (time.Duration, bool) { return ahead, false }}}
 	return a.dateBehind()
 }
 
-// ShowList is a page of texts that has no more rows.
+// ShowList returns a page of texts that has no more rows.
 func ShowList(p payment.Page, rows []string) []byte {
 	return showList(p, payment.List[string]{Rows: rows}, func(row string) string { return row })
 }

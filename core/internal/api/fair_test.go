@@ -47,9 +47,9 @@ func (b *bundle) makeEndless(t *testing.T, table string) {
 }
 
 // startLists starts clients that each request one list, and returns when all requests have come.
-func (b *bundle) startLists(t *testing.T, list string, clients int) <-chan answer {
+func (b *bundle) startLists(t *testing.T, list string, clients int) <-chan response {
 	t.Helper()
-	refused := make(chan answer, clients)
+	refused := make(chan response, clients)
 	var begun atomic.Int64
 	served := b.server.Config.Handler
 	b.server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -72,7 +72,7 @@ func (b *bundle) startLists(t *testing.T, list string, clients int) <-chan answe
 }
 
 // wantRefused checks that some lists took too long, and that others were too many.
-func wantRefused(t *testing.T, refused <-chan answer, lists int) {
+func wantRefused(t *testing.T, refused <-chan response, lists int) {
 	t.Helper()
 	statuses := map[int]int{}
 	for range lists {

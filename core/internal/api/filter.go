@@ -18,8 +18,8 @@ const ProofField = "X-Svc-Int-Proof"
 // request or of its response: v1;response=required.
 const EncryptionField = "X-Svc-Int-Mle"
 
-// answerSealed is the value in it for a response that the client gets encrypted or not at all.
-const answerSealed = "response=required"
+// sealedResponse is its value if the client must get the response encrypted or not at all.
+const sealedResponse = "response=required"
 
 // askField is the header field of the operator token that a filter in front sends. With it, the
 // filter identifies the merchant of a publishable key before it opens the encrypted body of a
@@ -68,16 +68,16 @@ func shows(r *http.Request, field string, want secret.String) bool {
 	return subtle.ConstantTimeCompare(given[:], wanted[:]) == 1
 }
 
-// sealsAnswer reports whether the filter in front will encrypt the response. A filter that has
+// sealsResponse reports whether the filter in front will encrypt the response. A filter that has
 // shown its secret is believed. Without a secret any client could send the field, so it means
 // nothing.
-func (a *API) sealsAnswer(r *http.Request) bool {
+func (a *API) sealsResponse(r *http.Request) bool {
 	told := r.Header[EncryptionField]
 	if a.FilterSecret.IsZero() || len(told) != 1 {
 		return false
 	}
 	for word := range strings.SplitSeq(told[0], ";") {
-		if word == answerSealed {
+		if word == sealedResponse {
 			return true
 		}
 	}

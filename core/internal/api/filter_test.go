@@ -69,13 +69,13 @@ func TestSealedBodies(t *testing.T) {
 			}
 			r.Header.Set("Authorization", "Bearer "+b.key)
 			r.Header.Set("Content-Type", kind)
-			answer, err := http.DefaultClient.Do(r)
+			response, err := http.DefaultClient.Do(r)
 			if err != nil {
 				t.Fatal(err)
 			}
-			text, err := io.ReadAll(answer.Body)
-			if err != nil || answer.Body.Close() != nil || answer.StatusCode != 415 || !strings.Contains(string(text), `"unsupported_media_type"`) {
-				t.Errorf("%s %s: got %d %s, %v, want 415", method, path, answer.StatusCode, text, err)
+			text, err := io.ReadAll(response.Body)
+			if err != nil || response.Body.Close() != nil || response.StatusCode != 415 || !strings.Contains(string(text), `"unsupported_media_type"`) {
+				t.Errorf("%s %s: got %d %s, %v, want 415", method, path, response.StatusCode, text, err)
 			}
 		}
 	}
@@ -127,10 +127,10 @@ func TestSealedAnswersAreNotRepeatedInTheClear(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			sealed := func(key, body string) answer {
+			sealed := func(key, body string) response {
 				return b.post(t, c.path, body, keyed(key), passes, demands(b))
 			}
-			inTheClear := func(key, body string) answer {
+			inTheClear := func(key, body string) response {
 				return b.post(t, c.path, body, keyed(key), passes)
 			}
 			first := sealed(name, c.body)

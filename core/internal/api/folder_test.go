@@ -34,7 +34,7 @@ func MustCopy(t *testing.T, dir string, without ...string) string {
 	return to
 }
 
-// openings are what opens a data folder in one way or another.
+// openings returns what opens a data folder in one way or another.
 func openings() map[string]func(context.Context, string) error {
 	with := func(fn func(context.Context, *admin.Admin) error) func(context.Context, string) error {
 		return func(ctx context.Context, dir string) error {
@@ -59,7 +59,7 @@ func openings() map[string]func(context.Context, string) error {
 	}
 }
 
-// TestLostFilesSQLite: a lost file of a folder that needs it is not created anew. The error names
+// TestLostFilesSQLite: a lost file of a folder that needs it is not created again. The error names
 // it, and nothing is changed. Once the file is back, all works as before.
 func TestLostFilesSQLite(t *testing.T) {
 	t.Parallel()
@@ -90,7 +90,7 @@ func TestLostFilesSQLite(t *testing.T) {
 		}
 		for _, file := range c.lost {
 			if _, err := os.Stat(filepath.Join(dir, file)); !errors.Is(err, os.ErrNotExist) {
-				t.Errorf("%s: %s was made anew", name, file)
+				t.Errorf("%s: %s was created again", name, file)
 			}
 		}
 	}
@@ -213,9 +213,9 @@ func TestInventory(t *testing.T) {
 	if s := got[codes]; s.Version == 0 {
 		t.Errorf("%s: got version %d, want that of the vault's key", codes, s.Version)
 	}
-	for name, reason := range map[string]string{"card-fingerprint key": "the same card", "webhook-secret key": "merchants"} {
+	for name, reason := range map[string]string{"card-fingerprint key": "its fingerprint", "webhook-secret key": "merchants"} {
 		if s := got[name]; !strings.HasPrefix(s.Rotate, "never: ") || !strings.Contains(s.Rotate, reason) {
-			t.Errorf("%s: got %q, want that it does not rotate and why", name, s.Rotate)
+			t.Errorf("%s: got %q, want never, with the reason", name, s.Rotate)
 		}
 	}
 	b.clock.Advance(datadir.RotateEvery + 48*time.Hour)

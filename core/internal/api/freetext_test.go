@@ -21,8 +21,8 @@ import (
 // textPlanted is the card number that the tests put into texts.
 const textPlanted = "4000001234567899"
 
-// noFreeText are the members of request bodies that take a text and are no free text, each with the
-// reason. The service must not refuse the number there for being in a text.
+// noFreeText are the members of request bodies that take a text and are not free text, each with
+// the reason. The service must not refuse the number there for being in a text.
 var noFreeText = map[string]string{
 	"card.number":                 "it is the card number",
 	"network_token.number":        "it is the card number",
@@ -176,7 +176,7 @@ func only(t *testing.T, contract []byte, prefix string) []byte {
 func TestOwnNumberInText(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	paid := func(number, members string) answer {
+	paid := func(number, members string) response {
 		return b.post(t, "/v1/transactions",
 			`{"amount":100,"currency":"usd","payment_method":"card","card":{"number":"`+number+`","exp_month":4,"exp_year":2031}`+members+`}`)
 	}

@@ -11,9 +11,9 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// TestTokenCannotBeGuessed plays a payer with an own order and the publishable key of the page. The
-// payer reads Request-Ids, which need no API key, before and after another payer's browser creates
-// a token. Then the payer confirms with every id between them.
+// TestTokenCannotBeGuessed acts as a payer with a separate order and the publishable key of the
+// page. The payer reads Request-Ids, which need no API key, before and after another payer's
+// browser creates a token. Then the payer confirms with every id between them.
 func TestTokenCannotBeGuessed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -34,7 +34,7 @@ func TestTokenCannotBeGuessed(t *testing.T) {
 		victim := MustDecode[v1.Token](t, b.post(t, "/v1/tokens", visa, pk), 201)
 		to := sample()
 		if number, err := id.Parse(id.Token, victim.ID); err != nil || from < number && number < to && to-from <= widest {
-			t.Errorf("token %s lies between two request ids, %d apart (%v)", victim.ID, to-from, err)
+			t.Errorf("token %s is between two request ids, %d apart (%v)", victim.ID, to-from, err)
 		}
 		for n := from + 1; n < to && to-from <= widest; n++ {
 			guesses++
@@ -47,9 +47,9 @@ func TestTokenCannotBeGuessed(t *testing.T) {
 	b.wantTransaction(t, order.id, v1.TransactionStatusRequiresConfirmation, amounts{})
 }
 
-// TestTokenIDPaysForNothing: the id of a token, which reports, logs and other ids give away,
-// neither pays nor becomes a payment method. Nor does its value with one letter changed. The value
-// itself is shown by the creation alone.
+// TestTokenIDPaysForNothing: the id of a token, which reports and logs show, cannot pay or become a
+// payment method. The same holds for its value with one letter changed. Only the creation shows the
+// value.
 func TestTokenIDPaysForNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -85,7 +85,7 @@ func TestTokenIDPaysForNothing(t *testing.T) {
 		t.Errorf("payment method: got %s, want %s", got.PaymentMethod, token.ID)
 	}
 	secret := value[len(token.ID)+1:]
-	for _, a := range []answer{paid, b.get(t, "/v1/tokens/"+token.ID), b.get(t, "/v1/transactions"), b.get(t, "/v1/events")} {
+	for _, a := range []response{paid, b.get(t, "/v1/tokens/"+token.ID), b.get(t, "/v1/transactions"), b.get(t, "/v1/events")} {
 		if a.status >= 300 || strings.Contains(string(a.body), secret) {
 			t.Errorf("got %d %s, want no value", a.status, a.body)
 		}
@@ -113,8 +113,8 @@ func TestTokenValueIsKeptSealed(t *testing.T) {
 	}
 }
 
-// TestRefusedConfirmationsAreBounded: a payer's key can name a wrong source so many times for one
-// transaction. The merchant's server can still confirm it.
+// TestRefusedConfirmationsAreBounded: a payer's key can name a wrong source only a few times for
+// one transaction. The merchant's server can still confirm it.
 func TestRefusedConfirmationsAreBounded(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -159,8 +159,8 @@ func TestARetryOfARefusedConfirmationCountsOnce(t *testing.T) {
 	MustDecode[v1.Transaction](t, b.pay(t, used, ""), 201)
 	stored := b.MustAttach(t, b.MustCustomer(t, "{}").ID, visa).ID
 	methods := []string{used, "tok_0000000000001_00000000000000000000000000000000", stored, "tok_0000000000001"}
-	var first []answer
-	guess := func(i int) answer {
+	var first []response
+	guess := func(i int) response {
 		body := u.proven(`,"payment_method":"` + methods[i%len(methods)] + `"`)
 		return b.confirm(t, u.id, body, pk, keyed(fmt.Sprint("guess ", i)))
 	}
@@ -195,9 +195,9 @@ func TestPayerSeesNoHolder(t *testing.T) {
 		value := MustDecode[v1.Token](t, b.post(t, "/v1/tokens", token, pk), 201).Value.Reveal()
 		for range 2 { // the second response is the stored one
 			a := b.confirm(t, u.id, u.proven(`,"payment_method":"`+value+`"`), pk, keyed(name))
-			for _, told := range []string{"holder", "Payer", "Ann", "checks", "result_code", `"code":"A`} {
-				if strings.Contains(string(a.body), told) {
-					t.Errorf("%s: a payer sees %q: %s", name, told, a.body)
+			for _, hidden := range []string{"holder", "Payer", "Ann", "checks", "result_code", `"code":"A`} {
+				if strings.Contains(string(a.body), hidden) {
+					t.Errorf("%s: a payer sees %q: %s", name, hidden, a.body)
 				}
 			}
 		}
@@ -213,16 +213,16 @@ func TestPayerSeesNoHolder(t *testing.T) {
 	}
 }
 
-// TestParallelGuessesAreBounded: of many wrong sources for one transaction that a payer's key names
-// at once, no more are judged than one after the other. The others are refused without a judgement,
-// and with a status that a client retries on.
+// TestParallelGuessesAreBounded: concurrent confirmations with wrong sources cannot exceed the
+// bound of refused confirmations. The others are refused without a check, and with a status that a
+// client retries.
 func TestParallelGuessesAreBounded(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	pk := b.publishable(t)
 	u, other := b.MustPrepare(t, ""), b.MustPrepare(t, "")
 	const guesses = 64
-	responses := make([]answer, guesses)
+	responses := make([]response, guesses)
 	var begun, ended sync.WaitGroup
 	begun.Add(guesses)
 	for i := range guesses {
@@ -250,7 +250,7 @@ func TestParallelGuessesAreBounded(t *testing.T) {
 	if got := b.number(t, "SELECT MAX(refused_confirmations) FROM transactions"); got != int64(judged) {
 		t.Errorf("counted: got %d, want %d", got, judged)
 	}
-	for i := judged; i < 10; i++ { // an ended guess holds nothing back
+	for i := judged; i < 10; i++ { // an ended guess reserves no refusal
 		wantRefusal(t, b.confirm(t, u.id, u.proven(`,"payment_method":"tok_0000000000001"`), pk), invalid("unknown_payment_method", "payment_method"))
 	}
 	bound := refusal{409, v1.ErrorTypeInvalidRequestError, "too_many_confirmations", ""}

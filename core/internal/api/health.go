@@ -13,8 +13,8 @@ import (
 // healthPath is the path of health.
 const healthPath = "/v1/health"
 
-// health responds 200 if payments can be taken: the store can be read, its writer commits, and the
-// clock agrees with the store's. It names settings that weaken the service.
+// health responds 200 if payments can be made: the store can be read, its writer commits, and the
+// clock agrees with the store's clock. It names settings that weaken the service.
 func (a *API) health(w http.ResponseWriter, r *http.Request) {
 	httpx.EventFrom(r.Context()).SetRoute("GET /v1/health")
 	out := v1.Health{Status: v1.HealthStatusOk, Checks: map[string]string{}}
@@ -43,7 +43,7 @@ func (a *API) health(w http.ResponseWriter, r *http.Request) {
 	a.write(w, r, status, encode(&out))
 }
 
-// offset is a text of how far the clock is ahead.
+// offset returns a text of how far the clock is ahead.
 func offset(ahead time.Duration) string {
 	where := "ahead of"
 	if ahead < 0 {

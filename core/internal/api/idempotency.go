@@ -51,7 +51,7 @@ func (a *API) getIdempotencyKey(w http.ResponseWriter, r *http.Request, k *payme
 }
 
 // reserveKey stores the request's key with a response and no effect. Its purpose is part of the
-// request's fingerprint, so the key serves no other one.
+// request's fingerprint, so the key cannot serve another purpose.
 func (a *API) reserveKey(c *call) (engine.Result, error) {
 	var in v1.IdempotencyKeyReserve
 	if err := c.decode(&in, false); err != nil {
@@ -61,7 +61,7 @@ func (a *API) reserveKey(c *call) (engine.Result, error) {
 	case in.Purpose == "":
 		return engine.Result{}, &fault{code: codeMissingField, param: "purpose"}
 	case c.request.Key == "":
-		return engine.Result{}, &fault{code: codeInvalidIdempotencyKey, message: "This request needs an Idempotency-Key."}
+		return engine.Result{}, &fault{code: codeInvalidIdempotencyKey, message: "This request needs an Idempotency-Key of 1 to 255 printable ASCII characters."}
 	}
 	if f := lengthFault(field{"purpose", &in.Purpose, 255}); f != nil {
 		return engine.Result{}, f
@@ -87,8 +87,8 @@ type shown struct {
 	purpose  string // of the reservation
 }
 
-// shownIn reads a stored response. It is parsed when a client requests it, so that to store a
-// response costs no more.
+// shownIn reads a stored response. It is parsed only when a client requests it, so that storing a
+// response stays cheap.
 func shownIn(response []byte) shown {
 	var in struct {
 		ID      string `json:"id"`

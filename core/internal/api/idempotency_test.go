@@ -14,13 +14,13 @@ import (
 )
 
 // wantReplay checks that a response repeats an earlier one, byte by byte.
-func wantReplay(t *testing.T, got, first answer) {
+func wantReplay(t *testing.T, got, first response) {
 	t.Helper()
 	if first.header.Get("Idempotent-Replayed") != "" {
-		t.Error("the first answer is marked as replayed")
+		t.Error("the first response is marked as replayed")
 	}
 	if got.header.Get("Idempotent-Replayed") != "true" {
-		t.Error("the answer is not marked as replayed")
+		t.Error("the response is not marked as replayed")
 	}
 	if got.status != first.status || !bytes.Equal(got.body, first.body) {
 		t.Errorf("got %d %s\nwant %d %s", got.status, got.body, first.status, first.body)
@@ -28,7 +28,7 @@ func wantReplay(t *testing.T, got, first answer) {
 }
 
 // wantKeyReused checks the response to another request under a known key.
-func wantKeyReused(t *testing.T, a answer) {
+func wantKeyReused(t *testing.T, a response) {
 	t.Helper()
 	wantRefusal(t, a, refusal{422, v1.ErrorTypeIdempotencyError, "idempotency_key_reused", ""})
 }
@@ -39,12 +39,12 @@ func TestReplay(t *testing.T) {
 	held := b.MustCreate(t, 100, manual).ID
 	taken := b.MustCreate(t, 100, "").ID
 	voided := b.MustCreate(t, 100, manual).ID
-	post := func(path, body string) func(string) answer {
-		return func(key string) answer { return b.post(t, path, body, keyed(key)) }
+	post := func(path, body string) func(string) response {
+		return func(key string) response { return b.post(t, path, body, keyed(key)) }
 	}
 	calls := []struct {
 		name string
-		send func(key string) answer
+		send func(key string) response
 		want int
 	}{
 		{"create", post("/v1/transactions", create(5, "")), 201},
@@ -59,7 +59,7 @@ func TestReplay(t *testing.T) {
 		{"refund of the rest", post("/v1/refunds", `{"transaction":"`+taken+`"}`), 201},
 		{"refused refund", post("/v1/refunds", `{"transaction":"`+taken+`","amount":1}`), 409},
 	}
-	firsts := map[string]answer{}
+	firsts := map[string]response{}
 	for _, c := range calls {
 		first := c.send(c.name)
 		if first.status != c.want {
@@ -109,14 +109,14 @@ func TestWhatIsNotKeptUnderAKey(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	live := coretest.MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "secret", Scopes: []string{"transactions:read"}})
-	for name, refused := range map[string]func(key string) answer{
-		"a fault of validation": func(k string) answer { return b.post(t, "/v1/transactions", create(0, ""), keyed(k)) },
-		"no such object":        func(k string) answer { return b.void(t, "txn_0000000000001", keyed(k)) },
-		"no such id":            func(k string) answer { return b.void(t, "x", keyed(k)) },
-		"no such route":         func(k string) answer { return b.post(t, "/v1/nothing", "{}", keyed(k)) },
-		"a scope that lacks":    func(k string) answer { return b.post(t, "/v1/transactions", create(5, ""), keyed(k), as(live)) },
-		"a wrong key":           func(k string) answer { return b.post(t, "/v1/transactions", create(5, ""), keyed(k), as("x")) },
-		"an acquirer that is away": func(k string) answer {
+	for name, refused := range map[string]func(key string) response{
+		"a fault of validation": func(k string) response { return b.post(t, "/v1/transactions", create(0, ""), keyed(k)) },
+		"no such object":        func(k string) response { return b.void(t, "txn_0000000000001", keyed(k)) },
+		"no such id":            func(k string) response { return b.void(t, "x", keyed(k)) },
+		"no such route":         func(k string) response { return b.post(t, "/v1/nothing", "{}", keyed(k)) },
+		"a scope that lacks":    func(k string) response { return b.post(t, "/v1/transactions", create(5, ""), keyed(k), as(live)) },
+		"a wrong key":           func(k string) response { return b.post(t, "/v1/transactions", create(5, ""), keyed(k), as("x")) },
+		"an unavailable acquirer": func(k string) response {
 			return b.post(t, "/v1/transactions", `{"amount":5,"currency":"usd","payment_method":"pm_card_unavailable"}`, keyed(k))
 		},
 	} {
@@ -178,9 +178,9 @@ func TestLostAnswers(t *testing.T) {
 
 func TestKeyInUse(t *testing.T) {
 	t.Parallel()
-	b := setupWith(t, MustHurryCatalogue(t, 10*time.Second)) // time for all that comes meanwhile
+	b := setupWith(t, MustHurryCatalogue(t, 10*time.Second)) // time for the other requests
 	const body = `{"amount":5,"currency":"usd","payment_method":"pm_card_slow"}`
-	var first answer
+	var first response
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		var err error
@@ -208,8 +208,8 @@ func TestKeyInUse(t *testing.T) {
 }
 
 // insist sends a request under its path as the key, and retries while an equal request runs. Core
-// waits for that one only a second, which is too little on a busy machine.
-func (b *bundle) insist(t *testing.T, path, body string) (a answer, err error) {
+// waits only a second for the equal request, which is too short on a busy machine.
+func (b *bundle) insist(t *testing.T, path, body string) (a response, err error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), programtest.Patience)
 	defer cancel()
@@ -230,24 +230,24 @@ func TestSixtyFourAtOnce(t *testing.T) {
 		{path: "/v1/refunds", body: `{"transaction":"` + txn + `","amount":500}`},
 	} {
 		path := r.path
-		answers := make([]answer, 64)
+		responses := make([]response, 64)
 		var wg sync.WaitGroup
-		for i := range answers {
+		for i := range responses {
 			wg.Go(func() {
 				var err error
-				if answers[i], err = b.insist(t, path, r.body); err != nil {
+				if responses[i], err = b.insist(t, path, r.body); err != nil {
 					t.Error(err)
 				}
 			})
 		}
 		wg.Wait()
 		firsts := 0
-		for _, a := range answers {
+		for _, a := range responses {
 			if a.header.Get("Idempotent-Replayed") == "" {
 				firsts++
 			}
-			if a.status != 201 || !bytes.Equal(a.body, answers[0].body) {
-				t.Errorf("%s: got %d %s, want 201 %s", path, a.status, a.body, answers[0].body)
+			if a.status != 201 || !bytes.Equal(a.body, responses[0].body) {
+				t.Errorf("%s: got %d %s, want 201 %s", path, a.status, a.body, responses[0].body)
 			}
 		}
 		if firsts != 1 {

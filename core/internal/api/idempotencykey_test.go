@@ -18,7 +18,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-func (b *bundle) lookUp(t *testing.T, key string, options ...option) answer {
+func (b *bundle) lookUp(t *testing.T, key string, options ...option) response {
 	t.Helper()
 	return b.get(t, "/v1/idempotency_keys/"+url.PathEscape(key), options...)
 }
@@ -68,7 +68,7 @@ func TestIdempotencyKeyLookUpWhileItRuns(t *testing.T) {
 			t.Errorf("got %+v", got)
 		}
 	}
-	for try := 0; ; try++ { // until the lookup came before the service, which claims old operations, had found the outcome
+	for try := 0; ; try++ { // until the lookup precedes the recovery of the operation
 		key := fmt.Sprint("old", try)
 		lose(key)
 		b.clock.Advance(25 * time.Hour)
@@ -89,7 +89,7 @@ func TestIdempotencyKeyLookUpWhileItRuns(t *testing.T) {
 	}
 }
 
-// TestRetention: a service that starts removes the keys that have expired, and no other.
+// TestRetention: a service that starts removes exactly the expired keys.
 func TestRetention(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -182,14 +182,14 @@ func TestQuotedIdempotencyKey(t *testing.T) {
 	}
 	other := b.post(t, "/v1/transactions", create(5, ""), keyed(`"order`)) // no string: taken as it is
 	if got := MustDecode[v1.Transaction](t, other, 201).ID; got == txn.ID {
-		t.Error("a value that is no string counts as the key inside of it")
+		t.Error("a value that is not a string counts as the key inside of it")
 	}
 	refused := invalid("invalid_idempotency_key", "Idempotency-Key")
 	wantRefusal(t, b.post(t, "/v1/transactions", create(5, ""), keyed(`""`)), refused)
 }
 
-// A reserved key has one purpose for 24 hours: the same request is replayed, and every other one is
-// refused, a payment among them.
+// A reserved key has one purpose for 24 hours: the same request is replayed, and every other
+// request is refused, also a payment.
 func TestReserveIdempotencyKey(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -5,8 +5,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// initiatorFault checks the party that initiates a payment, and its reason. A merchant needs a
-// reason of the networks, and some reasons are only for merchants.
+// initiatorFault checks the party that initiates a payment, and its reason. A merchant must give
+// one of the networks' reasons. Some reasons are only for merchants.
 func initiatorFault(in *v1.Initiator) *fault {
 	switch {
 	case in == nil:
@@ -14,23 +14,24 @@ func initiatorFault(in *v1.Initiator) *fault {
 	case in.Type == "":
 		return &fault{code: codeMissingField, param: "initiator.type"}
 	case !in.Type.Valid():
-		return &fault{code: codeInvalidValue, param: "initiator.type", message: "The initiator is \"customer\" or \"merchant\"."}
+		return &fault{code: codeInvalidValue, param: "initiator.type", message: "The initiator must be \"customer\" or \"merchant\"."}
 	case in.Reason != nil && !in.Reason.Valid():
-		return &fault{code: codeInvalidValue, param: "initiator.reason", message: "There is no such reason."}
+		return &fault{code: codeInvalidValue, param: "initiator.reason", message: "There is no such reason. Check its name."}
 	case in.Reason == nil && in.Type == v1.InitiatorTypeMerchant:
-		return &fault{code: codeMissingField, param: "initiator.reason", message: "A payment that the merchant initiates needs a reason."}
+		return &fault{code: codeMissingField, param: "initiator.reason", message: "A payment that the merchant initiates must have a reason."}
 	case in.Reason != nil && in.Type == v1.InitiatorTypeCustomer && merchantsAlone(*in.Reason):
-		return &fault{code: codeInvalidValue, param: "initiator.reason", message: "Only the merchant can have this reason."}
+		return &fault{code: codeInvalidValue, param: "initiator.reason", message: "This reason is only for payments that the merchant initiates."}
 	case in.PreviousNetworkTransactionID != nil && !printable(*in.PreviousNetworkTransactionID):
 		return &fault{
 			code: codeInvalidValue, param: "initiator.previous_network_transaction_id",
-			message: "The id is 1 to 64 printable ASCII characters without spaces.",
+			message: "The id must have 1 to 64 printable ASCII characters without spaces.",
 		}
 	}
 	return nil
 }
 
-// merchantsAlone reports whether a reason is an event without the customer.
+// merchantsAlone reports whether only a merchant can have the reason, because the customer takes no
+// part.
 func merchantsAlone(r v1.InitiatorReason) bool {
 	switch r {
 	case v1.InitiatorReasonResubmission, v1.InitiatorReasonDelayedCharge, v1.InitiatorReasonReauthorization, v1.InitiatorReasonNoShow:
@@ -40,7 +41,7 @@ func merchantsAlone(r v1.InitiatorReason) bool {
 	return false
 }
 
-// initiator is the initiator as the acquirer gets it.
+// initiator returns the initiator as the acquirer gets it.
 func initiator(in *v1.Initiator) acquirer.Initiator {
 	if in == nil {
 		return acquirer.Initiator{}

@@ -28,7 +28,8 @@ func (a *API) keyRoutes() []route {
 	}
 }
 
-// currentKey shows the key as the store has it now, because the caller decides by it.
+// currentKey reads the key from the store, not from the cache, because the caller makes decisions
+// with it.
 func (a *API) currentKey(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
 	k, err := a.Auth.Again(r.Context(), k)
 	if err != nil {
@@ -73,7 +74,7 @@ func (a *API) newKey(in *v1.APIKeyCreate) (engine.NewKey, *fault) {
 	case in.Kind == "":
 		return n, &fault{code: codeMissingField, param: "kind"}
 	case !in.Kind.Valid():
-		return n, &fault{code: codeInvalidValue, param: "kind", message: "A kind is \"secret\" or \"publishable\"."}
+		return n, &fault{code: codeInvalidValue, param: "kind", message: "The kind must be \"secret\" or \"publishable\"."}
 	}
 	if in.Name != nil {
 		n.Name = *in.Name
@@ -83,7 +84,7 @@ func (a *API) newKey(in *v1.APIKeyCreate) (engine.NewKey, *fault) {
 	}
 	if in.ExpiresAt != nil {
 		if n.ExpiresAt = in.ExpiresAt.UTC().Truncate(time.Millisecond); !n.ExpiresAt.After(a.Clock.Now()) {
-			return n, &fault{code: codeInvalidValue, param: "expires_at", message: "The time lies in the past."}
+			return n, &fault{code: codeInvalidValue, param: "expires_at", message: "The time must be in the future."}
 		}
 	}
 	if in.Scopes == nil {
@@ -94,18 +95,18 @@ func (a *API) newKey(in *v1.APIKeyCreate) (engine.NewKey, *fault) {
 	return n, f
 }
 
-// givenScopes are the scopes of a request in the contract's order, each once.
+// givenScopes returns the scopes of a request in the contract's order, each once.
 func givenScopes(in []v1.Scope, kind apikey.Kind) ([]string, *fault) {
 	if all := len(apikey.AllScopes()); len(in) == 0 || len(in) > all {
-		return nil, &fault{code: codeInvalidValue, param: "scopes", message: "A key has 1 to " + strconv.Itoa(all) + " scopes."}
+		return nil, &fault{code: codeInvalidValue, param: "scopes", message: "The key must have 1 to " + strconv.Itoa(all) + " scopes."}
 	}
 	for _, s := range in {
 		switch {
 		case !apikey.ValidScope(string(s)):
-			return nil, &fault{code: codeInvalidValue, param: "scopes", message: "There is no such scope."}
+			return nil, &fault{code: codeInvalidValue, param: "scopes", message: "There is no such scope. Check its name."}
 		case !slices.Contains(apikey.DefaultScopes(kind), string(s)):
 			return nil, &fault{
-				code: codeInvalidValue, param: "scopes", message: "A " + string(kind) + " key cannot have the scope " + string(s) + ".",
+				code: codeInvalidValue, param: "scopes", message: "A " + string(kind) + " key cannot have the scope " + string(s) + ". Omit it.",
 			}
 		}
 	}
@@ -131,13 +132,13 @@ func (a *API) rollKey(c *call) (engine.Result, error) {
 	return out, scopeFault(err)
 }
 
-// overlap is how long a rolled key is to stay valid.
+// overlap returns how long a rolled key stays valid.
 func overlap(in *v1.APIKeyRoll) (time.Duration, *fault) {
 	if in.ExpiresIn == nil {
 		return engine.MaxOverlap, nil
 	}
 	if *in.ExpiresIn < 0 || *in.ExpiresIn > int(engine.MaxOverlap/time.Second) {
-		return 0, &fault{code: codeInvalidValue, param: "expires_in", message: "A rolled key stays valid for 0 to 86400 seconds."}
+		return 0, &fault{code: codeInvalidValue, param: "expires_in", message: "The overlap must be from 0 to 86400 seconds."}
 	}
 	return time.Duration(*in.ExpiresIn) * time.Second, nil
 }
@@ -178,22 +179,22 @@ func forced(r *http.Request) (bool, error) {
 	case "false":
 		return false, nil
 	}
-	return false, &fault{code: codeInvalidValue, param: name, message: "Force is \"true\" or \"false\"."}
+	return false, &fault{code: codeInvalidValue, param: name, message: "The value must be \"true\" or \"false\"."}
 }
 
-// scopeFault is the refusal of a key that manages a key with a scope which it lacks.
+// scopeFault returns the refusal for a key that manages another key with a scope that it lacks.
 func scopeFault(err error) error {
 	var missing *engine.MissingScopeError
 	if errors.As(err, &missing) {
 		return &fault{
 			code: codeInsufficientScope, param: "scopes", cause: err,
-			message: "This API key lacks the scope " + missing.Scope + ", so it cannot create, roll or revoke a key that has it.",
+			message: v1.MessageNoScope(missing.Scope) + " Only such a key can create, roll or revoke one with this scope.",
 		}
 	}
 	return err
 }
 
-// showUsedKey shows a key with its last use in this process.
+// showUsedKey shows a key, including its last use in this process.
 func (a *API) showUsedKey(k *payment.APIKey) v1.APIKey {
 	used := *k
 	used.LastUsedAt = a.Auth.LastUsed(k)

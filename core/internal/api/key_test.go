@@ -77,7 +77,7 @@ func TestKeySpecsThatAreRefused(t *testing.T) {
 
 type operation struct{ method, path, body string }
 
-// operations are one call of every route that needs a scope.
+// operations returns one call of every route that needs a scope.
 func operations(txn string) map[string][]operation {
 	get := func(path string) operation { return operation{"GET", path, ""} }
 	post := func(path, body string) operation { return operation{"POST", path, body} }
@@ -157,7 +157,7 @@ func TestLiveKeys(t *testing.T) {
 	for range 2 {
 		wantRefusal(t, b.post(t, "/v1/transactions", `{"amount":1,"currency":"usd","payment_method":"card"`+card, live, keyed("k")), none)
 	}
-	// A transaction of another mode is not found, before any acquirer is chosen for the step.
+	// A transaction of the other mode is not found, before an acquirer is selected for the step.
 	gone := refusal{404, v1.ErrorTypeInvalidRequestError, "not_found", "id"}
 	wantRefusal(t, b.capture(t, txn, "", live), gone)
 	wantRefusal(t, b.void(t, txn, live), gone)
@@ -193,9 +193,9 @@ func TestKeyMadeBesideTheService(t *testing.T) {
 	}
 }
 
-// MustHealth waits until health responds 200. Its checks have a second each, which is too little on
-// a busy machine. A response of any other kind fails the test.
-func (b *bundle) MustHealth(t *testing.T) (a answer) {
+// MustHealth waits until health responds 200. Each of its checks may take a second, which is too
+// short on a busy machine. A response of any other kind fails the test.
+func (b *bundle) MustHealth(t *testing.T) (a response) {
 	t.Helper()
 	programtest.WaitFor(t, "health responds 200", func() bool {
 		if a = b.get(t, "/v1/health", header("Authorization")); a.status == 200 {

@@ -35,7 +35,7 @@ func askOf(t *testing.T, s *coretest.Service, key, route, idempotency string) (s
 	return w.Code, body
 }
 
-// mustKey makes a secret key that a service has just used, and so remembers.
+// mustKey makes a secret key that a service has just used, so that it is cached.
 func mustKey(t *testing.T, s *coretest.Service) (secret, shown string) {
 	t.Helper()
 	key, err := auth.Create(t.Context(), s.DB, s.IDs, coretest.Roots(), rand.Reader, auth.KeySpec{Merchant: s.Tenant.Merchant, Kind: apikey.Secret})
@@ -63,8 +63,8 @@ var changes = []string{
 }
 
 // TestAKeyThatEndedElsewherePostgreSQL: a core has responded that a key is revoked, or rolled
-// without an overlap, or that its merchant is out of service. Then nothing is done under the key at
-// another core that has just accepted it, and no earlier response is repeated.
+// without an overlap, or that its merchant is out of service. Then another core that has just
+// accepted the key executes no request under it, and replays no response.
 func TestAKeyThatEndedElsewherePostgreSQL(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -118,7 +118,7 @@ func TestAKeyThatEndedElsewherePostgreSQL(t *testing.T) {
 			}
 			c.end(t, first, shown)
 			if status, body := askOf(t, second, key, changes[0], "once"); status != c.want {
-				t.Errorf("an earlier answer: got %d %v", status, body)
+				t.Errorf("an earlier response: got %d %v", status, body)
 			}
 		})
 	}
@@ -140,7 +140,8 @@ func mustEnable(t *testing.T, s *coretest.Service) {
 	}
 }
 
-// mustObjects makes what changes are about, and returns what puts their ids into requests.
+// mustObjects makes the objects that changes refer to, and returns a replacer that puts their ids
+// into requests.
 func mustObjects(t *testing.T, s *coretest.Service) *strings.Replacer {
 	t.Helper()
 	made := func(route string) string {
@@ -158,26 +159,26 @@ func mustObjects(t *testing.T, s *coretest.Service) *strings.Replacer {
 		"webhook_endpoints/E", "webhook_endpoints/"+made(`POST /v1/webhook_endpoints {"url":"https://example.com/","enabled_events":["*"]}`))
 }
 
-// TestARevocationUnderLoadPostgreSQL: no payment whose request comes after the response to a
-// revocation takes place, at any core.
+// TestARevocationUnderLoadPostgreSQL: after the response to a revocation, no core accepts a payment
+// under the key.
 func TestARevocationUnderLoadPostgreSQL(t *testing.T) {
 	t.Parallel()
 	first := coretest.OpenShared(t)
 	second := first.Beside(t)
 	for range 20 {
 		key, shown := mustKey(t, second)
-		var answered atomic.Bool
+		var responded atomic.Bool
 		paid, ended := 0, make(chan struct{})
 		go func() {
 			defer close(ended)
 			for n := 0; ; n++ {
-				late := answered.Load()
+				late := responded.Load()
 				status, body := askOf(t, second, key, changes[0], map[bool]string{true: id.Format(id.Request, second.IDs.Next())}[n%2 == 0])
 				if status == 401 {
 					return
 				}
 				if status != 201 || late {
-					t.Errorf("after the answer: %t: got %d %v", late, status, body)
+					t.Errorf("after the response: %t: got %d %v", late, status, body)
 					return
 				}
 				paid++
@@ -186,7 +187,7 @@ func TestARevocationUnderLoadPostgreSQL(t *testing.T) {
 		if status, body := askOf(t, first, first.Key, "DELETE /v1/api_keys/"+shown, ""); status != 200 {
 			t.Fatalf("revoke: got %d %v", status, body)
 		}
-		answered.Store(true)
+		responded.Store(true)
 		<-ended
 		t.Logf("%d payments before it", paid)
 	}

@@ -9,8 +9,9 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// TestRevocationByARevokedKeySQLite: a revocation waits for the writer while its API key is revoked
-// in turn. It revokes nothing, so a stolen key cannot end the merchant's last one.
+// TestRevocationByARevokedKeySQLite: a revocation waits for the writer, and meanwhile its own API
+// key is revoked. The revocation has no effect, so a stolen key cannot revoke the merchant's last
+// key.
 func TestRevocationByARevokedKeySQLite(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

@@ -40,13 +40,13 @@ func TestLists(t *testing.T) {
 		caps = slices.Insert(caps, 0, MustDecode[v1.Capture](t, b.capture(t, one, `{"amount":2}`), 201).ID)
 		refs = slices.Insert(refs, 0, MustDecode[v1.Refund](t, b.refund(t, one, `,"amount":1`), 201).ID)
 	}
-	MustDecode[v1.Refund](t, b.refund(t, txns[0], ""), 201) // of another transaction than the list below names
+	MustDecode[v1.Refund](t, b.refund(t, txns[0], ""), 201) // of a transaction that the list below does not name
 	t.Run("transactions", func(t *testing.T) { t.Parallel(); b.walk(t, "/v1/transactions?", txns) })
 	t.Run("captures", func(t *testing.T) { t.Parallel(); b.walk(t, "/v1/transactions/"+one+"/captures?", caps) })
 	t.Run("refunds of one", func(t *testing.T) { t.Parallel(); b.walk(t, "/v1/refunds?transaction="+one+"&", refs) })
 }
 
-// walk reads a list of at least six ids in every way there is.
+// walk reads a list of at least six ids with every parameter.
 func (b *bundle) walk(t *testing.T, list string, want []string) {
 	t.Helper()
 	n := len(want)

@@ -11,14 +11,14 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// loggedPrefixes are of the objects whose ids stand in log lines. A token is none of them: its
-// whole id works as a credential.
+// loggedPrefixes are the prefixes of ids that log lines may contain. A token's is not among them,
+// because its whole id is a credential.
 var loggedPrefixes = []id.Prefix{
 	id.Transaction, id.Capture, id.Refund, id.Customer, id.PaymentMethod, id.APIKey, id.WebhookEndpoint, id.Event, id.Delivery, id.Merchant,
 }
 
-// isLoggedID reports whether text is exactly an id of ours that may stand in a log line. Any other
-// text of a client could be a secret.
+// isLoggedID reports whether text is exactly an id that a log line may contain. Any other text of a
+// client could be a secret.
 func isLoggedID(text string) bool {
 	return slices.ContainsFunc(loggedPrefixes, func(p id.Prefix) bool {
 		_, err := id.Parse(p, text)
@@ -26,7 +26,7 @@ func isLoggedID(text string) bool {
 	})
 }
 
-// logAddressed puts the id that the path addresses into the request's log line, and into that of a
+// logAddressed puts the id in the path into the request's log line, and into the log line of a
 // trusted hop in front.
 func logAddressed(w http.ResponseWriter, r *http.Request) {
 	if text := mux.Vars(r)["id"]; text != "" && isLoggedID(text) {

@@ -11,8 +11,8 @@ import (
 )
 
 // TestDefaultDetachedMeanwhile: a payment reads a customer's default, which is detached before the
-// payment's intent. Its refusal is stored under its key: the customer can have another default when
-// the client sends a retry, and the retry must not pay.
+// payment's intent. Its refusal is stored under its key: a retry must not pay, even if the customer
+// has another default by then.
 func TestDefaultDetachedMeanwhile(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -21,10 +21,10 @@ func TestDefaultDetachedMeanwhile(t *testing.T) {
 	MustDecode[v1.Customer](t, b.setDefault(t, customer, old), 200)
 	u := b.MustPrepare(t, `,"customer":"`+customer+`"`)
 	b.write(t, fmt.Sprint("UPDATE payment_methods SET detached_at = 1, number = NULL WHERE id = ", numberOf(t, id.PaymentMethod, old)))
-	pay := func() answer { return b.post(t, "/v1/transactions", byCustomer(customer, ""), keyed("pay")) }
-	confirm := func() answer { return b.confirm(t, u.id, u.proven(""), keyed("confirm")) }
+	pay := func() response { return b.post(t, "/v1/transactions", byCustomer(customer, ""), keyed("pay")) }
+	confirm := func() response { return b.confirm(t, u.id, u.proven(""), keyed("confirm")) }
 	paid, confirmed := pay(), confirm()
-	for _, a := range []answer{paid, confirmed} {
+	for _, a := range []response{paid, confirmed} {
 		wantRefusal(t, a, invalid("unknown_payment_method", "payment_method"))
 	}
 	MustDecode[v1.Customer](t, b.setDefault(t, customer, other), 200)
@@ -33,8 +33,8 @@ func TestDefaultDetachedMeanwhile(t *testing.T) {
 }
 
 // TestConfirmBesideAnotherSource: a transaction has a stored card, and its confirmation by another
-// card is in progress. A confirmation that names no source is in its way, and not a malformed
-// request: the same request pays later.
+// card is in progress. A confirmation without a source is refused as in conflict, not as malformed:
+// the same request can pay later.
 func TestConfirmBesideAnotherSource(t *testing.T) {
 	t.Parallel()
 	b := setupWith(t, MustHurryCatalogue(t, 20*time.Millisecond))

@@ -73,7 +73,7 @@ func (o *Operator) updateMerchant(c *call, left *trail) (engine.Result, error) {
 	return o.Engine.UpdateMerchant(c.Context(), c.request, n, change)
 }
 
-// switchMerchant takes merchants out of service, or puts them back.
+// switchMerchant takes a merchant out of service, or returns it to service.
 func (o *Operator) switchMerchant(disabled bool) operatorCommand {
 	return func(c *call, left *trail) (engine.Result, error) {
 		n, err := merchantID(c.Request, left)
@@ -89,7 +89,7 @@ func (o *Operator) switchMerchant(disabled bool) operatorCommand {
 	}
 }
 
-// ShowMerchant shows a merchant as it stands.
+// ShowMerchant shows a merchant in its present state.
 func ShowMerchant(m payment.Merchant) operator.Merchant {
 	out := operator.Merchant{
 		ID: id.Format(id.Merchant, m.ID), Object: operator.ObjectMerchant, Name: m.Name, Status: operator.Enabled, TimeZone: m.TimeZone,

@@ -33,7 +33,7 @@ func (o *Operator) listMerchantKeys(w http.ResponseWriter, r *http.Request, left
 	} else if m := v1.Mode(q.Get(only)); m.Valid() {
 		found, err = o.Store.Keys(r.Context(), payment.Tenant{Merchant: n, Live: m == v1.ModeLive}, p)
 	} else {
-		err = &fault{code: codeInvalidValue, param: only, message: "A mode is \"test\" or \"live\"."}
+		err = &fault{code: codeInvalidValue, param: only, message: "The mode must be \"test\" or \"live\"."}
 	}
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func (o *Operator) createMerchantKey(c *call, left *trail) (engine.Result, error
 	case in.Mode == "":
 		return engine.Result{}, &fault{code: codeMissingField, param: "mode"}
 	case !in.Mode.Valid():
-		return engine.Result{}, &fault{code: codeInvalidValue, param: "mode", message: "A mode is \"test\" or \"live\"."}
+		return engine.Result{}, &fault{code: codeInvalidValue, param: "mode", message: "The mode must be \"test\" or \"live\"."}
 	}
 	made, f := o.newKey(&v1.APIKeyCreate{Kind: in.Kind, Name: in.Name, Scopes: in.Scopes, ExpiresAt: in.ExpiresAt})
 	if f != nil {
@@ -66,8 +66,7 @@ func (o *Operator) createMerchantKey(c *call, left *trail) (engine.Result, error
 	return o.Engine.CreateKeyOf(c.Context(), c.request, payment.Tenant{Merchant: n, Live: in.Mode == v1.ModeLive}, apikey.AllScopes(), made)
 }
 
-// rollMerchantKey puts a new key in the place of another. An operator has all scopes, so it may
-// roll any.
+// rollMerchantKey replaces a key by a new one. An operator has all scopes, so it may roll any.
 func (o *Operator) rollMerchantKey(c *call, left *trail) (engine.Result, error) {
 	c.request.Scopes = apikey.AllScopes()
 	var in v1.APIKeyRoll
@@ -87,7 +86,7 @@ func (o *Operator) rollMerchantKey(c *call, left *trail) (engine.Result, error) 
 	return out, err
 }
 
-// merchantKey reads the key of the path, and has the audit line name it.
+// merchantKey reads the key in the path, and puts its id into the audit line.
 func (o *Operator) merchantKey(r *http.Request, left *trail) (*payment.APIKey, error) {
 	n, err := merchantID(r, left)
 	if err != nil {

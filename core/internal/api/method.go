@@ -59,8 +59,8 @@ func (a *API) attach(c *call, customer int64, in *v1.PaymentMethodCreate) (engin
 	})
 }
 
-// atToken names the field that the token of an attachment stands in, which is another one than a
-// payment's.
+// atToken renames the field in a fault: an attachment has its token in another field than a
+// payment.
 func atToken(err error) error {
 	for _, e := range []error{payment.ErrNoSource, payment.ErrTokenUsed, payment.ErrTokenExpired} {
 		if errors.Is(err, e) {
@@ -72,7 +72,7 @@ func atToken(err error) error {
 	return err
 }
 
-// fingerprint is the fingerprint of the card or bank account that the details show.
+// fingerprint returns the fingerprint of the card or bank account that the details show.
 func (d *sourceDetails) fingerprint() string {
 	switch {
 	case d.Card != nil:

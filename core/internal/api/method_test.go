@@ -12,12 +12,12 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-func (b *bundle) attach(t *testing.T, customer, token string, options ...option) answer {
+func (b *bundle) attach(t *testing.T, customer, token string, options ...option) response {
 	t.Helper()
 	return b.post(t, "/v1/customers/"+customer+"/payment_methods", `{"token":"`+token+`"}`, options...)
 }
 
-// MustAttach gives a customer the card of a token's body.
+// MustAttach makes a payment method of a customer from the body of a token.
 func (b *bundle) MustAttach(t *testing.T, customer, token string) v1.PaymentMethod {
 	t.Helper()
 	return MustDecode[v1.PaymentMethod](t, b.attach(t, customer, b.MustToken(t, token).Value.Reveal()), 201)
@@ -55,7 +55,7 @@ func TestPaymentMethod(t *testing.T) {
 	before := b.rows(t)
 	wantRefusal(t, b.pay(t, m.ID, "", keyed("later")), invalid("unknown_payment_method", "payment_method"))
 	wantReplay(t, b.pay(t, m.ID, "", keyed("paid")), charged)
-	for _, a := range []answer{b.get(t, path), b.do(t, "DELETE", path, "")} {
+	for _, a := range []response{b.get(t, path), b.do(t, "DELETE", path, "")} {
 		if a.status != 404 {
 			t.Errorf("after it is gone: got %d %s", a.status, a.body)
 		}
@@ -110,7 +110,7 @@ func TestPaymentMethodList(t *testing.T) {
 	wantRefusal(t, b.get(t, list+"color=red"), invalid("unknown_parameter", "color"))
 }
 
-// TestWhosePaymentMethod: the payer must own the payment method, with every kind of key.
+// TestWhosePaymentMethod: the payment method must belong to the payer, for every kind of key.
 func TestWhosePaymentMethod(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -187,7 +187,7 @@ func TestBadAttachments(t *testing.T) {
 	}
 }
 
-// TestDeleteCustomerDetaches: a deleted customer leaves nothing that can be charged.
+// TestDeleteCustomerDetaches: no payment method of a deleted customer can be charged.
 func TestDeleteCustomerDetaches(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -211,7 +211,7 @@ func TestDeleteCustomerDetaches(t *testing.T) {
 	}
 }
 
-// TestManyPaymentMethods: a customer has 500 at most.
+// TestManyPaymentMethods: a customer has at most 500 payment methods.
 func TestManyPaymentMethods(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -234,14 +234,14 @@ func TestManyPaymentMethods(t *testing.T) {
 }
 
 // TestDetachAgainstPay: a payment by a payment method that is detached at the same time is made or
-// refused, never half of it.
+// refused as a whole.
 func TestDetachAgainstPay(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	customer := b.MustCustomer(t, "{}").ID
 	for range rounds {
 		m := b.MustAttach(t, customer, visa).ID
-		done := make(chan answer, 1)
+		done := make(chan response, 1)
 		go func() {
 			a, err := b.try(t, "DELETE", "/v1/customers/"+customer+"/payment_methods/"+m, "")
 			if err != nil {

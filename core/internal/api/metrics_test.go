@@ -60,8 +60,8 @@ func (b *bundle) MustHookFor(t *testing.T, status int) {
 	MustDecode[v1.WebhookEndpoint](t, b.post(t, "/v1/webhook_endpoints", `{"url":"`+receiver.URL+`","enabled_events":["transaction.captured"]}`), 201)
 }
 
-// TestMetricsOfTheLead: a core that has its store for itself leads.
-func TestMetricsOfTheLead(t *testing.T) {
+// TestMetricsOfLeadership: a core that shares its store with no other core leads.
+func TestMetricsOfLeadership(t *testing.T) {
 	t.Parallel()
 	setup(t).wantSeries(t, "core_leads 1")
 }
@@ -93,7 +93,7 @@ func TestMetricsOfWebhooks(t *testing.T) {
 		`webhook_pending_deliveries 1`, `webhook_oldest_pending_seconds 0`)
 	b.clock.Advance(90 * time.Second)
 	b.wantSeries(t, `webhook_attempts_total\{outcome="bad_status"\} 3`, `webhook_pending_deliveries 1`, `webhook_oldest_pending_seconds (90|89\.\d+)`)
-	b.clock.Advance(80 * time.Hour) // from when on there is no further attempt
+	b.clock.Advance(80 * time.Hour) // after that there is no further attempt
 	b.wantSeries(t, `webhook_deliveries_total\{status="failed"\} 2`, `webhook_pending_deliveries 0`, `webhook_oldest_pending_seconds 0`)
 }
 
@@ -108,7 +108,7 @@ func TestMetricsOfPasses(t *testing.T) {
 	b.MustToken(t, visa)
 	b.wantSeries(t, `webhook_deliveries_total\{status="succeeded"\} 1`, `pass_transactions_total\{pass="settlement"\} 0`,
 		`pass_last_success_timestamp_seconds\{pass="settlement"\} 1.7952534e\+09`, `purged_rows_total\{kind="token"\} 0`)
-	b.stop(t) // else it may find some of it due itself
+	b.stop(t) // otherwise its own passes may handle due rows
 	b.clock.Advance(45 * 24 * time.Hour)
 	b.database.MustConfirm(t, b.clock)
 	b.start(t)
@@ -145,7 +145,7 @@ func TestMetricsOfOverload(t *testing.T) {
 		paid := make(chan struct{})
 		go func() {
 			defer close(paid)
-			_, _ = b.try(t, http.MethodPost, "/v1/transactions", create1("pm_card_slow", "")) // it can be refused itself
+			_, _ = b.try(t, http.MethodPost, "/v1/transactions", create1("pm_card_slow", "")) // this payment may be refused
 		}()
 		for refused := false; ; {
 			if a := b.get(t, "/v1/transactions"); a.status != 200 {

@@ -7,7 +7,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// givenNetworkToken checks a network token. Only the parts of it that may be shown are ever stored.
+// givenNetworkToken checks a network token. Only the parts that may be shown are stored.
 func (a *API) givenNetworkToken(t payment.Tenant, in *v1.NetworkTokenInput) (payer, error) {
 	if in == nil {
 		return payer{}, &fault{code: codeMissingField, param: kindNetworkToken}
@@ -20,13 +20,13 @@ func (a *API) givenNetworkToken(t payment.Tenant, in *v1.NetworkTokenInput) (pay
 		token.Cryptogram = *in.Cryptogram
 	}
 	if in.Cryptogram != nil && !base64Text(token.Cryptogram.Reveal()) {
-		return payer{}, &fault{code: codeInvalidValue, param: "network_token.cryptogram", message: "A cryptogram is 1 to 64 characters of base64."}
+		return payer{}, &fault{code: codeInvalidValue, param: "network_token.cryptogram", message: "The cryptogram must have 1 to 64 characters of base64."}
 	}
 	if f := eciFault("network_token.eci", in.Eci); f != nil {
 		return payer{}, f
 	}
 	if in.RequestorID != nil && !isDigits(*in.RequestorID, 11, 11) {
-		return payer{}, &fault{code: codeInvalidValue, param: "network_token.requestor_id", message: "A token requestor's id has 11 digits."}
+		return payer{}, &fault{code: codeInvalidValue, param: "network_token.requestor_id", message: "The id of the token requestor must have 11 digits."}
 	}
 	token.ECI, token.RequestorID = textOf(in.Eci), textOf(in.RequestorID)
 	shown := &v1.NetworkToken{

@@ -25,7 +25,7 @@ const (
 	disablePath   = merchantsPath + "/{id}/disable"
 )
 
-// operatorsAtOnce is how many operators' requests are served at once.
+// operatorsAtOnce is how many operators' requests are served at the same time.
 const operatorsAtOnce = 32
 
 // Operator serves the operator's API. The role of an operator's token decides which routes it may
@@ -43,7 +43,7 @@ type operatorRoute struct {
 	handle       func(w http.ResponseWriter, r *http.Request, left *trail) error
 }
 
-// trail is the data that a handler leaves for the audit record and the log line of its request.
+// trail is the data that a handler provides for the audit record and the log line of its request.
 type trail struct {
 	merchant, key string
 	step          string // the unfinished step that was resolved
@@ -51,10 +51,10 @@ type trail struct {
 	outcome       string // of a response that the engine did not record: replayed, or the code of a refusal
 }
 
-// object is the id that the audit record names.
+// object returns the id that the audit record names.
 func (t trail) object() string { return cmp.Or(t.operator, t.step, t.key, t.merchant) }
 
-// Operator returns the operator's API, which runs next to v1. It is for another port.
+// Operator returns the operator's API. Serve it on another port than v1.
 func (a *API) Operator() http.Handler {
 	o := &Operator{API: a}
 	h := admission.New(admission.Config{Slots: operatorsAtOnce}).Handler(a.refusing(codeOverloaded), o.router())
@@ -108,7 +108,7 @@ func (o *Operator) router() *mux.Router {
 	return m
 }
 
-// admitted admits only the operator, and logs a line in either case.
+// admitted admits only requests with a valid operator token, and logs a line for each request.
 func (o *Operator) admitted(rt operatorRoute) http.Handler {
 	name := rt.method + " " + rt.path
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -142,15 +142,15 @@ type operation struct {
 // outcomePanic is the outcome of a request whose handler panicked.
 const outcomePanic = "panic"
 
-// recorded writes the audit record of a changing request that the engine did not record: it was
-// refused, failed or repeated. It also writes the log line of every request.
+// recorded writes the audit record of a changing request that the engine did not record, because it
+// was refused, failed or repeated. It also writes the log line of every request.
 func (o *Operator) recorded(r *http.Request, name string, op *operation) {
 	ctx := context.WithoutCancel(r.Context())
 	if op.route.action != "" && op.outcome != audit.Done {
 		req := engine.Request{ID: httpx.RequestIDFrom(ctx), Actor: op.actor}
 		err := o.Engine.Recorded(ctx, req, engine.Action{Name: op.route.action, Object: op.left.object()}, op.outcome)
 		if err != nil {
-			o.log.ErrorContext(ctx, "audit record not written", slog.String("action", op.route.action), slog.Any("error", err))
+			o.log.ErrorContext(ctx, "operator: the audit record was not written", slog.String("action", op.route.action), slog.Any("error", err))
 		}
 	}
 	o.log.InfoContext(ctx, "audit", slog.String("actor", cmp.Or(op.actor.Name, "none")), slog.String("route", name),
@@ -158,8 +158,8 @@ func (o *Operator) recorded(r *http.Request, name string, op *operation) {
 		slog.String("api_key", op.left.key), slog.String("outcome", op.outcome), slog.String("request_id", httpx.RequestIDFrom(ctx)))
 }
 
-// untimely refuses the requests that a core with a wrong clock must not carry out. It may still end
-// a key or take a merchant out of service, because these cannot wait.
+// untimely refuses the requests that a core with a wrong clock must not carry out. The core may
+// still revoke a key or take a merchant out of service, because these requests cannot wait.
 func (o *Operator) untimely(rt operatorRoute) error {
 	if rt.method == http.MethodDelete || rt.path == disablePath {
 		return nil
@@ -170,7 +170,7 @@ func (o *Operator) untimely(rt operatorRoute) error {
 	return nil
 }
 
-// merchantID reads the merchant of the path, and has the audit line name it.
+// merchantID reads the merchant in the path, and puts its id into the audit line.
 func merchantID(r *http.Request, left *trail) (int64, error) {
 	n, err := pathID(r, id.Merchant)
 	if err == nil {
@@ -182,7 +182,7 @@ func merchantID(r *http.Request, left *trail) (int64, error) {
 // operatorCommand is a command of the operator's API.
 type operatorCommand func(c *call, left *trail) (engine.Result, error)
 
-// changing returns the handler of an operator's POST or PATCH, as changing of API does.
+// changing returns the handler of an operator's POST or PATCH, like API.changing.
 func (o *Operator) changing(run operatorCommand) func(http.ResponseWriter, *http.Request, *trail) error {
 	return func(w http.ResponseWriter, r *http.Request, left *trail) error {
 		body, err := readBody(w, r)

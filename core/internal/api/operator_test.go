@@ -16,7 +16,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// token is that of mle-filter and the edge in the tests, with the role filter-identify.
+// token is the token of mle-filter and the edge in the tests, with the role filter-identify.
 const token = "b3BlcmF0b3Itb3BlcmF0b3Itb3BlcmF0b3Itb3BlcmE="
 
 // port is the operators' port of a bundle, under the operator's contract.
@@ -95,7 +95,7 @@ func TestOperatorMakesAMerchantThatPays(t *testing.T) {
 	}
 }
 
-// TestDisabledMerchant: its keys are refused, and open work continues.
+// TestDisabledMerchant: the keys of a disabled merchant are refused, and its open work continues.
 func TestDisabledMerchant(t *testing.T) {
 	t.Parallel()
 	b, p := operated(t)
@@ -130,7 +130,7 @@ func TestDisabledMerchant(t *testing.T) {
 	if got := b.transaction(t, paid.ID); got.Settlement != v1.SettlementSettled {
 		t.Errorf("settlement: got %s, want settled", got.Settlement)
 	}
-	if err := b.core.Admin().DisableMerchant(t.Context(), b.merchant, true); err != nil { // as the command line does, in another process
+	if err := b.core.Admin().DisableMerchant(t.Context(), b.merchant, true); err != nil { // like the command line in another process
 		t.Fatal(err)
 	}
 	b.clock.Advance(time.Second)
@@ -154,8 +154,8 @@ func TestOperatorReplay(t *testing.T) {
 	wantRefusal(t, b.get(t, "/v1/idempotency_keys/key"), refusal{404, v1.ErrorTypeInvalidRequestError, "not_found", "key"})
 }
 
-// TestOperatorRollsAKey: the new key has the rights of the old one, which stays valid until its
-// end, and not under another merchant.
+// TestOperatorRollsAKey: the new key has the rights of the old key, which stays valid until its
+// end. A key of another merchant cannot be rolled.
 func TestOperatorRollsAKey(t *testing.T) {
 	t.Parallel()
 	b, p := operated(t)
@@ -184,10 +184,10 @@ func TestOperatorRollsAKey(t *testing.T) {
 // webhook arrives, while the keys are refused.
 func TestDisabledMerchantsOpenWorkGoesOn(t *testing.T) {
 	t.Parallel()
-	told := make(chan string, 8)
+	delivered := make(chan string, 8)
 	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		told <- string(body)
+		delivered <- string(body)
 	}))
 	t.Cleanup(receiver.Close)
 	b := openBundle(t, &bundle{rateLimit: -1, token: token, private: true, catalogue: MustHurryCatalogue(t, 20*time.Millisecond)})
@@ -198,12 +198,12 @@ func TestDisabledMerchantsOpenWorkGoesOn(t *testing.T) {
 	wantRefusal(t, b.get(t, "/v1/transactions"), refusal{403, v1.ErrorTypePermissionError, "merchant_disabled", ""})
 	b.clock.Advance(time.Second)
 	select {
-	case body := <-told:
+	case body := <-delivered:
 		if !strings.Contains(body, `"transaction.failed"`) || !strings.Contains(body, lost.Transaction.ID) {
-			t.Errorf("told: got %s", body)
+			t.Errorf("webhook: got %s", body)
 		}
 	case <-time.After(programtest.Patience):
-		t.Fatal("nobody was told what became of the payment")
+		t.Fatal("no webhook with the outcome of the payment")
 	}
 	if got := b.number(t, "SELECT COUNT(*) FROM transactions WHERE status = 'failed'"); got != 1 {
 		t.Errorf("failed payments: got %d, want 1", got)
@@ -220,7 +220,7 @@ func TestOperatorIsAskedForTheToken(t *testing.T) {
 		"none": header("Authorization"), "a merchant's key": as(b.key), "cut": as(token[:len(token)-1]), "longer": as(token + "x"), "empty": as(""),
 		"another scheme": header("Authorization", "Basic "+token), "twice": header("Authorization", "Bearer "+token, "Bearer "+token),
 	} {
-		for _, a := range []answer{
+		for _, a := range []response{
 			p.get(t, merchants, o), p.post(t, merchants, `{"name":"x"}`, o), p.post(t, merchants+"/"+b.merchant+"/disable", "", o),
 		} {
 			if wantRefusal(t, a, wrong); a.header.Get("WWW-Authenticate") != "Bearer" {

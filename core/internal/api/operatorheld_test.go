@@ -87,14 +87,14 @@ func (p *heldPort) changes(t *testing.T) map[string]operatorChange {
 	p.Clock.Advance(engine.Patience)
 	other, _ := p.mustToken(t, false)
 	merchant := merchants + "/" + id.Format(id.Merchant, p.Tenant.Merchant)
-	const news = `"type":"certificate.rotated","name":"n","object":{}}`
+	const announcement = `"type":"certificate.rotated","name":"n","object":{}}`
 	return map[string]operatorChange{
 		"POST " + merchants:                            {merchants, `{"name":"new"}`},
 		"PATCH " + merchants + "/{id}":                 {merchant, `{"name":"renamed"}`},
 		"POST " + merchants + "/{id}/disable":          {merchant + "/disable", `{}`},
 		"POST " + merchants + "/{id}/enable":           {merchant + "/enable", `{}`},
-		"POST " + merchants + "/{id}/events":           {merchant + "/events", `{"mode":"test",` + news},
-		"POST " + broadcasts:                           {broadcasts, `{` + news},
+		"POST " + merchants + "/{id}/events":           {merchant + "/events", `{"mode":"test",` + announcement},
+		"POST " + broadcasts:                           {broadcasts, `{` + announcement},
 		"POST " + merchants + "/{id}/api_keys":         {merchant + "/api_keys", `{"mode":"live","kind":"secret"}`},
 		"DELETE " + merchants + "/{id}/api_keys/{key}": {merchant + "/api_keys/" + key(), ""},
 		"POST " + merchants + "/{id}/api_keys/{key}/roll": {
@@ -120,8 +120,8 @@ func shownID(t *testing.T, body []byte) string {
 	return shown.ID
 }
 
-// send sends a request, of whose body the second half follows only after meanwhile. A request
-// without a body waits after its login.
+// send sends a request whose second half of the body follows after meanwhile. A request without a
+// body waits after its login.
 func (p *heldPort) send(t *testing.T, method string, c operatorChange, token, key string, meanwhile func()) (status int, code string) {
 	t.Helper()
 	var body io.Reader = http.NoBody
@@ -138,8 +138,8 @@ func (p *heldPort) send(t *testing.T, method string, c operatorChange, token, ke
 	if key != "" {
 		r.Header.Set("Idempotency-Key", key)
 	}
-	ended := make(chan answer, 1)
-	go func() { ended <- answerOf(t, p.server.Client(), r) }()
+	ended := make(chan response, 1)
+	go func() { ended <- responseOf(t, p.server.Client(), r) }()
 	half := len(c.body) / 2
 	write := func(part string) {
 		if _, err := io.WriteString(rest, part); err != nil {
@@ -176,20 +176,20 @@ func (p *heldPort) send(t *testing.T, method string, c operatorChange, token, ke
 	return got.status, shown.Error.Code
 }
 
-// answerOf sends a request and reads the response.
-func answerOf(t *testing.T, client *http.Client, r *http.Request) answer {
+// responseOf sends a request and reads the response.
+func responseOf(t *testing.T, client *http.Client, r *http.Request) response {
 	t.Helper()
 	resp, err := client.Do(r)
 	if err != nil {
 		t.Error(err)
-		return answer{}
+		return response{}
 	}
 	defer func() { _ = resp.Body.Close() }()
 	body, err := io.ReadAll(resp.Body)
 	if err != nil {
 		t.Error(err)
 	}
-	return answer{resp.StatusCode, resp.Header, body}
+	return response{resp.StatusCode, resp.Header, body}
 }
 
 // TestOperatorTokenEndsMeanwhile: an operator token ends after its request was admitted, and before

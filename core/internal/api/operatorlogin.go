@@ -43,9 +43,9 @@ type failed struct {
 	until time.Time // the end of the window
 }
 
-// add counts a failed login of the client with an address. It returns false if the address has had
-// maxFailures in its window: then nothing is counted, so the window ends failureWindow after the
-// first failure.
+// add counts a failed login of the client with an address. If the address has had maxFailures in
+// its window, it counts nothing and returns false. So the window ends failureWindow after the first
+// failure.
 func (f *failures) add(address string, now time.Time) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -85,16 +85,16 @@ func (f *failures) makeRoom(now time.Time) {
 
 type operatorKey struct{}
 
-// actor is the operator of an admitted request.
+// actor returns the operator of an admitted request.
 func (o *Operator) actor(r *http.Request) audit.Actor {
 	a, _ := r.Context().Value(operatorKey{}).(audit.Actor)
 	return a
 }
 
-// login finds the operator of a request and checks the role that the route needs. The request it
-// returns carries the operator, also if the role does not allow the route. A valid token is never
-// limited: clients behind one address would otherwise lock each other out. A token has 128 random
-// bits and costs one lookup by its hash, so the limit bounds refused tokens only.
+// login finds the operator of a request and checks the role that the route needs. The returned
+// request has the operator, even if the role does not allow the route. A valid token is never
+// limited, because clients behind one address would otherwise lock each other out. A token has 128
+// random bits and costs one lookup by its hash, so the limit bounds refused tokens only.
 func (o *Operator) login(r *http.Request, rt operatorRoute) (*http.Request, error) {
 	address, now := httpx.ClientAddressFrom(r.Context()), o.Clock.Now()
 	actor, role, err := o.operatorOf(r.Context(), bearer(r))
@@ -113,12 +113,12 @@ func (o *Operator) login(r *http.Request, rt operatorRoute) (*http.Request, erro
 	actor.Address = address
 	r = r.WithContext(context.WithValue(r.Context(), operatorKey{}, actor))
 	if role != auth.RoleOperator && !slices.Contains(rt.roles, role) {
-		return r, &fault{code: codeInsufficientRole, message: "This operator token has the role " + role + ", which does not allow this."}
+		return r, &fault{code: codeInsufficientRole, message: "This operator token has the role " + role + ", which does not allow this request. Use one with the role operator."}
 	}
 	return r, nil
 }
 
-// bearer is the token of a request, "" if it has none or several.
+// bearer returns the token of a request, "" if it has none or several.
 func bearer(r *http.Request) string {
 	lines := r.Header["Authorization"]
 	if len(lines) != 1 {
@@ -131,7 +131,8 @@ func bearer(r *http.Request) string {
 	return strings.TrimSpace(token)
 }
 
-// operatorOf finds an operator by its token. payment.ErrNotFound if the token is not valid.
+// operatorOf finds an operator by its token. It returns payment.ErrNotFound if the token is not
+// valid.
 func (a *API) operatorOf(ctx context.Context, token string) (actor audit.Actor, role string, err error) {
 	if token == "" {
 		return actor, "", payment.ErrNotFound

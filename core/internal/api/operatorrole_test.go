@@ -67,8 +67,8 @@ func TestOperatorRoles(t *testing.T) {
 	}
 }
 
-// TestOperatorTokens checks the life of tokens: several at once, an end by time and an end at once.
-// Nothing shows a token a second time.
+// TestOperatorTokens checks the life of tokens: several valid tokens, an expiry, and an immediate
+// revocation. Nothing shows a token a second time.
 func TestOperatorTokens(t *testing.T) {
 	t.Parallel()
 	b, p := operated(t)
@@ -133,7 +133,7 @@ func TestOperatorLoginsAreBounded(t *testing.T) {
 	if got := p.get(t, merchants); got.status != 200 {
 		t.Errorf("a valid token from the same address: got %d %s", got.status, got.body)
 	}
-	wantRefusal(t, p.get(t, merchants, as("op_guess")), limited) // a valid login frees no guesses
+	wantRefusal(t, p.get(t, merchants, as("op_guess")), limited) // a valid login does not reset the count
 	operations := httptest.NewServer(b.core.Operations())
 	t.Cleanup(operations.Close)
 	metrics, _ := read(t, operations.URL+"/metrics")

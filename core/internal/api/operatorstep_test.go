@@ -39,7 +39,7 @@ func TestOperatorResolvesAStep(t *testing.T) {
 	wantRefusal(t, p.post(t, path+"/resolve", `{"outcome":"approved",`+reason+`}`), invalid("invalid_value", "outcome"))
 	wantRefusal(t, p.post(t, stepsOf+"/"+lost+"/resolve", `{"outcome":"approved",`+reason+`}`), refusal{404, v1.ErrorTypeInvalidRequestError, "not_found", "id"})
 	var done operator.UnfinishedStep
-	programtest.WaitFor(t, "the step is resolved", func() bool { // an attempt of recovery may be under way
+	programtest.WaitFor(t, "the step is resolved", func() bool { // an attempt of recovery may be in progress
 		r := p.post(t, path+"/resolve", `{"outcome":"released",`+reason+`}`, keyed("r"))
 		if r.status == 409 {
 			return false

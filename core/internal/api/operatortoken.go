@@ -61,7 +61,7 @@ func (o *Operator) revokeOperator(w http.ResponseWriter, r *http.Request, left *
 	return nil
 }
 
-// ShowOperator shows an operator token as it stands at a time.
+// ShowOperator shows the state of an operator token at a time.
 func ShowOperator(o *payment.OperatorToken, now time.Time) operator.Token {
 	status := operator.TokenActive
 	switch {
@@ -76,7 +76,7 @@ func ShowOperator(o *payment.OperatorToken, now time.Time) operator.Token {
 	}
 }
 
-// listAudit lists audit records, newest first; before is the sequence from which on older ones are
+// listAudit lists audit records, newest first; only records with a sequence below before are
 // listed.
 func (o *Operator) listAudit(w http.ResponseWriter, r *http.Request, _ *trail) error {
 	q, err := query(r, "limit", "before")
@@ -86,12 +86,12 @@ func (o *Operator) listAudit(w http.ResponseWriter, r *http.Request, _ *trail) e
 	limit, before := 20, int64(0)
 	if q.Has("limit") {
 		if limit, err = strconv.Atoi(q.Get("limit")); err != nil || limit < 1 || limit > 100 {
-			return &fault{code: codeInvalidValue, param: "limit", message: "A limit is 1 to 100."}
+			return &fault{code: codeInvalidValue, param: "limit", message: "The limit must be from 1 to 100."}
 		}
 	}
 	if q.Has("before") {
 		if before, err = strconv.ParseInt(q.Get("before"), 10, 64); err != nil || before < 1 {
-			return &fault{code: codeInvalidValue, param: "before", message: "before is the sequence of an audit record."}
+			return &fault{code: codeInvalidValue, param: "before", message: "The value must be the sequence of an audit record."}
 		}
 	}
 	found, err := o.Store.NewestAuditRecords(r.Context(), before, limit+1)

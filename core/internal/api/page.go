@@ -18,8 +18,7 @@ const (
 	maxLimit     = 100
 
 	// maxPage is the most bytes of a response with a page. mle-filter encrypts responses up to this
-	// size by default: max_response. The largest item, with all its texts as long as they can be, has
-	// less than half of it.
+	// size by default: max_response. Even the largest possible item has less than half of it.
 	maxPage = 1 << 20
 )
 
@@ -53,27 +52,27 @@ func limit(q url.Values) (int, error) {
 	}
 	n, err := strconv.Atoi(q.Get("limit"))
 	if err != nil || n < 1 || n > maxLimit {
-		return 0, &fault{code: codeInvalidValue, param: "limit", message: "A limit is 1 to 100."}
+		return 0, &fault{code: codeInvalidValue, param: "limit", message: "The limit must be from 1 to 100."}
 	}
 	return n, nil
 }
 
-// query reads the query string, which may name each of the known parameters once and nothing else.
+// query reads the query string, which may have each known parameter once, and no other.
 func query(r *http.Request, known ...string) (url.Values, error) {
 	q, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return nil, &fault{code: codeUnknownParameter, message: "The query string cannot be read."}
+		return nil, &fault{code: codeUnknownParameter, message: "The query string is not valid: check its percent-encoding."}
 	}
 	for _, name := range slices.Sorted(maps.Keys(q)) {
 		values := q[name]
 		if !isText(name) {
-			return nil, &fault{code: codeUnknownParameter} // a param is text
+			return nil, &fault{code: codeUnknownParameter} // the name could be any text of the client, so the fault omits it
 		}
 		if !slices.Contains(known, name) {
 			return nil, &fault{code: codeUnknownParameter, param: name}
 		}
 		if len(values) > 1 {
-			return nil, &fault{code: codeInvalidValue, param: name, message: "The parameter stands twice."}
+			return nil, &fault{code: codeInvalidValue, param: name, message: "The parameter was sent twice. Send it once."}
 		}
 		if !isText(values[0]) {
 			return nil, textFault(name)

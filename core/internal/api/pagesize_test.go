@@ -13,10 +13,10 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// maxResponse is the default of max_response of mle-filter: it encrypts no longer response.
+// maxResponse is the default of mle-filter's max_response, the longest response that it encrypts.
 const maxResponse = 1 << 20
 
-// longMetadata is the longest metadata in JSON, as a member with a leading comma. A control
+// longMetadata returns the longest metadata in JSON, as a member with a leading comma. A control
 // character is one of the 500 characters of a value and has six bytes in JSON.
 func longMetadata(t *testing.T) string {
 	t.Helper()

@@ -52,7 +52,7 @@ func (b *bundle) probeQuery(t *testing.T, method, path string, p *openapi3.Param
 	t.Helper()
 	list := slices.DeleteFunc(probes(p.Name, p.Schema.Value, false), func(p probe) bool {
 		_, text := p.value.(string)
-		return p.value == nil || !text && !p.allowed && strings.HasPrefix(p.what, "a number") // in a query string all is text
+		return p.value == nil || !text && !p.allowed && strings.HasPrefix(p.what, "a number") // in a query string every value is a text
 	})
 	if len(list) == 0 { // an id: the contract gives it no bounds
 		list = []probe{{p.Name, "no id", "nonsense", false}, {p.Name, "an empty id", "", false}}
@@ -96,7 +96,7 @@ func TestIdempotencyKeyAtItsBounds(t *testing.T) {
 			t.Errorf("look-up of %s: got %d %s", p.what, a.status, a.body)
 		}
 	}
-	// Every POST and PATCH takes a key, and nothing else does by the contract.
+	// By the contract, every POST and PATCH accepts a key, and no other method.
 	for path, item := range doc.Paths.Map() {
 		for method, op := range item.Operations() {
 			want := method == http.MethodPost || method == http.MethodPatch

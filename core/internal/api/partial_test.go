@@ -12,7 +12,7 @@ const (
 	lastFunds = `,"billing":{"address":{"postal_code":"46228"}}`
 )
 
-// inCurrency is a create of an amount in a currency, by a card with 123 left.
+// inCurrency returns a create of an amount in a currency, by a card with 123 left.
 func inCurrency(amount, currency, more string) string {
 	return `{"amount":` + amount + `,"currency":"` + currency + `","payment_method":"pm_card_visa"` + lastFunds + more + `}`
 }

@@ -12,8 +12,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// The kinds of payment methods that are given in the request itself. Each names the object that
-// goes with it.
+// The kinds of payment methods that are given in the request itself. Each is also the name of its
+// object.
 const (
 	kindCard         = "card"
 	kindNetworkToken = "network_token"
@@ -37,7 +37,7 @@ type payer struct {
 	drawn    engine.Drawn
 	method   string      // the name of the source in v1; "" if a customer has no default
 	customer string      // cus_…, "" for none
-	billing  *v1.Contact // that of a stored payment method
+	billing  *v1.Contact // of a stored payment method
 	basis    error       // errOfDefault if the source is a customer's default; the cause of refusals by source
 }
 
@@ -49,7 +49,7 @@ type shownSource struct {
 	BankAccount  *v1.BankAccount  `json:"bank_account,omitempty"`
 }
 
-// payer finds the source that a request charges, and the customer that pays.
+// payer finds the payment source of a request, and its customer.
 func (a *API) payer(ctx context.Context, t payment.Tenant, g givenSource) (payer, error) {
 	if f := g.strayFault(); f != nil {
 		return payer{}, f
@@ -79,7 +79,7 @@ func (p *payer) sourceFault(err error) error {
 	return err
 }
 
-// of sets the customer that pays, nil for the owner of the source.
+// of sets the customer of the payment, nil for the owner of the source.
 func (p payer) of(customer *string) (payer, error) {
 	if customer == nil {
 		return p, nil
@@ -99,7 +99,7 @@ func (a *API) source(ctx context.Context, t payment.Tenant, g givenSource) (paye
 	case isID(id.Token, g.method):
 		return payer{}, &fault{
 			code: codeUnknownPaymentMethod, param: "payment_method", cause: payment.ErrNoSource,
-			message: "This is a token's id. Send the token's value, which the response to its creation shows.",
+			message: "This is the id of a token. Send the value of the token, which the response to its creation shows.",
 		}
 	}
 	switch g.method {
@@ -115,8 +115,8 @@ func (a *API) source(ctx context.Context, t payment.Tenant, g givenSource) (paye
 	return payer{Source: acquirer.Source{Card: card}, shown: shownSource{Card: a.shownCard(t, card, holder(g.card))}}, nil
 }
 
-// storedSource finds a token or a customer's payment method. A source that cannot be used any more
-// is found without its number. Its intent refuses it, unless the request has a stored response.
+// storedSource finds a token or a customer's payment method. If the source cannot be used any more,
+// it has no number. The intent then refuses it, unless the request has a stored response.
 func (a *API) storedSource(ctx context.Context, t payment.Tenant, name string) (payer, error) {
 	s, err := a.Engine.Stored(ctx, t, name)
 	if err != nil {
@@ -140,7 +140,7 @@ func (a *API) defaultSource(ctx context.Context, t payment.Tenant, customer stri
 	return p, nil
 }
 
-// stored is the payer of a stored source.
+// stored returns the payer of a stored source.
 func stored(s engine.Stored) payer {
 	var d sourceDetails
 	decodeDetails(s.Details, &d)
@@ -182,7 +182,7 @@ func isID(p id.Prefix, name string) bool {
 	return err == nil
 }
 
-// strayFault refuses an object of another kind than the payment method names.
+// strayFault refuses an object that does not belong to the kind of the payment method.
 func (g givenSource) strayFault() *fault {
 	for _, object := range []struct {
 		kind  string
@@ -195,7 +195,7 @@ func (g givenSource) strayFault() *fault {
 		if object.given && object.kind != g.method {
 			return &fault{
 				code: codeInvalidValue, param: object.kind,
-				message: "This object goes with payment_method \"" + object.kind + "\" only.",
+				message: "This object is only for payment_method \"" + object.kind + "\". Omit it.",
 			}
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// forPayer reduces the response to a confirmation to the part that the payer may see. It is the
-// same for the same response, so a replay is too.
+// forPayer reduces the response to a confirmation to the part that the payer may see. The result
+// depends only on the response, so replays are equal.
 func forPayer(body []byte) []byte {
 	var refused v1.ErrorBody
 	if json.Unmarshal(body, &refused) == nil && refused.Error.Code != "" {
@@ -35,7 +35,7 @@ func transactionForPayer(t *v1.Transaction) *v1.Transaction {
 	}
 }
 
-// cardForPayer leaves out the holder's name: a stored card may be another person's.
+// cardForPayer omits the holder's name, because a stored card may belong to another person.
 func cardForPayer(c *v1.Card) *v1.Card {
 	if c == nil {
 		return nil
@@ -55,9 +55,9 @@ func accountForPayer(b *v1.BankAccount) *v1.BankAccount {
 	return &out
 }
 
-// declineForPayer is the category of a decline. It does not reveal which of the number, the date,
-// the security code or the address was wrong: that would help to find them. It does not reveal that
-// the card is known to be stolen either.
+// declineForPayer returns the category of a decline. It does not reveal whether the number, the
+// date, the security code or the address was wrong, because that would help a thief to guess them.
+// It does not reveal that the card is known to be stolen either.
 func declineForPayer(code *v1.DeclineCode) *v1.DeclineCode {
 	if code == nil {
 		return nil

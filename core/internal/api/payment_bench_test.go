@@ -77,7 +77,7 @@ func mustPay(b *testing.B, url, key string, n int) {
 	}
 	r.Header.Set("Authorization", "Bearer "+key)
 	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("Idempotency-Key", fmt.Sprintf("%08x-%d", uint32(n)*2654435761, n)) // in no order, as clients draw them
+	r.Header.Set("Idempotency-Key", fmt.Sprintf("%08x-%d", uint32(n)*2654435761, n)) // in random order, like the keys of clients
 	w, err := http.DefaultClient.Do(r)
 	if err != nil {
 		b.Error(err)

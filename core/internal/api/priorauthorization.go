@@ -3,7 +3,7 @@ package api
 import v1 "github.com/causeway-pay/causeway/shared/v1"
 
 // priorFault refuses fields that contradict an approval that the issuer gave before. The issuer
-// gets no request then, so nothing can be left open, taken in part or proven.
+// gets no request, so the payment cannot wait, be partial or be authenticated.
 func priorFault(in *v1.TransactionCreate) *fault {
 	const param = "prior_authorization"
 	switch {
@@ -12,15 +12,15 @@ func priorFault(in *v1.TransactionCreate) *fault {
 	case in.PriorAuthorization.Code == "":
 		return &fault{code: codeMissingField, param: param + ".code"}
 	case !approvalCode(in.PriorAuthorization.Code):
-		return &fault{code: codeInvalidValue, param: param + ".code", message: "An approval code is 1 to 6 capital letters and digits."}
+		return &fault{code: codeInvalidValue, param: param + ".code", message: "The approval code must have 1 to 6 capital letters and digits."}
 	case unconfirmed(in):
-		return &fault{code: codeInvalidValue, param: param, message: "A payment that the issuer approved before does not wait for a confirmation."}
+		return &fault{code: codeInvalidValue, param: param, message: "A prior authorization cannot wait for a confirmation. Omit confirm."}
 	case !autoCapture(in):
-		return &fault{code: codeInvalidValue, param: "capture", message: "A payment that the issuer approved before is captured only automatically."}
+		return &fault{code: codeInvalidValue, param: "capture", message: "With a prior authorization, capture must be \"automatic\"."}
 	case partial(in):
-		return &fault{code: codeInvalidValue, param: "partial_authorization", message: "What the issuer approved before is taken in full."}
+		return &fault{code: codeInvalidValue, param: "partial_authorization", message: "With a prior authorization, partial_authorization must be \"never\"."}
 	case in.ThreeDSecure != nil:
-		return &fault{code: codeInvalidValue, param: "three_d_secure", message: "3-D Secure does not go with a prior authorization."}
+		return &fault{code: codeInvalidValue, param: "three_d_secure", message: "3-D Secure cannot be used with a prior authorization. Omit it."}
 	}
 	return nil
 }
@@ -32,11 +32,11 @@ func (p *payer) priorFault(in *v1.TransactionCreate) *fault {
 	}
 	return &fault{
 		code: codeInvalidValue, param: "prior_authorization", cause: p.basis,
-		message: "A prior authorization is of a card.",
+		message: "A prior authorization must have a card as its payment method.",
 	}
 }
 
-// priorCode is the code of the approval that the issuer gave before, "" for none.
+// priorCode returns the code of the approval that the issuer gave before, "" for none.
 func priorCode(in *v1.TransactionCreate) string {
 	if in.PriorAuthorization == nil {
 		return ""

@@ -7,7 +7,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// approvedBefore is a create by a card whose issuer gave its approval before, under a code.
+// approvedBefore returns a create by a card whose issuer has approved the payment before, with its
+// code.
 func approvedBefore(method, code, more string) string {
 	return create1(method, `,"prior_authorization":{"code":"`+code+`"}`+more)
 }
@@ -42,7 +43,8 @@ func TestPriorAuthorization(t *testing.T) {
 	}
 }
 
-// TestPriorAuthorizationByAToken: stored payment sources can also be charged under a code.
+// TestPriorAuthorizationByAToken: a stored payment source can also be charged with the code of a
+// prior approval.
 func TestPriorAuthorizationByAToken(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -76,8 +78,8 @@ func TestPriorAuthorizationThatIsNone(t *testing.T) {
 	})
 }
 
-// TestPriorAuthorizationIsFoundAgain under its code when the response was lost and the service
-// started anew.
+// TestPriorAuthorizationIsFoundAgain: after a lost response and a restart, the payment is found
+// with its code.
 func TestPriorAuthorizationIsFoundAgain(t *testing.T) {
 	t.Parallel()
 	b := setupWith(t, MustHurryCatalogue(t, 20*time.Millisecond))

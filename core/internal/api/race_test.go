@@ -15,11 +15,11 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// keyRounds is the number of times that races run which only tests over HTTP can see. Repetitions
-// share a service, and some run at the same time.
+// keyRounds is the number of repetitions of races that only tests over HTTP can see. Repetitions
+// share a service, and some run concurrently.
 var keyRounds = coretest.Races(200)
 
-// repeat runs a repetition keyRounds times. It returns what each came to, counted.
+// repeat runs a repetition keyRounds times, and counts its results.
 func repeat(t *testing.T, once func(i int) (string, error)) map[string]int {
 	t.Helper()
 	var mu sync.Mutex
@@ -44,8 +44,9 @@ func repeat(t *testing.T, once func(i int) (string, error)) map[string]int {
 	return outcomes
 }
 
-// both starts two steps at the same time, in this order or the other, and returns their responses.
-func both(backwards bool, one, two func() (answer, error)) (a, b answer, err error) {
+// both starts two steps concurrently, in the given order or in reverse, and returns their
+// responses.
+func both(backwards bool, one, two func() (response, error)) (a, b response, err error) {
 	var errOne, errTwo error
 	steps := []func(){func() { a, errOne = one() }, func() { b, errTwo = two() }}
 	if backwards {
@@ -62,7 +63,7 @@ func both(backwards bool, one, two func() (answer, error)) (a, b answer, err err
 }
 
 // made decodes the response to a create.
-func made[T any](a answer, err error) (out T, _ error) {
+func made[T any](a response, err error) (out T, _ error) {
 	if err == nil && a.status != http.StatusCreated {
 		err = fmt.Errorf("got %d %s", a.status, a.body)
 	}
@@ -74,7 +75,7 @@ func made[T any](a answer, err error) (out T, _ error) {
 
 // keyAgainstUse pays by a key again and again while it ends. Payments are accepted until one is
 // refused. After the response to the end, the key is dead.
-func (b *bundle) keyAgainstUse(t *testing.T, end func(key string) (answer, error)) {
+func (b *bundle) keyAgainstUse(t *testing.T, end func(key string) (response, error)) {
 	t.Helper()
 	var taken atomic.Int64
 	got := repeat(t, func(i int) (string, error) {
@@ -85,12 +86,12 @@ func (b *bundle) keyAgainstUse(t *testing.T, end func(key string) (answer, error
 		key := as(k.Secret.Reveal())
 		var successor v1.APIKey
 		used, ended, err := both(i%2 == 0,
-			func() (answer, error) {
+			func() (response, error) {
 				paid, last, err := b.payUntilRefused(t, key)
 				taken.Add(paid)
 				return last, err
 			},
-			func() (answer, error) {
+			func() (response, error) {
 				ended, err := end(k.ID)
 				if ended.status == http.StatusCreated {
 					err = errors.Join(err, json.Unmarshal(ended.body, &successor))
@@ -115,9 +116,9 @@ func (b *bundle) keyAgainstUse(t *testing.T, end func(key string) (answer, error
 
 // payUntilRefused pays by a key until it is refused. It returns the number of accepted payments,
 // and the last response.
-func (b *bundle) payUntilRefused(t *testing.T, key option) (taken int64, last answer, err error) {
+func (b *bundle) payUntilRefused(t *testing.T, key option) (taken int64, last response, err error) {
 	t.Helper()
-	for range 10_000 { // a key that never dies must not hold the test
+	for range 10_000 { // a key that is never refused must not block the test
 		last, err = b.try(t, "POST", "/v1/transactions", create(5, ""), key)
 		if err != nil || last.status != http.StatusCreated {
 			break
@@ -139,16 +140,16 @@ func (b *bundle) whoIs(t *testing.T, key option) ([]byte, error) {
 func TestRollAgainstUse(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.keyAgainstUse(t, func(key string) (answer, error) {
+	b.keyAgainstUse(t, func(key string) (response, error) {
 		return b.try(t, "POST", "/v1/api_keys/"+key+"/roll", `{"expires_in":0}`)
 	})
 }
 
-// TestRevokeAgainstUse: the same of a key that is revoked.
+// TestRevokeAgainstUse is TestRollAgainstUse with a revocation.
 func TestRevokeAgainstUse(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.keyAgainstUse(t, func(key string) (answer, error) { return b.try(t, "DELETE", "/v1/api_keys/"+key, "") })
+	b.keyAgainstUse(t, func(key string) (response, error) { return b.try(t, "DELETE", "/v1/api_keys/"+key, "") })
 }
 
 // TestPayersConfirmAtOnce: a payer who clicks twice pays once.
@@ -162,7 +163,7 @@ func TestPayersConfirmAtOnce(t *testing.T) {
 			return "", err
 		}
 		u := unconfirmed{txn.ID, txn.ClientSecret.Reveal()}
-		confirm := func() (answer, error) {
+		confirm := func() (response, error) {
 			return b.try(t, "POST", "/v1/transactions/"+u.id+"/confirm", u.proven(typedCard), pk)
 		}
 		one, two, err := both(i%2 == 0, confirm, confirm)
@@ -185,29 +186,29 @@ func TestPayersConfirmAtOnce(t *testing.T) {
 var rounds = coretest.Races(20)
 
 // race sends concurrent requests and returns their responses in the order given.
-func (b *bundle) race(t *testing.T, requests ...request) []answer {
+func (b *bundle) race(t *testing.T, requests ...request) []response {
 	t.Helper()
-	answers := make([]answer, len(requests))
+	responses := make([]response, len(requests))
 	start := make(chan struct{})
 	var wg sync.WaitGroup
 	for i, r := range requests {
 		wg.Go(func() {
 			<-start
 			var err error
-			if answers[i], err = b.try(t, "POST", r.path, r.body); err != nil {
+			if responses[i], err = b.try(t, "POST", r.path, r.body); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	close(start)
 	wg.Wait()
-	return answers
+	return responses
 }
 
-// statuses are the statuses of the responses, sorted.
-func statuses(answers []answer) []int {
+// statuses returns the statuses of the responses, sorted.
+func statuses(responses []response) []int {
 	var out []int
-	for _, a := range answers {
+	for _, a := range responses {
 		out = append(out, a.status)
 	}
 	slices.Sort(out)
@@ -239,7 +240,7 @@ func TestCapturesAtOnce(t *testing.T) {
 			switch a.status {
 			case 201:
 				won++
-			case 400, 409: // too much, or another one is with the acquirer
+			case 400, 409: // it exceeds the rest, or another step is at the acquirer
 			default:
 				t.Fatalf("got %d %s", a.status, a.body)
 			}
@@ -258,9 +259,9 @@ func TestCaptureAgainstVoid(t *testing.T) {
 		txn := b.MustCreate(t, 100, manual).ID
 		got := b.race(t, request{path: "/v1/transactions/" + txn + "/captures"}, request{path: "/v1/transactions/" + txn + "/void"})
 		switch s := fmt.Sprint(got[0].status, got[1].status); s {
-		case "201 409": // the void came while the capture was with the acquirer
+		case "201 409": // the void came while the capture was at the acquirer
 			b.wantTransaction(t, txn, v1.TransactionStatusCaptured, amounts{100, 100, 0, 0, 100})
-		case "409 200", "201 200": // the void came first, or once the capture was through
+		case "409 200", "201 200": // the void came before the capture, or after its end
 			b.wantTransaction(t, txn, v1.TransactionStatusVoided, amounts{100, 0, 0, 0, 0})
 		default:
 			t.Fatalf("got %s: %s %s", s, got[0].body, got[1].body)

@@ -48,7 +48,7 @@ func TestRateLimit(t *testing.T) {
 		wantRefusal(t, b.get(t, "/v1/transactions", as("sk_test_x")), refusal{401, v1.ErrorTypeAuthenticationError, "invalid_api_key", ""})
 	}
 	b.clock.Advance(500 * time.Millisecond)
-	MustDecode[v1.Transaction](t, b.post(t, "/v1/transactions", create(5, ""), keyed("k")), 201) // the refusal was not kept
+	MustDecode[v1.Transaction](t, b.post(t, "/v1/transactions", create(5, ""), keyed("k")), 201) // the refusal was not stored
 	wantRefusal(t, b.get(t, "/v1/transactions"), limited)
 	operations := httptest.NewServer(b.core.Operations())
 	t.Cleanup(operations.Close)
@@ -58,8 +58,8 @@ func TestRateLimit(t *testing.T) {
 }
 
 // TestPayersHaveShares: a client that reads the publishable key of a page leaves the key's limit to
-// other payers, with all addresses of its network. Requests that the key must not make take nothing
-// of it.
+// other payers, with all addresses of its network. Requests for which the key lacks the right do
+// not count towards the key's limit.
 func TestPayersHaveShares(t *testing.T) {
 	t.Parallel()
 	b := openBundle(t, &bundle{rateLimit: 20, hop: strings.Repeat("h", 43)})
@@ -104,7 +104,7 @@ func TestPayersHaveShares(t *testing.T) {
 }
 
 // TestProxyIsNoPayer: without a hop secret, all payers have the private address of the proxy in
-// front. They have no limit but the key's.
+// front. Only the key's limit applies.
 func TestProxyIsNoPayer(t *testing.T) {
 	t.Parallel()
 	b := openBundle(t, &bundle{rateLimit: 20})
@@ -129,16 +129,16 @@ func TestDefaultRateLimit(t *testing.T) {
 		t.Errorf("of a payer by default: got %s, want %s", limit, want)
 	}
 	for path, pattern := range map[string]string{
-		"../../README.md":       `may make ([\d,]+) requests a second, and twice as many at once`,
+		"../../README.md":       `may make ([\d,]+) requests a second, and twice as many after a pause`,
 		"../../../CHANGELOG.md": "`--rate-limit`; ([\\d,]+) requests a second",
 	} {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		told := regexp.MustCompile(pattern).FindSubmatch(text)
-		if told == nil || strings.ReplaceAll(string(told[1]), ",", "") != strconv.Itoa(core.DefaultRateLimit) {
-			t.Errorf("%s tells another default than %d: %q", path, core.DefaultRateLimit, told)
+		found := regexp.MustCompile(pattern).FindSubmatch(text)
+		if found == nil || strings.ReplaceAll(string(found[1]), ",", "") != strconv.Itoa(core.DefaultRateLimit) {
+			t.Errorf("%s names another default than %d: %q", path, core.DefaultRateLimit, found)
 		}
 	}
 	if got := setup(t).get(t, "/v1/api_keys/current").header.Get("RateLimit-Policy"); got != "" {

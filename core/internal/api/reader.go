@@ -34,7 +34,7 @@ type paymentReader interface {
 		ctx context.Context, t payment.Tenant, transaction int64, p payment.Page,
 	) (payment.List[*payment.Capture], error)
 	Refund(ctx context.Context, t payment.Tenant, id int64) (*payment.Refund, error)
-	// Refunds lists the refunds of a transaction, or with 0 of all.
+	// Refunds lists the refunds of a transaction, or with 0 all refunds.
 	Refunds(ctx context.Context, t payment.Tenant, transaction int64, p payment.Page) (payment.List[*payment.Refund], error)
 }
 

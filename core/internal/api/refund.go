@@ -62,7 +62,7 @@ func (a *API) listRefunds(w http.ResponseWriter, r *http.Request, k *payment.API
 	transaction := int64(0)
 	if q := r.URL.Query(); q.Has(filter) {
 		if transaction, err = id.Parse(id.Transaction, q.Get(filter)); err != nil {
-			return &fault{code: codeInvalidValue, param: filter, message: "This is not the id of a transaction.", cause: err}
+			return &fault{code: codeInvalidValue, param: filter, message: "The value must be the id of a transaction.", cause: err}
 		}
 	}
 	found, err := a.Store.Refunds(r.Context(), k.Tenant, transaction, p)
@@ -87,7 +87,7 @@ func (a *API) getRefund(w http.ResponseWriter, r *http.Request, k *payment.APIKe
 	return nil
 }
 
-// notFoundAt names the body's field when the object it names is not there.
+// notFoundAt names the field of the body whose object does not exist.
 func notFoundAt(err error, param string) error {
 	if f := faultOf(err); err != nil && f.code == codeNotFound && f.param == "id" {
 		return &fault{code: codeNotFound, param: param, cause: err}

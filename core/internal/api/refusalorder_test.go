@@ -10,13 +10,13 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// attempts is how often a test sends one request. The order of a map of two stays the same that
-// often once in 2^39.
+// attempts is how often a test sends one request. The probability that a map of two entries keeps
+// its order that often is 1 in 2^39.
 const attempts = 40
 
-// wantSteady sends a request with several faults again and again: each refusal names the first of
-// them.
-func wantSteady(t *testing.T, send func() answer, want refusal) {
+// wantSteady repeats a request with several faults, and checks that each refusal names the first
+// fault.
+func wantSteady(t *testing.T, send func() response, want refusal) {
 	t.Helper()
 	for range attempts {
 		wantRefusal(t, send(), want)
@@ -32,13 +32,13 @@ func TestRefusalNamesTheFirstFault(t *testing.T) {
 	t.Parallel()
 	b, p := operated(t)
 	merchant := merchants + "/" + b.merchant
-	wantSteady(t, func() answer {
+	wantSteady(t, func() response {
 		return p.do(t, "PATCH", merchant, `{"keep_customers_days":1,"keep_personal_data_days":2}`, keyed("periods"))
 	}, refusal{400, v1.ErrorTypeInvalidRequestError, "invalid_value", "keep_personal_data_days"})
 
 	long := strings.Repeat("x", 1000)
 	metadata := paid("pm_card_visa", fmt.Sprintf(`,"metadata":{"b":%q,"a":%q}`, long, long))
-	wantSteady(t, func() answer { return b.post(t, "/v1/transactions", metadata, keyed("metadata")) },
+	wantSteady(t, func() response { return b.post(t, "/v1/transactions", metadata, keyed("metadata")) },
 		refusal{400, v1.ErrorTypeInvalidRequestError, "invalid_value", "metadata.a"})
 
 	for query, want := range map[string]refusal{
@@ -47,7 +47,7 @@ func TestRefusalNamesTheFirstFault(t *testing.T) {
 		"currency=x&customer=x&status=x":    {400, v1.ErrorTypeInvalidRequestError, "invalid_value", "status"},
 		"reference=%ff&customer=%ff":        {400, v1.ErrorTypeInvalidRequestError, "invalid_value", "customer"},
 	} {
-		wantSteady(t, func() answer { return b.get(t, "/v1/transactions?"+query) }, want)
+		wantSteady(t, func() response { return b.get(t, "/v1/transactions?"+query) }, want)
 	}
 }
 

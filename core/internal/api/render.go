@@ -31,7 +31,7 @@ func Render(r engine.Result) engine.Response {
 	return engine.Response{Status: http.StatusOK, Body: object(&r)}
 }
 
-// refusal returns the response to a step that was refused, with the transaction as it stands.
+// refusal returns the response to a refused step, with the present state of the transaction.
 func refusal(r *engine.Result, why payment.Refusal) engine.Response {
 	status, body := (&fault{code: why.Code, param: why.Param, message: why.Message}).body(r.RequestID)
 	if r.Transaction != nil {
@@ -223,7 +223,7 @@ func showTransaction(t *payment.Transaction) v1.Transaction {
 	return out
 }
 
-// showResult adds the acquirer's result, once it was reached.
+// showResult adds the acquirer's result if the acquirer was reached.
 func showResult(out *v1.Transaction, r *payment.Result) {
 	if !r.Reached {
 		return

@@ -17,8 +17,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// The replayed requests are sent before a month ends and again after it, within the 24 hours of
-// their keys.
+// The replayed requests are sent before the end of a month and again after it, within 24 hours.
 var (
 	beforeMonthEnd = time.Date(2026, time.November, 30, 13, 0, 0, 0, time.UTC)
 	afterMonthEnd  = time.Date(2026, time.December, 1, 12, 30, 0, 0, time.UTC)
@@ -60,7 +59,7 @@ func TestReplayWhateverChanged(t *testing.T) {
 	w := newReplayWorld(t, b)
 	calls := slices.Concat(w.payments(t), w.steps(t), w.stored(t), w.settings(t))
 	wantEachOperation(t, calls)
-	firsts := make([]answer, len(calls))
+	firsts := make([]response, len(calls))
 	for i, c := range calls {
 		firsts[i] = b.do(t, c.method, c.path, c.body, append(c.options, keyed(c.name))...)
 		if firsts[i].status != c.want || firsts[i].header.Get("Idempotent-Replayed") != "" {
@@ -131,7 +130,7 @@ func (w *replayWorld) made(t *testing.T) (rows []int64) {
 	return rows
 }
 
-// payments are the calls that name a payment source.
+// payments returns the calls that name a payment source.
 func (w *replayWorld) payments(t *testing.T) []keyedCall {
 	t.Helper()
 	sale := func(name, body string) keyedCall {
@@ -165,7 +164,7 @@ func (w *replayWorld) payments(t *testing.T) []keyedCall {
 	}
 }
 
-// payerConfirms is the confirmation that a payer sends with a publishable key.
+// payerConfirms returns the confirmation that a payer sends with a publishable key.
 func (w *replayWorld) payerConfirms(
 	t *testing.T, confirm func(string, unconfirmed, string, ...option) keyedCall,
 ) keyedCall {
@@ -174,7 +173,7 @@ func (w *replayWorld) payerConfirms(
 	return confirm("confirm: payer", u, u.proven(`,"payment_method":"card","card":{`+lastMonth+`}`), w.publishable(t))
 }
 
-// steps are the calls on a transaction.
+// steps returns the calls on a transaction.
 func (w *replayWorld) steps(t *testing.T) []keyedCall {
 	t.Helper()
 	on := func(name, operation, more, step, body string, want int) keyedCall {
@@ -195,7 +194,7 @@ func (w *replayWorld) steps(t *testing.T) []keyedCall {
 	}
 }
 
-// stored are the calls on tokens, customers and payment methods.
+// stored returns the calls on tokens, customers and payment methods.
 func (w *replayWorld) stored(t *testing.T) []keyedCall {
 	t.Helper()
 	body := `{"card":{` + lastMonth + `,"cvc":"900"}}`
@@ -213,7 +212,7 @@ func (w *replayWorld) stored(t *testing.T) []keyedCall {
 	}
 }
 
-// settings are the calls on API keys, events and webhook endpoints.
+// settings returns the calls on API keys, events and webhook endpoints.
 func (w *replayWorld) settings(t *testing.T) []keyedCall {
 	t.Helper()
 	rolled, _ := w.createKey(t, `{"kind":"secret"}`)
@@ -235,7 +234,7 @@ func (w *replayWorld) settings(t *testing.T) []keyedCall {
 	}
 }
 
-// change ends all that the calls depended on, and has the rolled API key send the rest of the test.
+// change ends everything that the calls depended on. The rest of the test uses the rolled API key.
 func (w *replayWorld) change(t *testing.T) {
 	t.Helper()
 	MustDecode[v1.Deleted](t, w.do(t, "DELETE", "/v1/customers/"+w.customer, ""), 200)
@@ -246,8 +245,8 @@ func (w *replayWorld) change(t *testing.T) {
 	w.clock.Set(afterMonthEnd)
 }
 
-// TestOperatorReplayWhateverChanged: an operator's requests under a key are replayed as a
-// merchant's are, PATCH too.
+// TestOperatorReplayWhateverChanged: an operator's requests under a key are replayed like a
+// merchant's, also PATCH.
 func TestOperatorReplayWhateverChanged(t *testing.T) {
 	t.Parallel()
 	b, p := operated(t)
@@ -282,8 +281,8 @@ func TestDeleteTakesNoKey(t *testing.T) {
 }
 
 // TestRefusalStaysUnderItsKey: a refusal by time or stored state is the response to its key. An
-// equal request that passes the check has no effect afterwards. It can be one that a core with a
-// slower clock serves, or one that stalled between its checks and the claim of the key.
+// equal request that passes the check has no effect afterwards. For example, a core with a slower
+// clock serves it, or it stalled between its checks and the claim of the key.
 func TestRefusalStaysUnderItsKey(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -343,9 +342,9 @@ func TestRefusalStaysUnderItsKey(t *testing.T) {
 	}
 }
 
-// TestRefusalOfAUsedTokenStays: a payment is refused because another one has used its token, and
-// then the other one returns the token. An equal payment that stalled before it claimed its
-// idempotency key must not charge the card after that refusal.
+// TestRefusalOfAUsedTokenStays: a payment is refused because another payment has used its token.
+// Then the other payment returns the token. An equal payment that stalled before its claim of the
+// idempotency key must not charge the card.
 func TestRefusalOfAUsedTokenStays(t *testing.T) {
 	t.Parallel()
 	b := setupScripted(t)

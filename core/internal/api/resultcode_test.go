@@ -6,7 +6,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// wantCodes checks the networks' own characters of a payment, "" for none.
+// wantCodes checks the result codes of a payment, "" for none.
 func wantCodes(t *testing.T, got v1.Transaction, avs, cvc, cavv string) {
 	t.Helper()
 	for _, c := range []struct {
@@ -37,7 +37,7 @@ func TestResultCodes(t *testing.T) {
 		{"a security code", card, "", "", "M", ""},
 		{"an address", "", address, "E", "", ""},
 		{"a line alone", "", `,"billing":{"address":{"line1":"1 Main Street"}}`, "Y", "", ""},
-		{"a name is no address", "", `,"billing":{"first_name":"A"}`, "", "", ""},
+		{"a name is not an address", "", `,"billing":{"first_name":"A"}`, "", "", ""},
 		{"3-D Secure", "", secure, "", "", "2"},
 		{"3-D Secure without its value", "", `,"three_d_secure":{"eci":"05"}`, "", "", ""},
 		{"for later", card, address + secure + manual, "E", "M", "2"},
@@ -56,7 +56,7 @@ func TestResultCodes(t *testing.T) {
 	wantCodes(t, debit, "", "", "")
 }
 
-// TestPayerSeesNoResultCodes: they are the merchant's to weigh.
+// TestPayerSeesNoResultCodes: only the merchant sees result codes.
 func TestPayerSeesNoResultCodes(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -10,9 +10,9 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// TestPersonalDataIsErased: after the time that an operator sets, payments, their captures and
-// refunds and the events of all show no person any more. The amounts and references of the books
-// stay, and younger payments stay as they are.
+// TestPersonalDataIsErased: after the time that an operator sets, payments, their captures, refunds
+// and events contain no personal data. Amounts and references remain for the books. Younger
+// payments do not change.
 func TestPersonalDataIsErased(t *testing.T) {
 	t.Parallel()
 	b, one, _, payer := setupSenders(t)
@@ -68,7 +68,7 @@ func TestPersonalDataIsErased(t *testing.T) {
 	}
 }
 
-// clientColumns are the columns of rows that are kept, and that record the client of a request.
+// clientColumns returns the columns of kept rows that record the client of a request.
 func clientColumns() [][2]string {
 	return [][2]string{
 		{"transactions", ""},

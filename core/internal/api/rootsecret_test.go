@@ -19,15 +19,15 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// secrets changes the root secret as another process does while a service runs. The service has run
-// for as long as the clock has.
+// secrets changes the root secret like another process while a service runs. The service has run
+// for as long as the clock.
 func (b *bundle) secrets(t *testing.T, change func(*admin.Admin) error) error {
 	t.Helper()
 	b.database.MustConfirm(t, b.clock)
 	return b.unconfirmed(t, change)
 }
 
-// unconfirmed is secrets at any confirmed time.
+// unconfirmed is secrets without a confirmed time.
 func (b *bundle) unconfirmed(t *testing.T, change func(*admin.Admin) error) error {
 	t.Helper()
 	a, err := admin.Open(t.Context(), b.place())
@@ -86,7 +86,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// wantAudited looks for the newest audit records, newest first.
+// wantAudited checks the newest audit records, newest first.
 func (b *bundle) wantAudited(t *testing.T, want ...string) {
 	t.Helper()
 	found, err := b.core.Admin().AuditRecords(t.Context(), 0, len(want))
@@ -106,7 +106,7 @@ func (b *bundle) again(t *testing.T) {
 	b.restart(t)
 }
 
-// kept are requests whose responses must be the same bytes after a rotation: each shows a secret.
+// kept are requests whose responses show a secret, and must be the same bytes after a rotation.
 var kept = map[string]string{
 	"/v1/api_keys":          `{"name":"second","kind":"secret"}`,
 	"/v1/transactions":      waiting(""),
@@ -114,8 +114,8 @@ var kept = map[string]string{
 }
 
 // TestRotateRootBesideTheService rotates the root secret while a service runs. Keys, client
-// secrets, webhook secrets and stored responses stay good. Values that other processes make under
-// the new secret are good there at once.
+// secrets, webhook secrets and stored responses stay valid. Values that other processes make under
+// the new secret are valid there immediately.
 func TestRotateRootBesideTheService(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -132,7 +132,7 @@ func TestRotateRootBesideTheService(t *testing.T) {
 	payer := b.publishable(t)
 	must(t, b.rotateRoot(t))
 	if err := b.rotateRoot(t); !errors.Is(err, root.ErrPending) {
-		t.Errorf("rotated again at once: got %v", err)
+		t.Errorf("rotated again immediately: got %v", err)
 	}
 	b.clock.Advance(root.Activation)
 	b.wantAudited(t, "secrets.rotate failed", "secrets.rotate begun", "secrets.rotate done", "secrets.rotate begun")
@@ -197,7 +197,7 @@ func TestDropOldRootsWhenUnused(t *testing.T) {
 	b.wantDead(t, secret)
 }
 
-// TestDropOldRootsWaitsForConfirmations: a payer holds a client secret of before the rotation.
+// TestDropOldRootsWaitsForConfirmations: a payer has a client secret from before the rotation.
 func TestDropOldRootsWaitsForConfirmations(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -250,8 +250,8 @@ func TestRestoreAcrossARotationSQLite(t *testing.T) {
 }
 
 // TestReplaysAcrossRotations: a response that shows a secret is repeated byte by byte for the life
-// of its idempotency key. It is so before and after a rotation that this core has read late, and
-// after the older root secret was dropped.
+// of its idempotency key. That holds before and after a rotation that this core reads late, and
+// after the older root secret is dropped.
 func TestReplaysAcrossRotations(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -269,7 +269,7 @@ func TestReplaysAcrossRotations(t *testing.T) {
 			}
 		}
 	}
-	want("at once")
+	want("immediately")
 	b.again(t)
 	want("after the new version was read")
 	b.clock.Advance(root.Overlap - time.Second)
@@ -277,8 +277,8 @@ func TestReplaysAcrossRotations(t *testing.T) {
 	want("a second before the keys expire")
 }
 
-// TestDropOldRootsWaitsForResponses: a stored response that only an older root secret opens keeps
-// that from being dropped until its idempotency key expires.
+// TestDropOldRootsWaitsForResponses: an older root secret cannot be dropped while it is the only
+// one that opens a stored response. That ends when the idempotency key expires.
 func TestDropOldRootsWaitsForResponses(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

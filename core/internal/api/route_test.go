@@ -39,8 +39,8 @@ func TestUnknownRoutesAndMethods(t *testing.T) {
 	}
 }
 
-// TestEncodedSlash: a slash that a client encoded belongs to the id. Taken for a separator it once
-// reached another route, and voided.
+// TestEncodedSlash: an encoded slash is part of the id. As a separator, it once selected another
+// route and caused a void.
 func TestEncodedSlash(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -58,14 +58,14 @@ func TestEncodedSlash(t *testing.T) {
 	}
 }
 
-// TestNamesThatMustNotBeRepeated: a card number or key that a client sent as a field's name came
-// back in param.
+// TestNamesThatMustNotBeRepeated: if a client sends a card number or key as the name of a field,
+// param does not repeat it.
 func TestNamesThatMustNotBeRepeated(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	key := coretest.MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "secret"})
 	for _, name := range []string{"4111111111111111", "4111-1111-1111-1111", key, strings.Repeat("long", 60)} {
-		for _, a := range []answer{
+		for _, a := range []response{
 			b.post(t, "/v1/transactions", `{"`+name+`":1}`),
 			b.post(t, "/v1/transactions", create(1, `,"card":{"`+name+`":1}`)),
 			b.post(t, "/v1/transactions", create(1, `,"metadata":{"`+name+`":1}`)),
@@ -78,7 +78,7 @@ func TestNamesThatMustNotBeRepeated(t *testing.T) {
 	}
 }
 
-// TestQueryOnPost: a parameter that nothing reads is refused like a field that nothing reads.
+// TestQueryOnPost: an unknown query parameter is refused like an unknown field.
 func TestQueryOnPost(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

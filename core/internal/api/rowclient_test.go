@@ -35,8 +35,8 @@ func from(s *sender) option {
 	}
 }
 
-// wantClient compares the client that one row records, in columns with a prefix. A nil client is
-// none.
+// wantClient compares the client that one row records, in columns with a prefix. A nil client means
+// no client.
 func (b *bundle) wantClient(t *testing.T, what string, want *sender, table, prefix string, row int64) {
 	t.Helper()
 	var got sender
@@ -61,7 +61,7 @@ func setupSenders(t *testing.T) (b *bundle, one, two, payer *sender) {
 	return b, one, two, b.MustSender(t, "publishable", "198.51.100.9")
 }
 
-// MustNumber is the number in a public id.
+// MustNumber returns the number in a public id.
 func MustNumber(t *testing.T, p id.Prefix, text string) int64 {
 	t.Helper()
 	n, err := id.Parse(p, text)
@@ -116,8 +116,8 @@ func TestMoneyRowsNameTheirClient(t *testing.T) {
 	b.wantClient(t, "the cancelation", two, "transactions", "void_", n)
 }
 
-// TestConfirmationNamesItsClient checks that a confirmation records its own client, which is also
-// that of the capture, and leaves the client that created the transaction.
+// TestConfirmationNamesItsClient checks that a confirmation records its own client, also for the
+// capture. The client that created the transaction stays recorded.
 func TestConfirmationNamesItsClient(t *testing.T) {
 	t.Parallel()
 	b, one, _, payer := setupSenders(t)

@@ -68,7 +68,7 @@ func MustScenarios(t *testing.T) scenarios {
 
 // want checks the outcome of a create, declined or approved as in the entry, and returns the
 // transaction.
-func (s scenario) want(t *testing.T, b *bundle, a answer) v1.Transaction {
+func (s scenario) want(t *testing.T, b *bundle, a response) v1.Transaction {
 	t.Helper()
 	if s.DeclineCode == "" {
 		got := MustDecode[v1.Transaction](t, a, 201)
@@ -84,7 +84,8 @@ func (s scenario) want(t *testing.T, b *bundle, a answer) v1.Transaction {
 	return b.wantTransaction(t, e.Transaction.ID, v1.TransactionStatusDeclined, amounts{})
 }
 
-// typed is a create of 500 with a card number, and further members of the card and of the body.
+// typed returns a create of 500 with a card number, and further members of the card and of the
+// body.
 func typed(number, card, more string) string {
 	return `{"amount":500,"currency":"usd","payment_method":"card","card":{"number":"` + number + `","exp_month":12,"exp_year":2030` + card + `}` + more + `}`
 }
@@ -145,7 +146,7 @@ func TestScenarioChecks(t *testing.T) {
 			if left := got.Authorization.Balance; (left == nil) != (s.Balance == nil) || left != nil && *left != *s.Balance {
 				t.Errorf("balance: got %v, want %v", left, s.Balance)
 			}
-			if s.Approve > 0 { // without leave to take less, nothing is taken
+			if s.Approve > 0 { // without permission for a partial approval, the payment is declined
 				tooLittle := scenario{DeclineCode: "insufficient_funds", ResponseCode: "51"}
 				tooLittle.want(t, b, b.post(t, "/v1/transactions", typed("4111111111111111", "", billing)))
 			}
@@ -157,7 +158,7 @@ func TestScenarioBankAccounts(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	all := MustScenarios(t)
-	debit := func(account string, amount int64) answer {
+	debit := func(account string, amount int64) response {
 		return b.post(t, "/v1/transactions", fmt.Sprintf(`{"amount":%d,"currency":"usd","payment_method":"bank_account","bank_account":{"account_number":"%s",
 			"routing_number":"110000000","account_type":"checking","holder":"A. Payer"}}`, amount, account))
 	}
@@ -168,8 +169,8 @@ func TestScenarioBankAccounts(t *testing.T) {
 	all.Limit.want(t, b, debit("99887766", all.Limit.Amount+1))
 }
 
-// TestScenarioRefusals: a follow-up that the acquirer refuses leaves the transaction as it was, and
-// another amount goes through.
+// TestScenarioRefusals: a follow-up that the acquirer refuses does not change the transaction.
+// Another amount succeeds.
 func TestScenarioRefusals(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -201,14 +202,14 @@ func TestScenarioRefusals(t *testing.T) {
 	}
 }
 
-// TestScenarioBehaviours: late, lost and unavailable replies have their errors, and a lost outcome
-// is found after a restart.
+// TestScenarioBehaviours: late, lost and unavailable responses have their errors, and a lost
+// outcome is found after a restart.
 func TestScenarioBehaviours(t *testing.T) {
 	t.Parallel()
 	b := setupWith(t, MustHurryCatalogue(t, 20*time.Millisecond))
 	found := map[string]v1.TransactionStatus{}
 	for _, s := range MustScenarios(t).Cards {
-		a := answer{}
+		a := response{}
 		if s.Behaviour != "" {
 			a = b.post(t, "/v1/transactions", create1(s.PaymentMethod, manual))
 		}

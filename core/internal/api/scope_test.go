@@ -23,7 +23,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// house is a service behind HTTP, whose every response is checked against the contract.
+// house is a service over HTTP. Each response is checked against the contract.
 type house struct {
 	*coretest.Service
 	url    string
@@ -79,8 +79,8 @@ type caller struct {
 	key    string
 }
 
-// callers are, in both modes, a secret key with each scope alone, with all and with none, and the
-// publishable key.
+// callers are keys of both modes: secret keys with each single scope, with all and with none, and
+// the publishable key.
 func (h *house) callers(t *testing.T) []caller {
 	t.Helper()
 	var out []caller
@@ -111,8 +111,8 @@ func (h *house) MustKey(tb testing.TB, s auth.KeySpec) string {
 
 var variable = regexp.MustCompile(`\{[a-z_]+\}`)
 
-// TestScopesTable: every route by every kind of key. The routes are the API's, so a new one is in
-// the table at once.
+// TestScopesTable calls every route with every kind of key. It reads the routes from the API, so it
+// includes new ones.
 func TestScopesTable(t *testing.T) {
 	t.Parallel()
 	h := openHouse(t)
@@ -128,7 +128,7 @@ func TestScopesTable(t *testing.T) {
 		for _, c := range callers {
 			got := h.ask(t, c.key, r.Method, path, body)
 			where := r.Method + " " + r.Path + " by " + c.name
-			// The specification's permissions of public keys, in its own words.
+			// The permissions of public keys, as the specification states them.
 			browser := r.Method == http.MethodPost && (r.Path == "/v1/tokens" || r.Path == "/v1/transactions/{id}/confirm")
 			switch {
 			case c.kind == apikey.Publishable && !browser:
@@ -202,13 +202,13 @@ func (h *house) objects(t *testing.T) map[string]string {
 	return out
 }
 
-// moved is how much follow-ups have moved.
+// moved returns how much follow-ups have moved.
 func (h *house) moved() int64 {
 	return h.Acquirer.Moved(coretest.Capture) + h.Acquirer.Moved(coretest.Void) + h.Acquirer.Moved(coretest.Refund)
 }
 
-// TestOthersObjectsAreNotThere: the objects of one tenant are not found by the key of another, the
-// same merchant's of the other mode included.
+// TestOthersObjectsAreNotThere: the objects of one tenant are not found by the key of another, even
+// if it is the same merchant in the other mode.
 func TestOthersObjectsAreNotThere(t *testing.T) {
 	t.Parallel()
 	h := openHouse(t)
@@ -229,12 +229,12 @@ func TestOthersObjectsAreNotThere(t *testing.T) {
 		collection := strings.Split(strings.TrimPrefix(strings.TrimPrefix(r.Path, "/v1/"), "test_helpers/"), "/")[0]
 		object := objects[collection]
 		if object == "" {
-			object = "x" // nothing of that kind can be made yet: at least nothing else is found
+			object = "x" // such an object cannot be made here, so this checks only that no other object is found
 		}
 		path := variable.ReplaceAllString(strings.Replace(r.Path, "{id}", object, 1), "x")
 		for who, key := range keys {
 			got := h.ask(t, key, r.Method, path, "")
-			if got.status == 400 { // it wants fields, which the id is not worth looking up without
+			if got.status == 400 { // required fields are checked before the id
 				continue
 			}
 			testOnly := who == "the other mode" && strings.HasPrefix(r.Path, "/v1/test_helpers/") && got.code == "test_mode_only"
@@ -253,7 +253,8 @@ func TestOthersObjectsAreNotThere(t *testing.T) {
 	}
 }
 
-// TestLiveNeverMeetsTheSimulator: not even for a live transaction that is already there.
+// TestLiveNeverMeetsTheSimulator: a live request never reaches the simulator, even for an existing
+// live transaction.
 func TestLiveNeverMeetsTheSimulator(t *testing.T) {
 	t.Parallel()
 	h := openHouse(t)
@@ -276,7 +277,7 @@ func TestLiveNeverMeetsTheSimulator(t *testing.T) {
 	h.wantNoCalls(t)
 }
 
-// MustHold writes a transaction past the API, as one that an acquirer took.
+// MustHold writes a transaction directly into the store, as if an acquirer had taken it.
 func (h *house) MustHold(tb testing.TB, tenant payment.Tenant, status payment.Status) string {
 	tb.Helper()
 	t := payment.Transaction{

@@ -12,7 +12,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// planted are card numbers with right check digits that stand nowhere in the code or the catalogue.
+// planted are card numbers with valid check digits that do not occur in the code or the catalogue.
 func planted() []string {
 	return []string{"4539578763621486", "5425233430109903", "374245455400126", "6011556448578945"}
 }
@@ -21,7 +21,7 @@ func planted() []string {
 // quotes.
 const plantedCVC = "7351"
 
-// endings close a create that has its card, rightly and wrongly.
+// endings complete a create with a card, correctly and incorrectly.
 func endings() []string {
 	return []string{
 		"}", `,"capture":"manual"}`, `,"nonsense":1}`, `,"metadata":{"a":1}}`, `,"amount":2}`, "", "}}", `,"currency":"xxx"}`,
@@ -29,8 +29,8 @@ func endings() []string {
 	}
 }
 
-// TestSecretsAreNowhere sends card numbers, CVCs and keys along every path, refused and broken ones
-// included. Then it looks for them in everything that the service has written or logged.
+// TestSecretsAreNowhere sends card numbers, CVCs and keys in every kind of request, also in refused
+// and malformed ones. Then it looks for them in everything that the service has written or logged.
 func TestSecretsAreNowhere(t *testing.T) {
 	t.Parallel()
 	b, spans := setupTraced(t)
@@ -65,7 +65,7 @@ func TestSecretsAreNowhere(t *testing.T) {
 		send("/v1/transactions/"+number+"/captures", `{"amount":`+number+`}`)
 		send("/v1/transactions/"+number+"/"+number, "{}")
 		send("/v1/refunds", `{"transaction":"`+number+`"}`)
-		for _, a := range []answer{b.get(t, "/v1/transactions?limit="+number), b.get(t, "/v1/captures/"+number), b.get(t, "/v1/transactions", as(number))} {
+		for _, a := range []response{b.get(t, "/v1/transactions?limit="+number), b.get(t, "/v1/captures/"+number), b.get(t, "/v1/transactions", as(number))} {
 			fmt.Fprintln(&said, a.header, string(a.body))
 		}
 	}
@@ -85,8 +85,7 @@ func TestSecretsAreNowhere(t *testing.T) {
 	b.start(t)
 }
 
-// wantNowhere looks for everything planted. Keys count from behind their prefix, which is no
-// secret.
+// wantNowhere looks for everything planted. Of a key it searches only the part after the prefix.
 func wantNowhere(t *testing.T, places map[string][]byte, keys []string) {
 	t.Helper()
 	var secrets []string

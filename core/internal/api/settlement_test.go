@@ -19,7 +19,7 @@ func (b *bundle) advance(t *testing.T, by time.Duration, options ...option) v1.T
 	return MustDecode[v1.TestClock](t, b.post(t, "/v1/test_helpers/clock/advance", body, options...), 200)
 }
 
-// countEvents is how many events of a kind there are.
+// countEvents returns how many events of a kind there are.
 func (b *bundle) countEvents(t *testing.T, kind string) int64 {
 	t.Helper()
 	return b.number(t, "SELECT COUNT(*) FROM events WHERE type = ?", kind)

@@ -36,10 +36,10 @@ type bundle struct {
 	catalogue     string
 	keepPersonal  time.Duration // Config.KeepPersonal
 	keepCustomers time.Duration // Config.KeepCustomers
-	rateLimit     int           // -1 for none, as in most tests: the clock stands still, so nothing would be allowed again
+	rateLimit     int           // -1 for none, as in most tests: the clock does not advance, so no token would be refilled
 	private       bool          // webhooks may go to this machine
 	bodyGrace     time.Duration // Config.BodyGrace
-	atOnce        int           // requests that are served at once, 0 for the default
+	atOnce        int           // requests that are served at the same time, 0 for the default
 	tracer        *telemetry.Tracer
 	token         string // the operator's, "" for none
 	filter        string // the secret of the filter in front, "" for none
@@ -51,8 +51,8 @@ type bundle struct {
 	server        *httptest.Server
 	client        *http.Client
 	database      *coretest.Database
-	file          bool               // the store is a file, also if other tests have theirs on a server
-	on            *coretest.Database // where the store is, if the test started its own server
+	file          bool               // the store is a file, even if the tests run on a server
+	on            *coretest.Database // the database of the store, if the test started its own server
 	inspect       *sql.DB
 	merchant      string
 	key           string
@@ -63,7 +63,7 @@ func setup(t *testing.T) *bundle {
 	return setupWith(t, "")
 }
 
-// setupWith opens it with the simulator's catalogue at a path, "" for the built-in one.
+// setupWith opens a bundle with the simulator's catalogue at a path, "" for the built-in one.
 func setupWith(t *testing.T, catalogue string) *bundle {
 	t.Helper()
 	return openBundle(t, &bundle{catalogue: catalogue, rateLimit: -1})
@@ -114,12 +114,12 @@ func (b *bundle) start(t *testing.T) {
 	b.client = &http.Client{Transport: transport, Timeout: programtest.Patience}
 }
 
-// testKEK is the key-encryption key of the tests' databases.
+// testKEK returns the key-encryption key of the tests' databases.
 func testKEK() secret.String {
 	return secret.New(base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, vault.KEKSize)))
 }
 
-// place is the location of the bundle's store for commands.
+// place returns the location of the bundle's store for commands.
 func (b *bundle) place() datadir.Config {
 	at := datadir.Config{Data: b.dir, Clock: b.clock}
 	if b.on != nil || coretest.Shared() && !b.file {
@@ -146,7 +146,7 @@ func (b *bundle) restart(t *testing.T) {
 	b.start(t)
 }
 
-// tables are all that hold anything of a merchant's.
+// tables returns all tables with data of a merchant.
 func tables() []string {
 	return []string{
 		"merchants", "api_keys", "transactions", "captures", "refunds", "events", "idempotency_keys",
@@ -164,14 +164,14 @@ func (b *bundle) rows(t *testing.T) string {
 	return out.String()
 }
 
-// effects counts every table but that of the idempotency keys, where refusals are stored.
+// effects counts every table except the idempotency keys, which store refusals.
 func (b *bundle) effects(t *testing.T) string {
 	t.Helper()
 	keys := fmt.Sprintf("idempotency_keys=%d ", b.number(t, "SELECT COUNT(*) FROM idempotency_keys"))
 	return strings.Replace(b.rows(t), keys, "", 1)
 }
 
-// number is the result of a query for one integer.
+// number returns the result of a query for one integer.
 func (b *bundle) number(t *testing.T, query string, args ...any) int64 {
 	t.Helper()
 	var n int64
@@ -181,7 +181,7 @@ func (b *bundle) number(t *testing.T, query string, args ...any) int64 {
 	return n
 }
 
-// text is the result of a query for one text.
+// text returns the result of a query for one text.
 func (b *bundle) text(t *testing.T, query string) string {
 	t.Helper()
 	var out string
@@ -191,7 +191,7 @@ func (b *bundle) text(t *testing.T, query string) string {
 	return out
 }
 
-// request is a call in the making.
+// request is a request that is not sent yet.
 type request struct {
 	method, path, body string
 	header             http.Header
@@ -211,19 +211,19 @@ func header(name string, values ...string) option {
 	return func(r *request) { r.header[name] = values }
 }
 
-// answer is a response, read to its end.
-type answer struct {
+// response is a complete response.
+type response struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-func (b *bundle) post(t *testing.T, path, body string, options ...option) answer {
+func (b *bundle) post(t *testing.T, path, body string, options ...option) response {
 	t.Helper()
 	return b.do(t, http.MethodPost, path, body, options...)
 }
 
-func (b *bundle) get(t *testing.T, path string, options ...option) answer {
+func (b *bundle) get(t *testing.T, path string, options ...option) response {
 	t.Helper()
 	if strings.HasPrefix(path, "/v1/events") {
 		b.database.Placed(t, b.inspect)
@@ -231,7 +231,7 @@ func (b *bundle) get(t *testing.T, path string, options ...option) answer {
 	return b.do(t, http.MethodGet, path, "", options...)
 }
 
-func (b *bundle) do(t *testing.T, method, path, body string, options ...option) answer {
+func (b *bundle) do(t *testing.T, method, path, body string, options ...option) response {
 	t.Helper()
 	a, err := b.try(t, method, path, body, options...)
 	if err != nil {
@@ -240,8 +240,8 @@ func (b *bundle) do(t *testing.T, method, path, body string, options ...option) 
 	return a
 }
 
-// try is do for goroutines, which may not end the test.
-func (b *bundle) try(t *testing.T, method, path, body string, options ...option) (a answer, err error) {
+// try is do for goroutines, which must not end the test.
+func (b *bundle) try(t *testing.T, method, path, body string, options ...option) (a response, err error) {
 	t.Helper()
 	in := request{method: method, path: path, body: body, header: http.Header{"Authorization": {"Bearer " + b.key}}}
 	if body != "" {
@@ -264,12 +264,12 @@ func (b *bundle) try(t *testing.T, method, path, body string, options ...option)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	read, err := io.ReadAll(resp.Body)
-	return answer{resp.StatusCode, resp.Header, read}, err
+	return response{resp.StatusCode, resp.Header, read}, err
 }
 
 // MustDecode reads a response of the wanted status, strictly: a field outside the contract is an
 // error.
-func MustDecode[T any](tb testing.TB, a answer, status int) T {
+func MustDecode[T any](tb testing.TB, a response, status int) T {
 	tb.Helper()
 	if got, want := a.status, status; got != want {
 		tb.Fatalf("status: got %d, want %d: %s", got, want, a.body)
@@ -288,7 +288,7 @@ func (b *bundle) MustCreate(t *testing.T, amount int64, fields string) v1.Transa
 	return MustDecode[v1.Transaction](t, b.post(t, "/v1/transactions", create(amount, fields)), 201)
 }
 
-// create is the body of a create.
+// create returns the body of a create.
 func create(amount int64, fields string) string {
 	return fmt.Sprintf(`{"amount":%d,"currency":"usd","payment_method":"pm_card_visa"%s}`, amount, fields)
 }
@@ -300,17 +300,17 @@ func (b *bundle) transaction(t *testing.T, id string) v1.Transaction {
 	return MustDecode[v1.Transaction](t, b.get(t, "/v1/transactions/"+id), 200)
 }
 
-func (b *bundle) capture(t *testing.T, id, body string, options ...option) answer {
+func (b *bundle) capture(t *testing.T, id, body string, options ...option) response {
 	t.Helper()
 	return b.post(t, "/v1/transactions/"+id+"/captures", body, options...)
 }
 
-func (b *bundle) void(t *testing.T, id string, options ...option) answer {
+func (b *bundle) void(t *testing.T, id string, options ...option) response {
 	t.Helper()
 	return b.post(t, "/v1/transactions/"+id+"/void", "", options...)
 }
 
-func (b *bundle) refund(t *testing.T, id, fields string, options ...option) answer {
+func (b *bundle) refund(t *testing.T, id, fields string, options ...option) response {
 	t.Helper()
 	return b.post(t, "/v1/refunds", `{"transaction":"`+id+`"`+fields+`}`, options...)
 }
@@ -331,7 +331,7 @@ type refusal struct {
 }
 
 // wantRefusal checks an error's whole shape and returns it.
-func wantRefusal(t *testing.T, a answer, want refusal) v1.Error {
+func wantRefusal(t *testing.T, a response, want refusal) v1.Error {
 	t.Helper()
 	e := MustDecode[v1.ErrorBody](t, a, want.status).Error
 	got := refusal{e.Status, e.Type, e.Code, ""}
@@ -347,17 +347,20 @@ func wantRefusal(t *testing.T, a answer, want refusal) v1.Error {
 	if e.Message == "" {
 		t.Error("no message")
 	}
+	if want := v1.WithField(e.Code, got.param, e.Message); e.Message != want {
+		t.Errorf("message: got %q, want %q", e.Message, want)
+	}
 	return e
 }
 
-// amounts are the numbers of a transaction that move.
+// amounts are the amounts of a transaction that steps change.
 type amounts struct{ authorized, captured, refunded, capturable, refundable int64 }
 
 func amountsOf(t v1.Transaction) amounts {
 	return amounts{t.AmountAuthorized, t.AmountCaptured, t.AmountRefunded, t.AmountCapturable, t.AmountRefundable}
 }
 
-// wantTransaction reads a transaction and checks where it stands.
+// wantTransaction reads a transaction and checks its state and amounts.
 func (b *bundle) wantTransaction(t *testing.T, id string, status v1.TransactionStatus, want amounts) v1.Transaction {
 	t.Helper()
 	got := b.transaction(t, id)

@@ -7,13 +7,13 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// The fields of a good one of each kind.
+// The fields of a valid source of each kind.
 const (
 	tokenFields   = `"number":"4895370012003478","exp_month":12,"exp_year":2030`
 	accountFields = `"account_number":"000123456789","routing_number":"110000000","account_type":"checking","holder":"A. Payer"`
 )
 
-// paying is a create with a payment method of a kind, and the object of that kind.
+// paying returns a create with a payment method of a kind, and the object of that kind.
 func paying(kind, fields, more string) string {
 	return `{"amount":500,"currency":"usd","payment_method":"` + kind + `","` + kind + `":{` + fields + `}` + more + `}`
 }
@@ -119,7 +119,7 @@ func TestSourcesThatAreRefused(t *testing.T) {
 	b.wantRefused(t, "/v1/transactions", cases)
 }
 
-// create1 is a create of 1 with a payment method.
+// create1 returns a create of 1 with a payment method.
 func create1(method, more string) string {
 	return `{"amount":1,"currency":"usd","payment_method":"` + method + `"` + more + `}`
 }
@@ -169,8 +169,8 @@ func TestThreeDSecureAndInitiator(t *testing.T) {
 	b.wantRefused(t, "/v1/transactions", append(cases, badInput{"no eci", create(1, `,"three_d_secure":{"cavv":"AAAA"}`), invalid("missing_field", "three_d_secure.eci"), nil}))
 }
 
-// TestSourceSecretsAreNotKept plants the values that may only pass through, and looks for them in
-// all files and logs of the service.
+// TestSourceSecretsAreNotKept sends the values that must not be stored, and looks for them in all
+// files and logs of the service.
 func TestSourceSecretsAreNotKept(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -185,7 +185,7 @@ func TestSourceSecretsAreNotKept(t *testing.T) {
 		a := b.post(t, "/v1/transactions", body, keyed(body[20:60]))
 		for _, secret := range []string{cavv, cryptogram, account, token} {
 			if strings.Contains(string(a.body), secret) {
-				t.Errorf("%s is in the answer %s", secret, a.body)
+				t.Errorf("%s is in the response %s", secret, a.body)
 			}
 		}
 	}

@@ -12,14 +12,14 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// spans is all that a service exported to a collector, and the exporter's log.
+// spans has everything that a service exported to a collector, and the exporter's log.
 type spans struct {
 	collector *telemetrytest.Collector
 	log       *programtest.Log
 	providers []*export.Provider
 }
 
-// setupTraced opens a service whose every span is exported to a collector.
+// setupTraced opens a service that exports every span to a collector.
 func setupTraced(t *testing.T) (*bundle, *spans) {
 	t.Helper()
 	b := &bundle{rateLimit: -1}
@@ -27,7 +27,7 @@ func setupTraced(t *testing.T) (*bundle, *spans) {
 	return openBundle(t, b), s
 }
 
-// trace has the service export its spans from its next start on.
+// trace makes the service export its spans from its next start on.
 func (b *bundle) trace(t *testing.T) *spans {
 	t.Helper()
 	s := &spans{collector: telemetrytest.New(t), log: &programtest.Log{}}
@@ -59,7 +59,7 @@ func (s *spans) flush(t *testing.T) {
 	}
 }
 
-// all is every byte that was exported, once the service has stopped.
+// all returns every byte that was exported, once the service has stopped.
 func (s *spans) all(t *testing.T) []byte {
 	t.Helper()
 	s.flush(t)
@@ -115,7 +115,7 @@ func TestPassesHaveSpans(t *testing.T) {
 }
 
 // stopWithALostPayment makes a payment without an outcome, and stops the service before it can find
-// one. A payment that was resolved sooner is voided, and another one made.
+// one. If the payment is resolved sooner, it is voided, and the test makes another one.
 func (b *bundle) stopWithALostPayment(t *testing.T) string {
 	t.Helper()
 	for {

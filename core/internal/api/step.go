@@ -43,11 +43,11 @@ func (o *Operator) listSteps(w http.ResponseWriter, r *http.Request, _ *trail) e
 
 func (o *Operator) stepFilter(r *http.Request, q url.Values) (f payment.UnfinishedFilter, err error) {
 	if f.Kind = payment.StepKind(q.Get("kind")); q.Has("kind") && !slices.Contains(payment.StepKinds(), f.Kind) {
-		return f, &fault{code: codeInvalidValue, param: "kind", message: "A kind is authorize, void, capture, refund or reversal."}
+		return f, &fault{code: codeInvalidValue, param: "kind", message: "The kind must be authorize, void, capture, refund or reversal."}
 	}
 	if q.Has("merchant") {
 		if f.Merchant, err = id.Parse(id.Merchant, q.Get("merchant")); err != nil {
-			return f, &fault{code: codeInvalidValue, param: "merchant", message: "Want the id of a merchant, such as mer_0123456789abc."}
+			return f, &fault{code: codeInvalidValue, param: "merchant", message: "The value must be the id of a merchant, such as mer_0123456789abc."}
 		}
 	}
 	if !q.Has("starting_after") {
@@ -61,7 +61,7 @@ func (o *Operator) stepFilter(r *http.Request, q url.Values) (f payment.Unfinish
 	return f, nil
 }
 
-// step reads an unfinished step by its name. engine.ErrNotFound if there is none.
+// step reads an unfinished step by its name. It returns engine.ErrNotFound if there is none.
 func (o *Operator) step(r *http.Request, name string) (*payment.Unfinished, error) {
 	f, err := engine.ParseStep(name)
 	if err != nil {
@@ -109,9 +109,9 @@ func (o *Operator) resolveStep(c *call, left *trail) (engine.Result, error) {
 	out, err := o.Engine.ResolveStep(c.Context(), c.request, f, d)
 	switch {
 	case errors.Is(err, engine.ErrStepRunning):
-		return out, &fault{code: payment.OperationInProgress, message: "An attempt at the step may be under way. Resolve it in half a minute."}
+		return out, &fault{code: payment.OperationInProgress, message: "An attempt at the step may be in progress. Resolve it in 30 seconds."}
 	case errors.Is(err, engine.ErrDecision):
-		return out, &fault{code: codeInvalidValue, param: "outcome", message: "A pending reversal can be released, every other step approved, declined or no_effect."}
+		return out, &fault{code: codeInvalidValue, param: "outcome", message: "The outcome of a pending reversal must be released; of every other step, approved, declined or no_effect."}
 	}
 	return out, err
 }

@@ -8,12 +8,12 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// conflict is a step that the state of the transaction does not allow.
+// conflict returns the refusal of a step that the state of the transaction does not allow.
 func conflict(code string) refusal {
 	return refusal{409, v1.ErrorTypeInvalidRequestError, code, ""}
 }
 
-// tooMuch is a step over more than is left.
+// tooMuch returns the refusal of a step that exceeds the rest.
 func tooMuch(code string) refusal {
 	return refusal{400, v1.ErrorTypeInvalidRequestError, code, "amount"}
 }
@@ -147,7 +147,7 @@ func TestVoid(t *testing.T) {
 func TestSettle(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	settle := func(txn string) answer { return b.post(t, "/v1/test_helpers/transactions/"+txn+"/settle", "") }
+	settle := func(txn string) response { return b.post(t, "/v1/test_helpers/transactions/"+txn+"/settle", "") }
 	txn := b.MustCreate(t, 100, manual).ID
 	wantRefusal(t, settle(txn), conflict("transaction_not_settleable"))
 	MustDecode[v1.Capture](t, b.capture(t, txn, `{"amount":40}`), 201)
@@ -225,11 +225,11 @@ func TestStepsTheAcquirerDeclines(t *testing.T) {
 	for _, c := range []struct {
 		amount int64
 		fields string
-		step   func(txn string) answer
+		step   func(txn string) response
 	}{
-		{141414, manual, func(txn string) answer { return b.capture(t, txn, "") }},
-		{131313, "", func(txn string) answer { return b.refund(t, txn, "") }},
-		{151515, manual, func(txn string) answer { return b.void(t, txn) }},
+		{141414, manual, func(txn string) response { return b.capture(t, txn, "") }},
+		{131313, "", func(txn string) response { return b.refund(t, txn, "") }},
+		{151515, manual, func(txn string) response { return b.void(t, txn) }},
 	} {
 		before := b.MustCreate(t, c.amount, c.fields)
 		e := wantRefusal(t, c.step(before.ID), refusal{402, v1.ErrorTypeCardError, "acquirer_declined", ""})

@@ -52,7 +52,7 @@ func (a *API) advanceTestClock(c *call) (engine.Result, error) {
 	case in.Seconds == 0 && !given(c.body, "seconds"):
 		return engine.Result{}, &fault{code: codeMissingField, param: "seconds"}
 	case in.Seconds < 1 || in.Seconds > int64(maxAdvance/time.Second):
-		return engine.Result{}, &fault{code: codeInvalidValue, param: "seconds", message: "A test clock only moves forward, by 1 to 31622400 seconds at a time."}
+		return engine.Result{}, &fault{code: codeInvalidValue, param: "seconds", message: "A test clock can only move forward, by 1 to 31622400 seconds at a time."}
 	}
 	return a.Engine.AdvanceTestClock(c.Context(), c.request, time.Duration(in.Seconds)*time.Second)
 }

@@ -15,18 +15,18 @@ func threeDSecureFault(in *v1.ThreeDSecureInput) *fault {
 	case in.Eci == "":
 		return &fault{code: codeMissingField, param: "three_d_secure.eci"}
 	case in.Cavv != nil && !base64Text(in.Cavv.Reveal()):
-		return &fault{code: codeInvalidValue, param: "three_d_secure.cavv", message: "A CAVV is 1 to 64 characters of base64."}
+		return &fault{code: codeInvalidValue, param: "three_d_secure.cavv", message: "The CAVV must have 1 to 64 characters of base64."}
 	case in.DsTransactionID != nil && !printable(*in.DsTransactionID):
 		return &fault{
-			code: codeInvalidValue, param: "three_d_secure.ds_transaction_id", message: "The id is 1 to 64 printable ASCII characters without spaces.",
+			code: codeInvalidValue, param: "three_d_secure.ds_transaction_id", message: "The id must have 1 to 64 printable ASCII characters without spaces.",
 		}
 	case in.Version != nil && !protocolVersion(*in.Version):
-		return &fault{code: codeInvalidValue, param: "three_d_secure.version", message: "A version reads like 2.2.0."}
+		return &fault{code: codeInvalidValue, param: "three_d_secure.version", message: "The version must be like 2.2.0."}
 	}
 	return eciFault("three_d_secure.eci", &in.Eci)
 }
 
-// threeDSecure is an authentication as the acquirer gets it.
+// threeDSecure returns an authentication as the acquirer gets it.
 func threeDSecure(in *v1.ThreeDSecureInput) acquirer.ThreeDSecure {
 	if in == nil {
 		return acquirer.ThreeDSecure{}
@@ -38,7 +38,7 @@ func threeDSecure(in *v1.ThreeDSecureInput) acquirer.ThreeDSecure {
 	return out
 }
 
-// shownThreeDSecure is the part of an authentication that may be shown: all but its value.
+// shownThreeDSecure returns an authentication without its value, which must not be shown.
 func shownThreeDSecure(in *v1.ThreeDSecureInput) *v1.ThreeDSecure {
 	if in == nil {
 		return nil
@@ -48,7 +48,7 @@ func shownThreeDSecure(in *v1.ThreeDSecureInput) *v1.ThreeDSecure {
 
 func eciFault(param string, eci *string) *fault {
 	if eci != nil && !isDigits(*eci, 2, 2) {
-		return &fault{code: codeInvalidValue, param: param, message: "An ECI has two digits."}
+		return &fault{code: codeInvalidValue, param: param, message: "The ECI must have two digits."}
 	}
 	return nil
 }
@@ -85,7 +85,7 @@ func printable(s string) bool {
 	return s != "" && len(s) <= 64
 }
 
-// textOf is a field's text, "" when it was not given.
+// textOf returns a field's text, "" when it was not given.
 func textOf(s *string) string {
 	if s == nil {
 		return ""

@@ -12,9 +12,9 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// kinds of payments, of which each but the last ends at its first try. M is a customer, P a payment
-// method of it, and Q a payment method of no customer in a request for M. T is a fresh token. The
-// amount decides the acquirer's response.
+// kinds of payments. Each except the last ends at its first attempt. M is a customer and P its
+// payment method. Q is a payment method without a customer, in a request for M. T is a fresh token.
+// The amount decides the acquirer's response.
 var kinds = []string{
 	`{"amount":1%d,"currency":"usd","payment_method":"card","reference":"order","description":"<ü>"}`,
 	`{"amount":2%d,"currency":"jpy","payment_method":"card","capture":"manual"}`,
@@ -39,9 +39,9 @@ func TestTogetherAsAlonePostgreSQL(t *testing.T) {
 		defer mu.Unlock()
 		biggest = max(biggest, g.Commands)
 	}, nil)
-	told, asTold := mustLedger(t, together), mustLedger(t, alone)
-	for what, want := range asTold {
-		got := told[what]
+	batched, single := mustLedger(t, together), mustLedger(t, alone)
+	for what, want := range single {
+		got := batched[what]
 		if len(got) != len(want) {
 			t.Fatalf("%s: got %d together, %d alone", what, len(got), len(want))
 		}
@@ -60,7 +60,7 @@ func TestTogetherAsAlonePostgreSQL(t *testing.T) {
 }
 
 // mustLedger makes payments of each kind, many at the same time. It returns their responses and the
-// rows of the tables then, without the drawn values.
+// resulting rows of the tables, without the random values.
 func mustLedger(t *testing.T, s *coretest.Service) map[string][]string {
 	t.Helper()
 	s.Acquirer.Decide = func(c coretest.Call) string {
@@ -92,7 +92,7 @@ func mustLedger(t *testing.T, s *coretest.Service) map[string][]string {
 	}
 	var all sync.WaitGroup
 	var mu sync.Mutex
-	told := []string{}
+	batched := []string{}
 	room := make(chan struct{}, 40) // fewer than the share of one merchant
 	for n := 10; n < 22; n++ {
 		for i, kind := range kinds {
@@ -107,13 +107,13 @@ func mustLedger(t *testing.T, s *coretest.Service) map[string][]string {
 				status, said := askOf(t, s, s.Key, "POST /v1/transactions "+body, key)
 				mu.Lock()
 				defer mu.Unlock()
-				told = append(told, drawn(fmt.Sprint(body, status, said)))
+				batched = append(batched, drawn(fmt.Sprint(body, status, said)))
 			})
 		}
 	}
 	all.Wait()
-	slices.Sort(told)
-	out := map[string][]string{"answers": told}
+	slices.Sort(batched)
+	out := map[string][]string{"answers": batched}
 	for table, order := range map[string]string{
 		"transactions": "amount", "captures": "amount", "idempotency_keys": "key", "tokens": "id",
 		"events": "data", "transaction_terms": "1", "webhook_deliveries": "1",
@@ -138,20 +138,21 @@ var (
 	drawnNumber = regexp.MustCompile(`\b[0-9]{15,}\b|\b[0-9a-f]{32}\b|"(id|vault_key)": ?[0-9]+|"(number|fingerprint|key|secret_hash)": ?"[^"]*"|client_secret:\S+`)
 )
 
-// drawn is a text without the ids and numbers that are drawn for it.
+// drawn returns a text without its ids and random numbers.
 func drawn(text string) string {
 	return drawnNumber.ReplaceAllString(drawnID.ReplaceAllString(text, "${1}_"), "#")
 }
 
-// TestAnEndpointOfAnotherCorePostgreSQL: a core has responded that an endpoint exists, or no longer
-// does. From then on the events of payments at another core are delivered to it, or no longer.
+// TestAnEndpointOfAnotherCorePostgreSQL: a core has responded that an endpoint was created or
+// deleted. From then on the events of payments at another core are delivered to it, or no longer
+// delivered.
 func TestAnEndpointOfAnotherCorePostgreSQL(t *testing.T) {
 	t.Parallel()
 	first := coretest.OpenShared(t)
 	second := first.Beside(t)
 	pay := func(want int64) {
 		t.Helper()
-		for range 2 { // the second time it is known
+		for range 2 { // the second time the core has it cached
 			before := first.Number(t, "SELECT COUNT(*) FROM webhook_deliveries")
 			if status, body := askOf(t, second, first.Key, changes[0], ""); status != 201 {
 				t.Fatalf("got %d %v", status, body)

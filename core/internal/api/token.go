@@ -18,7 +18,8 @@ func (a *API) tokenRoutes() []route {
 }
 
 // sourceDetails is the part of a stored card or bank account that may be shown, kept as the
-// contract shows it. Tokens and payment methods share it, so that one becomes the other by copying.
+// contract shows it. Tokens and payment methods share this type, so a payment method copies it from
+// its token.
 type sourceDetails struct {
 	Card        *v1.Card        `json:"card,omitempty"`
 	BankAccount *v1.BankAccount `json:"bank_account,omitempty"`
@@ -34,7 +35,7 @@ func (a *API) createToken(c *call) (engine.Result, error) {
 	g := givenSource{method: kindCard, card: in.Card}
 	switch {
 	case in.Card != nil && in.BankAccount != nil:
-		return engine.Result{}, &fault{code: codeInvalidValue, param: kindBankAccount, message: "A token stands for a card or for a bank account."}
+		return engine.Result{}, &fault{code: codeInvalidValue, param: kindBankAccount, message: "A token stands for a card or for a bank account. Send one of them."}
 	case in.BankAccount != nil:
 		g = givenSource{method: kindBankAccount, bankAccount: in.BankAccount}
 	case in.Card == nil:

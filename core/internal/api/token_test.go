@@ -24,16 +24,16 @@ func (b *bundle) MustToken(t *testing.T, body string) v1.Token {
 	return MustDecode[v1.Token](t, b.post(t, "/v1/tokens", body), 201)
 }
 
-// tokenID is the public part of a token's value.
+// tokenID returns the public part of a token's value.
 func tokenID(value string) string { return value[:len("tok_")+13] }
 
-// paid is a create by a payment method that is named.
+// paid returns a create by a payment method that is named.
 func paid(method, more string) string {
 	return `{"amount":500,"currency":"usd","payment_method":"` + method + `"` + more + `}`
 }
 
 // pay pays by a payment method that is named.
-func (b *bundle) pay(t *testing.T, method, more string, options ...option) answer {
+func (b *bundle) pay(t *testing.T, method, more string, options ...option) response {
 	t.Helper()
 	return b.post(t, "/v1/transactions", paid(method, more), options...)
 }
@@ -88,7 +88,7 @@ func TestTokenOfABankAccount(t *testing.T) {
 	}
 }
 
-// TestTokenOnce: a second use, of any kind, is refused and nothing changes.
+// TestTokenOnce: a second use of any kind is refused, and changes nothing.
 func TestTokenOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -133,7 +133,8 @@ func TestTokenExpires(t *testing.T) {
 	}
 }
 
-// TestTokenAtOnce: of many payments by one token one wins, and the others leave nothing.
+// TestTokenAtOnce: of many concurrent payments by one token one succeeds, and the others have no
+// effect.
 func TestTokenAtOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -165,7 +166,7 @@ func TestTokenReplay(t *testing.T) {
 	}
 }
 
-// TestTokenReturns: a payment that the acquirer never saw returns its token, with its security
+// TestTokenReturns: a payment that the acquirer never received returns its token, with the security
 // code.
 func TestTokenReturns(t *testing.T) {
 	t.Parallel()
@@ -208,7 +209,7 @@ func TestBadTokens(t *testing.T) {
 	}
 }
 
-// TestTokensOfOthers: a token exists for its merchant in its mode alone.
+// TestTokensOfOthers: a token exists only for its merchant, in its mode.
 func TestTokensOfOthers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -230,7 +231,7 @@ func TestTokensOfOthers(t *testing.T) {
 	}
 }
 
-// TestPublishableKeysTokenize: they make tokens and see nothing else of them.
+// TestPublishableKeysTokenize: a publishable key creates tokens, and cannot read them later.
 func TestPublishableKeysTokenize(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -257,8 +258,7 @@ func TestTokenMovedInTheStore(t *testing.T) {
 	MustDecode[v1.Transaction](t, b.pay(t, rich, ""), 201)
 }
 
-// TestPanicWithAStoredCard: a card that came out of the vault is as little to be seen as one that
-// was typed.
+// TestPanicWithAStoredCard: after a panic, neither a stored card nor a typed card is shown.
 func TestPanicWithAStoredCard(t *testing.T) {
 	t.Parallel()
 	b := setupScripted(t)

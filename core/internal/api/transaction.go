@@ -24,8 +24,8 @@ func (a *API) transactionRoutes() []route {
 	}
 }
 
-// transactionDetails is the part of a transaction that only the merchant and the card decide. It is
-// a transaction in the contract's own words, which is stored as it is.
+// transactionDetails is the part of a transaction that comes from the merchant and the card. It has
+// the contract's form, and is stored unchanged.
 type transactionDetails struct {
 	shownSource
 	PriorAuthorization  *v1.PriorAuthorization `json:"prior_authorization,omitempty"`
@@ -74,7 +74,7 @@ func (a *API) createTransaction(c *call) (engine.Result, error) {
 	return out, payer.sourceFault(err)
 }
 
-// details is the part of a create that its transaction keeps.
+// details returns the part of a create that is stored with its transaction.
 func details(in *v1.TransactionCreate, shown shownSource, customer string) *transactionDetails {
 	return &transactionDetails{
 		shownSource: shown, PriorAuthorization: in.PriorAuthorization, ThreeDSecure: shownThreeDSecure(in.ThreeDSecure), Initiator: in.Initiator, Customer: text(customer),
@@ -83,7 +83,7 @@ func details(in *v1.TransactionCreate, shown shownSource, customer string) *tran
 	}
 }
 
-// terms are what lists find a transaction by.
+// terms returns the values by which lists find a transaction.
 func terms(customer string, reference *string) payment.Terms {
 	t := payment.Terms{Customer: customer}
 	if reference != nil {
@@ -92,10 +92,10 @@ func terms(customer string, reference *string) payment.Terms {
 	return t
 }
 
-// unconfirmed reports whether the transaction is to wait for its confirmation.
+// unconfirmed reports whether the transaction waits to be confirmed.
 func unconfirmed(in *v1.TransactionCreate) bool { return in.Confirm != nil && !*in.Confirm }
 
-// autoCapture reports whether an approved payment is captured at once.
+// autoCapture reports whether an approved payment is captured immediately.
 func autoCapture(in *v1.TransactionCreate) bool {
 	return in.Capture == nil || *in.Capture == v1.CaptureModeAutomatic
 }
@@ -105,7 +105,7 @@ func partial(in *v1.TransactionCreate) bool {
 	return in.PartialAuthorization != nil && *in.PartialAuthorization == v1.PartialAuthorizationIfAvailable
 }
 
-// createFault checks what needs neither the store nor the card.
+// createFault checks the fields that need neither the store nor the card.
 func createFault(in *v1.TransactionCreate, body []byte) *fault {
 	verification := in.Amount == 0 && !autoCapture(in) && given(body, "amount")
 	if f := amountFault(in.Amount, in.Amount != 0 || given(body, "amount")); f != nil && !verification {
@@ -121,10 +121,10 @@ func createFault(in *v1.TransactionCreate, body []byte) *fault {
 		return &fault{code: codeMissingField, param: "payment_method"}
 	}
 	if in.Capture != nil && !in.Capture.Valid() {
-		return &fault{code: codeInvalidValue, param: "capture", message: "Capture is \"automatic\" or \"manual\"."}
+		return &fault{code: codeInvalidValue, param: "capture", message: "The value must be \"automatic\" or \"manual\"."}
 	}
 	if in.PartialAuthorization != nil && !in.PartialAuthorization.Valid() {
-		return &fault{code: codeInvalidValue, param: "partial_authorization", message: "Partial authorization is \"never\" or \"if_available\"."}
+		return &fault{code: codeInvalidValue, param: "partial_authorization", message: "The value must be \"never\" or \"if_available\"."}
 	}
 	for _, f := range []*fault{
 		controlFault("statement_descriptor", in.StatementDescriptor),
@@ -149,7 +149,7 @@ func holder(c *v1.CardInput) *string {
 	return c.Holder
 }
 
-// billing is the part of the payer's address that the issuer checks.
+// billing returns the part of the payer's address that the issuer checks.
 func billing(c *v1.Contact) acquirer.Billing {
 	var b acquirer.Billing
 	if c == nil || c.Address == nil {
@@ -219,7 +219,7 @@ func (a *API) bareStep(c *call) (int64, error) {
 	return n, c.decode(&struct{}{}, true)
 }
 
-// pathSegment reads a variable of the path, which the router leaves encoded.
+// pathSegment decodes a variable of the path: the router does not.
 func pathSegment(r *http.Request, name string) (string, error) {
 	segment, err := url.PathUnescape(mux.Vars(r)[name])
 	if err != nil {

@@ -24,13 +24,13 @@ type creation struct {
 func creations() []creation {
 	return []creation{
 		{
-			"captures at once unless told otherwise", create(1050, ""),
+			"captures immediately by default", create(1050, ""),
 			v1.TransactionStatusCaptured,
 			amounts{1050, 1050, 0, 0, 1050},
 			"pm_card_visa", v1.CardBrandVisa, "4242",
 		},
 		{
-			"captures at once when told to", create(1, `,"capture":"automatic"`),
+			"captures immediately on request", create(1, `,"capture":"automatic"`),
 			v1.TransactionStatusCaptured,
 			amounts{1, 1, 0, 0, 1},
 			"pm_card_visa", v1.CardBrandVisa, "4242",
@@ -86,7 +86,7 @@ func TestCreateTransaction(t *testing.T) {
 	}
 }
 
-// flat is a transaction without pointers, so that two can be compared by their print.
+// flat returns a transaction without pointers, so that its printed form can be compared.
 func flat(t v1.Transaction) v1.Transaction {
 	t.Card, t.Checks, t.Authorization = nil, nil, nil
 	return t

@@ -41,7 +41,7 @@ func transactionFilter(q url.Values) (f payment.TransactionFilter, err error) {
 	if q.Has("amount") {
 		amount, err := strconv.ParseInt(q.Get("amount"), 10, 64)
 		if err != nil || !isDigits(q.Get("amount"), 1, 12) || amount > money.Max {
-			return f, &fault{code: codeInvalidAmount, param: "amount", message: "An amount is an integer from 0 to 999999999999."}
+			return f, &fault{code: codeInvalidAmount, param: "amount", message: "The amount must be an integer from 0 to 999999999999."}
 		}
 		f.Amount = &amount
 	}

@@ -21,7 +21,7 @@ func linkFault(in *v1.RefundCreate) *fault {
 		{kindBankAccount, in.BankAccount != nil},
 	} {
 		if object.given {
-			return &fault{code: codeInvalidValue, param: object.param, message: "A refund of a transaction goes to where the money came from."}
+			return &fault{code: codeInvalidValue, param: object.param, message: "The refund of a transaction goes to its payment source. Omit this field."}
 		}
 	}
 	return nil
@@ -32,15 +32,15 @@ func unlinkedFault(in *v1.RefundCreate) *fault {
 	case in.PaymentMethod != nil && *in.PaymentMethod == "":
 		return &fault{code: codeMissingField, param: "payment_method"}
 	case in.PaymentMethod == nil:
-		return &fault{code: codeMissingField, param: "transaction", message: "Name the transaction, or else a payment_method for an unlinked refund."}
+		return &fault{code: codeMissingField, param: "transaction", message: "Send the transaction, or a payment_method for an unlinked refund."}
 	case in.Capture != nil:
-		return &fault{code: codeInvalidValue, param: "capture", message: "A capture goes with its transaction only."}
+		return &fault{code: codeInvalidValue, param: "capture", message: "A capture needs its transaction. Send transaction too."}
 	case in.Amount == nil:
 		return &fault{code: codeMissingField, param: "amount"}
 	case in.Currency == nil || *in.Currency == "":
 		return &fault{code: codeMissingField, param: "currency"}
 	case *in.PaymentMethod == kindNetworkToken:
-		return &fault{code: codeInvalidValue, param: "payment_method", message: "An unlinked refund goes to a card or bank account."}
+		return &fault{code: codeInvalidValue, param: "payment_method", message: "An unlinked refund must go to a card or bank account."}
 	}
 	if _, ok := money.Lookup(*in.Currency); !ok {
 		return &fault{code: codeUnknownCurrency, param: "currency"}
@@ -48,7 +48,7 @@ func unlinkedFault(in *v1.RefundCreate) *fault {
 	return lengthFault(field{"payment_method", in.PaymentMethod, 64})
 }
 
-// createCredit gives money to where none was taken from.
+// createCredit makes an unlinked refund.
 func (a *API) createCredit(c *call, in *v1.RefundCreate) (engine.Result, error) {
 	payee, err := a.payer(c.Context(), c.key.Tenant, givenSource{method: *in.PaymentMethod, card: in.Card, bankAccount: in.BankAccount})
 	if err != nil {

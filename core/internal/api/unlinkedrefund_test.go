@@ -12,12 +12,12 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// giving is a refund of no transaction.
+// giving returns the body of an unlinked refund.
 func giving(amount int64, currency, method, more string) string {
 	return fmt.Sprintf(`{"amount":%d,"currency":"%s","payment_method":"%s"%s}`, amount, currency, method, more)
 }
 
-// setupGiving is a bundle whose merchant may give money to where it took none from.
+// setupGiving returns a bundle whose merchant may make unlinked refunds.
 func setupGiving(t *testing.T) *bundle {
 	t.Helper()
 	b := setup(t)
@@ -153,8 +153,9 @@ func TestBadUnlinkedRefunds(t *testing.T) {
 	})
 }
 
-// TestUnlinkedRefundIsFoundAgain when its response was lost and the service started again. A refund
-// that the acquirer has not received stays pending for a day, and keeps its key as long.
+// TestUnlinkedRefundIsFoundAgain: an unlinked refund is found after its response was lost and the
+// service restarted. A refund that the acquirer has not received stays pending for a day, and its
+// key stays in use.
 func TestUnlinkedRefundIsFoundAgain(t *testing.T) {
 	t.Parallel()
 	b := setupWith(t, MustHurryCatalogue(t, 20*time.Millisecond))
@@ -167,14 +168,14 @@ func TestUnlinkedRefundIsFoundAgain(t *testing.T) {
 	const unseen = "pm_card_timeout_before_effect"
 	programtest.WaitFor(t, "looked for", func() bool { return b.number(t, "SELECT COUNT(*) FROM reversals WHERE asked = 1") == 1 })
 	if got := b.number(t, "SELECT COUNT(*) FROM refunds WHERE state = 'pending'"); got != 1 {
-		t.Errorf("%d refunds are pending, want the one that the acquirer does not know", got)
+		t.Errorf("%d refunds are pending, want one, which the acquirer has not received", got)
 	}
 	wantRefusal(t, b.post(t, "/v1/refunds", giving(500, "usd", unseen, ""), keyed(unseen)), refusal{409, v1.ErrorTypeIdempotencyError, "idempotency_key_in_use", ""})
 	const seen = "pm_card_timeout_after_effect"
 	MustDecode[v1.Refund](t, b.post(t, "/v1/refunds", giving(500, "usd", seen, ""), keyed(seen)), 201)
 	for hours := 0; b.number(t, "SELECT COUNT(*) FROM reversals") > 0; hours++ {
 		if hours > 48 {
-			t.Fatal("there is no end to it")
+			t.Fatal("the reversals do not end")
 		}
 		looked := b.number(t, "SELECT COALESCE(SUM(version), 0) FROM reversals")
 		b.clock.Advance(time.Hour)
@@ -198,7 +199,8 @@ func (b *bundle) refunded(t *testing.T, id string) (got v1.RefundStatus) {
 	return got
 }
 
-// TestUnlinkedRefundsShowNothing plants cards along every path that gives money to one.
+// TestUnlinkedRefundsShowNothing uses card numbers in every kind of request for an unlinked refund.
+// No response, file or log shows one.
 func TestUnlinkedRefundsShowNothing(t *testing.T) {
 	t.Parallel()
 	b := setupGiving(t)

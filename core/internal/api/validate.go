@@ -20,7 +20,7 @@ const (
 	maxLineItems     = 100
 )
 
-// amountFault checks an amount that must be there and positive.
+// amountFault checks an amount that is required and must be positive.
 func amountFault(amount int64, given bool) *fault {
 	switch {
 	case amount == 0 && !given:
@@ -42,27 +42,27 @@ type field struct {
 func lengthFault(fields ...field) *fault {
 	for _, f := range fields {
 		if f.value != nil && utf8.RuneCountInString(*f.value) > f.limit {
-			return &fault{code: codeInvalidValue, param: f.param, message: "The value is longer than " + strconv.Itoa(f.limit) + " characters."}
+			return &fault{code: codeInvalidValue, param: f.param, message: "The value is longer than " + strconv.Itoa(f.limit) + " characters. Shorten it."}
 		}
 	}
 	return nil
 }
 
-// controlFault refuses control characters in a text that goes to the card networks as it is.
+// controlFault refuses control characters in a text that is sent unchanged to the card networks.
 func controlFault(param string, value *string) *fault {
 	if value == nil || !strings.ContainsFunc(*value, unicode.IsControl) {
 		return nil
 	}
-	return &fault{code: codeInvalidValue, param: param, message: "The value has a control character."}
+	return &fault{code: codeInvalidValue, param: param, message: "The value has a control character. Remove it."}
 }
 
-// isText reports whether a value can be kept as a text: PostgreSQL keeps none that is not UTF-8,
-// and no character of code 0.
+// isText reports whether a value can be stored as a text. PostgreSQL stores only UTF-8 without
+// U+0000.
 func isText(value string) bool { return utf8.ValidString(value) && !strings.Contains(value, "\x00") }
 
-// textFault is the fault of a value that is no text.
+// textFault returns the fault of a value that is not a text.
 func textFault(param string) *fault {
-	return &fault{code: codeInvalidValue, param: param, message: "A text is UTF-8 and has no character U+0000."}
+	return &fault{code: codeInvalidValue, param: param, message: "The text must be UTF-8 without the character U+0000."}
 }
 
 func metadataFault(m *v1.Metadata) *fault {
@@ -70,12 +70,12 @@ func metadataFault(m *v1.Metadata) *fault {
 		return nil
 	}
 	if len(*m) > maxMetadata {
-		return &fault{code: codeInvalidValue, param: "metadata", message: "There are more than 50 entries."}
+		return &fault{code: codeInvalidValue, param: "metadata", message: "There are more than 50 entries. Send fewer."}
 	}
 	for _, k := range slices.Sorted(maps.Keys(*m)) {
 		v := (*m)[k]
 		if k == "" || utf8.RuneCountInString(k) > maxMetadataKey {
-			return &fault{code: codeInvalidValue, param: "metadata", message: "A key has 1 to 40 characters."}
+			return &fault{code: codeInvalidValue, param: "metadata", message: "Each key must have 1 to 40 characters."}
 		}
 		if f := lengthFault(field{"metadata." + k, &v, maxMetadataValue}); f != nil {
 			return f
@@ -116,14 +116,14 @@ func orderFault(o *v1.Order) *fault {
 		{"order.discount_amount", o.DiscountAmount},
 	} {
 		if amount.value != nil && (*amount.value < 0 || *amount.value > money.Max) {
-			return &fault{code: codeInvalidAmount, param: amount.param, message: "This amount is an integer from 0 to 999999999999."}
+			return &fault{code: codeInvalidAmount, param: amount.param, message: "The amount must be an integer from 0 to 999999999999."}
 		}
 	}
 	if f := lengthFault(field{"order.purchase_order_number", o.PurchaseOrderNumber, 64}); f != nil || o.LineItems == nil {
 		return f
 	}
 	if len(*o.LineItems) > maxLineItems {
-		return &fault{code: codeInvalidValue, param: "order.line_items", message: "There are more than 100 line items."}
+		return &fault{code: codeInvalidValue, param: "order.line_items", message: "There are more than 100 line items. Send fewer."}
 	}
 	for i, item := range *o.LineItems {
 		if f := lineItemFault("order.line_items."+strconv.Itoa(i), &item); f != nil {
@@ -138,10 +138,10 @@ func lineItemFault(at string, i *v1.LineItem) *fault {
 		return &fault{code: codeMissingField, param: at + ".name"}
 	}
 	if !decimal(i.Quantity, 10) {
-		return &fault{code: codeInvalidValue, param: at + ".quantity", message: "A quantity is a decimal with at most 10 digits and 4 places."}
+		return &fault{code: codeInvalidValue, param: at + ".quantity", message: "The quantity must be a decimal with at most 10 digits and 4 places."}
 	}
 	if !decimal(i.UnitPrice, 12) {
-		return &fault{code: codeInvalidValue, param: at + ".unit_price", message: "A unit price is a decimal with at most 12 digits and 4 places."}
+		return &fault{code: codeInvalidValue, param: at + ".unit_price", message: "The unit price must be a decimal with at most 12 digits and 4 places."}
 	}
 	return lengthFault(field{at + ".id", i.ID, 64}, field{at + ".name", &i.Name, 255}, field{at + ".description", i.Description, 1000})
 }

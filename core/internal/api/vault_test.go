@@ -17,36 +17,36 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// rotateTelling rotates the vault as another process would.
-func (b *bundle) rotateTelling(t *testing.T, drop bool, told *bytes.Buffer) error {
+// rotateWithProgress rotates the vault like another process.
+func (b *bundle) rotateWithProgress(t *testing.T, drop bool, progress *bytes.Buffer) error {
 	t.Helper()
 	a, err := admin.Open(t.Context(), b.place())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return errors.Join(a.RotateVault(t.Context(), drop, told), a.Close())
+	return errors.Join(a.RotateVault(t.Context(), drop, progress), a.Close())
 }
 
 // MustRotate rotates and returns the last line of the progress.
 func (b *bundle) MustRotate(t *testing.T, drop bool) string {
 	t.Helper()
-	var told bytes.Buffer
-	if err := b.rotateTelling(t, drop, &told); err != nil {
-		t.Fatalf("%v: %s", err, told.String())
+	var progress bytes.Buffer
+	if err := b.rotateWithProgress(t, drop, &progress); err != nil {
+		t.Fatalf("%v: %s", err, progress.String())
 	}
-	lines := strings.Split(strings.TrimSpace(told.String()), "\n")
+	lines := strings.Split(strings.TrimSpace(progress.String()), "\n")
 	return lines[len(lines)-1]
 }
 
-// keys counts the vault's keys that something is sealed by.
+// keys counts the vault's keys by which a row is sealed.
 func (b *bundle) keys(t *testing.T) int64 {
 	t.Helper()
 	return b.number(t, `SELECT COUNT(*) FROM (SELECT vault_key FROM tokens WHERE number IS NOT NULL
 		UNION SELECT vault_key FROM payment_methods WHERE number IS NOT NULL) AS used`)
 }
 
-// TestRotateVaultBesideTheService: payments, tokens and attachments continue while the keys change
-// under them. In the end no row needs an old key.
+// TestRotateVaultBesideTheService: payments, tokens and attachments continue during a rotation. In
+// the end no row needs an old key.
 func TestRotateVaultBesideTheService(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -76,7 +76,7 @@ func TestRotateVaultBesideTheService(t *testing.T) {
 	for _, drop := range []bool{false, true, true, false} {
 		last := b.MustRotate(t, drop)
 		if got, want := strings.Contains(last, "; 0 older keys"), drop; got != want {
-			t.Errorf("drop %t: told %q", drop, last)
+			t.Errorf("drop %t: progress %q", drop, last)
 		}
 	}
 	close(stop)
@@ -107,8 +107,7 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// TestRotationOfWipedRows: a wiped row has the same response as before, under any key that once
-// sealed it.
+// TestRotationOfWipedRows: after any rotation, a wiped row has the same response as before.
 func TestRotationOfWipedRows(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -128,8 +127,8 @@ func TestRotationOfWipedRows(t *testing.T) {
 	wantReplay(t, b.pay(t, m, "", keyed("k")), first)
 }
 
-// TestRotationOfAMovedRow: a row that does not open is named, and keeps the old keys from being
-// dropped. All other rows are encrypted anew.
+// TestRotationOfAMovedRow: the error names a row that does not open, and the old keys are not
+// dropped. All other rows are re-encrypted.
 func TestRotationOfAMovedRow(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -137,20 +136,20 @@ func TestRotationOfAMovedRow(t *testing.T) {
 	moved, whole := b.MustAttach(t, customer, visa).ID, b.MustAttach(t, customer, visa).ID
 	b.write(t, fmt.Sprintf("UPDATE payment_methods SET live = 1 WHERE id = %d", numberOf(t, "pm", moved)))
 	for range 2 {
-		var told bytes.Buffer
-		if err := b.rotateTelling(t, true, &told); !errors.Is(err, vault.ErrStillSealed) || !strings.Contains(told.String(), moved) {
-			t.Errorf("got %v, told %s", err, told.String())
+		var progress bytes.Buffer
+		if err := b.rotateWithProgress(t, true, &progress); !errors.Is(err, vault.ErrStillSealed) || !strings.Contains(progress.String(), moved) {
+			t.Errorf("got %v, progress %s", err, progress.String())
 		}
 		MustDecode[v1.Transaction](t, b.pay(t, whole, ""), 201)
 	}
 	b.write(t, "UPDATE payment_methods SET live = 0")
 	if last := b.MustRotate(t, true); !strings.Contains(last, "; 0 older keys") {
-		t.Errorf("told %q", last)
+		t.Errorf("progress %q", last)
 	}
 	MustDecode[v1.Transaction](t, b.pay(t, moved, ""), 201)
 }
 
-// TestRewrapVaultSQLite moves a vault from the derived key to a given one, and on to another.
+// TestRewrapVaultSQLite moves a vault from the derived key to a given key, and then to another.
 func TestRewrapVaultSQLite(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -181,8 +180,8 @@ func TestRewrapVaultSQLite(t *testing.T) {
 	}
 }
 
-// cards makes n card numbers with right check digits and a security code each, which appear nowhere
-// else.
+// cards makes n card numbers with valid check digits, each with a security code. They appear
+// nowhere else.
 func cards(n int) (numbers, codes []string) {
 	for i := range n {
 		brand := []string{"4539", "5425", "3742"}[i%3]
@@ -208,8 +207,8 @@ func checkDigit(body string) string {
 	return fmt.Sprint((10 - sum%10) % 10)
 }
 
-// TestVaultShowsNothing sends 50 cards through tokens, customers and payments, through refusals,
-// panics and a rotation. Then it looks for them in everything that was written or logged.
+// TestVaultShowsNothing sends 50 cards in tokens, customers and payments, with refusals, panics and
+// a rotation. Then it looks for them in everything that was written or logged.
 func TestVaultShowsNothing(t *testing.T) {
 	t.Parallel()
 	b, spans := setupTraced(t)
@@ -227,7 +226,7 @@ func TestVaultShowsNothing(t *testing.T) {
 		for column, table := range map[string]string{"number": "tokens", "sealed": "security_codes"} {
 			query := "SELECT COUNT(*) FROM " + table + " WHERE CAST(" + column + " AS TEXT) IN (?, ?)"
 			if got := b.number(t, query, numbers[i], codes[i]); got != 0 {
-				t.Errorf("%s of %s lies in the clear", column, table)
+				t.Errorf("%s of %s is in the clear", column, table)
 			}
 		}
 	}
@@ -237,10 +236,10 @@ func TestVaultShowsNothing(t *testing.T) {
 	b.start(t)
 }
 
-// sendCards sends each card along every path, and records the responses.
+// sendCards sends each card in every kind of request, and records the responses.
 func (b *bundle) sendCards(t *testing.T, said *bytes.Buffer, numbers, codes []string) {
 	t.Helper()
-	send := func(path, body string, options ...option) answer {
+	send := func(path, body string, options ...option) response {
 		a := b.post(t, path, body, options...)
 		fmt.Fprintln(said, a.header, string(a.body))
 		return a
@@ -270,7 +269,7 @@ func (b *bundle) sendCards(t *testing.T, said *bytes.Buffer, numbers, codes []st
 			a := b.get(t, path)
 			fmt.Fprintln(said, a.header, string(a.body))
 		}
-		MustDecode[v1.Token](t, send("/v1/tokens", card+"}"), 201) // stays unused, code and all
+		MustDecode[v1.Token](t, send("/v1/tokens", card+"}"), 201) // stays unused, with its code
 	}
 }
 

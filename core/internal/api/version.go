@@ -8,7 +8,7 @@ import (
 // expectedVersion is the field and the query parameter with the version that the client has read.
 const expectedVersion = "expected_version"
 
-// maxVersion is the greatest integer that every JSON reader keeps whole.
+// maxVersion is the largest integer that every JSON reader represents exactly.
 const maxVersion = 1<<53 - 1
 
 // queriedVersion reads the version that the query string expects, nil if it has none.
@@ -34,6 +34,6 @@ func versionFault(n *int64) *fault {
 	}
 	return &fault{
 		code: codeInvalidValue, param: expectedVersion,
-		message: "An expected version is an integer from 0 to 9007199254740991, the object's version.",
+		message: "The version must be an integer from 0 to 9007199254740991, as read from the object.",
 	}
 }

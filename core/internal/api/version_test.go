@@ -15,18 +15,19 @@ import (
 // expecting returns the body of a void of a transaction in one version.
 func expecting(version int64) string { return fmt.Sprintf(`{"expected_version":%d}`, version) }
 
-// versionConflict is the refusal of a request that expects another version.
+// versionConflict returns the refusal of a request that expects another version.
 func versionConflict() refusal {
 	return refusal{409, v1.ErrorTypeInvalidRequestError, "version_conflict", "expected_version"}
 }
 
-func (b *bundle) voidOf(t *testing.T, txn string, version int64, options ...option) answer {
+func (b *bundle) voidOf(t *testing.T, txn string, version int64, options ...option) response {
 	t.Helper()
 	return b.post(t, "/v1/transactions/"+txn+"/void", expecting(version), options...)
 }
 
 // TestVoidOfAnotherVersion captures between the read and the void: the void is refused and the
-// captured money stays. A retry under the same key gets the same bytes, also once the version fits.
+// captured money stays. A retry under the same key gets the same bytes, even after the version
+// matches.
 func TestVoidOfAnotherVersion(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -52,8 +53,8 @@ func TestVoidOfAnotherVersion(t *testing.T) {
 	}
 }
 
-// TestVoidStateBeforeVersion tests the error of a void that no version allows: it names the state
-// and is not version_conflict.
+// TestVoidStateBeforeVersion tests the error of a void that the state does not allow: it names the
+// state instead of version_conflict.
 func TestVoidStateBeforeVersion(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -83,7 +84,7 @@ func TestDeleteCustomerOfAnotherVersion(t *testing.T) {
 	read := b.MustCustomer(t, `{"email":"a@b.c"}`)
 	path := "/v1/customers/" + read.ID
 	now := MustDecode[v1.Customer](t, b.do(t, http.MethodPatch, path, `{"phone":"1"}`), 200)
-	remove := func(version int64) answer {
+	remove := func(version int64) response {
 		return b.do(t, http.MethodDelete, fmt.Sprintf("%s?expected_version=%d", path, version), "")
 	}
 	for _, version := range []int64{read.Version, now.Version + 1, 0} {
@@ -95,13 +96,14 @@ func TestDeleteCustomerOfAnotherVersion(t *testing.T) {
 }
 
 // TestDeleteSeesChangedMethods tests that attaching and detaching a payment method are changes of
-// its customer: a deletion that expects the version before them deletes no card. Each is announced.
+// its customer: a deletion that expects an earlier version deletes no card. Each change has an
+// event.
 func TestDeleteSeesChangedMethods(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	read := b.MustCustomer(t, "{}")
 	path := "/v1/customers/" + read.ID
-	remove := func(version int64) answer {
+	remove := func(version int64) response {
 		return b.do(t, http.MethodDelete, fmt.Sprintf("%s?expected_version=%d", path, version), "")
 	}
 	b.clock.Advance(time.Second)
@@ -122,8 +124,8 @@ func TestDeleteSeesChangedMethods(t *testing.T) {
 	}
 }
 
-// TestRefusedAttachChangesNoVersion tests that an attachment that is refused leaves the customer's
-// version, and that a retry of one that succeeded raises it once.
+// TestRefusedAttachChangesNoVersion tests that a refused attachment does not change the customer's
+// version. A retried successful attachment raises it once.
 func TestRefusedAttachChangesNoVersion(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -145,7 +147,7 @@ func TestExpectedVersionBounds(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	txn, customer := b.MustCreate(t, 100, manual).ID, b.MustCustomer(t, "{}").ID
-	remove := func(version string) answer {
+	remove := func(version string) response {
 		return b.do(t, http.MethodDelete, "/v1/customers/"+customer+"?expected_version="+version, "")
 	}
 	for _, version := range []string{"-1", "9007199254740992"} {

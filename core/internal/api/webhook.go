@@ -28,8 +28,8 @@ func (a *API) webhookRoutes() []route {
 // maxOverlap is the longest period for which an old signing secret stays valid, and the default.
 const maxOverlap = 24 * time.Hour
 
-// endpointDetails is the part of a webhook endpoint that only the merchant decides, stored as the
-// contract shows it.
+// endpointDetails is the part of a webhook endpoint that the merchant sets, stored as the contract
+// shows it.
 type endpointDetails struct {
 	Description *string      `json:"description,omitempty"`
 	Metadata    *v1.Metadata `json:"metadata,omitempty"`
@@ -57,7 +57,7 @@ func (a *API) createEndpoint(c *call) (engine.Result, error) {
 func (a *API) endpointFault(live bool, url *string, types *v1.WebhookEventTypes, description *string, metadata *v1.Metadata) *fault {
 	if url != nil {
 		if err := a.WebhookPolicy.CheckURL(*url, live); err != nil {
-			return &fault{code: codeInvalidURL, param: "url", message: "The URL cannot be an endpoint's: " + err.Error() + "."}
+			return &fault{code: codeInvalidURL, param: "url", message: "The URL cannot be used for a webhook endpoint: " + err.Error() + "."}
 		}
 	}
 	if types != nil {
@@ -76,16 +76,16 @@ func typesFault(types v1.WebhookEventTypes) *fault {
 		return &fault{code: codeInvalidValue, param: "enabled_events", message: message}
 	}
 	if len(types) == 0 || len(types) > 50 {
-		return bad("Name 1 to 50 types of events, or \"*\" alone.")
+		return bad("Send 1 to 50 types of events, or \"*\" alone.")
 	}
 	for i, t := range types {
 		switch {
 		case t == payment.AllEventTypes && len(types) > 1:
-			return bad("\"*\" stands alone: it is every type.")
+			return bad("\"*\" means every type. Send it alone.")
 		case t != payment.AllEventTypes && !v1.EventType(t).Valid():
-			return bad("There is no such type of event.")
+			return bad("There is no such type of event. Check its name.")
 		case slices.Contains(types[:i], t):
-			return bad("A type stands twice.")
+			return bad("A type was sent twice. Send each type once.")
 		}
 	}
 	return nil
@@ -102,7 +102,7 @@ func (a *API) changeEndpoint(c *call) (engine.Result, error) {
 	}
 	f := a.endpointFault(c.key.Tenant.Live, in.URL, in.EnabledEvents, in.Description, in.Metadata)
 	if f == nil && in.Status != nil && !in.Status.Valid() {
-		f = &fault{code: codeInvalidValue, param: "status", message: "A status is \"enabled\" or \"disabled\"."}
+		f = &fault{code: codeInvalidValue, param: "status", message: "The status must be \"enabled\" or \"disabled\"."}
 	}
 	if f != nil {
 		return engine.Result{}, f
@@ -156,7 +156,7 @@ func (a *API) rollSecret(c *call) (engine.Result, error) {
 	overlap := maxOverlap
 	if in.ExpiresIn != nil {
 		if *in.ExpiresIn < 0 || *in.ExpiresIn > int(maxOverlap/time.Second) {
-			return engine.Result{}, &fault{code: codeInvalidValue, param: "expires_in", message: "The overlap is 0 to 86400 seconds."}
+			return engine.Result{}, &fault{code: codeInvalidValue, param: "expires_in", message: "The overlap must be from 0 to 86400 seconds."}
 		}
 		overlap = time.Duration(*in.ExpiresIn) * time.Second
 	}

@@ -18,8 +18,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// hook is the body that makes an endpoint for all events. fields are further members, each with a
-// leading comma.
+// hook returns the body that makes an endpoint for all events. fields are further members, each
+// with a leading comma.
 func hook(url, fields string) string {
 	return fmt.Sprintf(`{"url":%q,"enabled_events":["*"]%s}`, url, fields)
 }
@@ -62,9 +62,9 @@ func TestWebhookEndpoints(t *testing.T) {
 	if off.Status != v1.WebhookEndpointStatusDisabled || *off.DisabledReason != v1.WebhookEndpointDisabledReasonRequested || *off.Description != "two" {
 		t.Errorf("disabled: got %+v", off)
 	}
-	told := b.listEvents(t, "type=webhook_endpoint.disabled&object="+made.ID)
-	if len(told) != 1 || told[0].Sequence != off.Version {
-		t.Errorf("events: got %+v", told)
+	disabled := b.listEvents(t, "type=webhook_endpoint.disabled&object="+made.ID)
+	if len(disabled) != 1 || disabled[0].Sequence != off.Version {
+		t.Errorf("events: got %+v", disabled)
 	}
 	MustDecode[v1.WebhookEndpoint](t, b.do(t, http.MethodPatch, path, `{"status":"disabled"}`), 200)
 	on := MustDecode[v1.WebhookEndpoint](t, b.do(t, http.MethodPatch, path, `{"status":"enabled"}`), 200)
@@ -72,7 +72,7 @@ func TestWebhookEndpoints(t *testing.T) {
 		t.Errorf("enabled: got %+v", on)
 	}
 	if n := len(b.listEvents(t, "type=webhook_endpoint.disabled")); n != 1 {
-		t.Errorf("disabling twice is told %d times", n)
+		t.Errorf("disabling twice has %d events", n)
 	}
 	gone := MustDecode[v1.Deleted](t, b.do(t, http.MethodDelete, path, ""), 200)
 	if gone.ID != made.ID || gone.Object != "webhook_endpoint" || !gone.Deleted {
@@ -196,7 +196,7 @@ func TestWebhookSecretsAreReplayedAndNotStored(t *testing.T) {
 	first := b.post(t, "/v1/webhook_endpoints", hook(somewhere, ""), keyed("make"))
 	made := MustDecode[v1.WebhookEndpoint](t, first, 201)
 	path := "/v1/webhook_endpoints/" + made.ID + "/roll_secret"
-	rolls := []answer{b.post(t, path, "", keyed("one")), b.post(t, path, `{"expires_in":60}`, keyed("two"))}
+	rolls := []response{b.post(t, path, "", keyed("one")), b.post(t, path, `{"expires_in":60}`, keyed("two"))}
 	secrets := []string{made.Secret.Reveal()}
 	for i, a := range rolls {
 		rolled := MustDecode[v1.WebhookEndpoint](t, a, 200)
@@ -211,11 +211,11 @@ func TestWebhookSecretsAreReplayedAndNotStored(t *testing.T) {
 		t.Error("a roll gave a secret that was there before")
 	}
 	b.restart(t)
-	for i, again := range []answer{
+	for i, again := range []response{
 		b.post(t, "/v1/webhook_endpoints", hook(somewhere, ""), keyed("make")), b.post(t, path, "", keyed("one")),
 		b.post(t, path, `{"expires_in":60}`, keyed("two")),
 	} {
-		was := append([]answer{first}, rolls...)[i]
+		was := append([]response{first}, rolls...)[i]
 		if string(again.body) != string(was.body) || again.status != was.status || again.header.Get("Idempotent-Replayed") != "true" {
 			t.Errorf("replay %d: got %d %s, want %d %s", i, again.status, again.body, was.status, was.body)
 		}
@@ -291,7 +291,7 @@ func TestWebhookRoundTrip(t *testing.T) {
 		t.Errorf("redelivered another message: %s", bodies[2])
 	}
 	if strings.Contains(string(b.get(t, "/v1/webhook_endpoints/"+made.ID+"/deliveries").body), "a secret of ours") {
-		t.Error("the log shows what the receiver answered")
+		t.Error("the log shows the receiver's response")
 	}
 	b.wantAbsent(t, []string{"a secret of ours"})
 	missing := func(param string) refusal { return refusal{404, v1.ErrorTypeInvalidRequestError, "not_found", param} }
@@ -307,7 +307,7 @@ func TestWebhookRoundTrip(t *testing.T) {
 	}
 }
 
-// TestAnEndpointMissesNothingAfterIt makes endpoints while payments are made, and wants each to get
+// TestAnEndpointMissesNothingAfterIt makes endpoints during payments, and checks that each gets
 // every event that was committed after it.
 func TestAnEndpointMissesNothingAfterIt(t *testing.T) {
 	t.Parallel()
@@ -329,7 +329,8 @@ func TestAnEndpointMissesNothingAfterIt(t *testing.T) {
 	payers.Wait()
 	b.MustCreate(t, 100, "")
 	for _, e := range made {
-		// Both ids were drawn by the writer, inside the commands, so their order is that of the commits.
+		// Both ids were drawn by the writer, inside the commands, so their order is the order of the
+		// commits.
 		n, err := id.Parse(id.WebhookEndpoint, e.ID)
 		if err != nil {
 			t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// ErrMalformed reports that a string is no API key of ours.
+// ErrMalformed reports that a string is not an API key of ours.
 var ErrMalformed = errors.New("apikey: malformed key")
 
 // Kind is where a key may be used, in the words of the v1 contract.
@@ -89,7 +89,7 @@ func Parse(key string) (Parsed, error) {
 }
 
 // Hash returns the value that the store keeps instead of a key: its HMAC-SHA256 under pepper. So a
-// stolen table alone confirms no guess.
+// stolen table without the pepper cannot confirm guesses.
 func Hash(pepper []byte, key string) [32]byte {
 	mac := hmac.New(sha256.New, pepper)
 	mac.Write([]byte(key))
@@ -98,8 +98,8 @@ func Hash(pepper []byte, key string) [32]byte {
 	return sum
 }
 
-// Hint is the last four characters of a key, by which its owner recognizes it. They belong to the
-// checksum, so they reveal almost nothing of the secret. A string too short to be a key has no
+// Hint returns the last four characters of a key, by which its owner recognizes it. They belong to
+// the checksum, so they reveal almost nothing of the secret. A string too short to be a key has no
 // hint.
 func Hint(key string) string {
 	if len(key) < Length {

@@ -112,7 +112,7 @@ func TestHint(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if got := apikey.Hint("sk_test_short"); got != "" {
-		t.Errorf("got %q, want nothing of what is no key", got)
+		t.Errorf("got %q, want nothing for an invalid key", got)
 	}
 }
 
@@ -168,13 +168,13 @@ func mustNew(tb testing.TB, kind apikey.Kind, mode apikey.Mode, random io.Reader
 	return key.Reveal()
 }
 
-// sum is the checksum of a key by another road than the package's.
+// sum returns the checksum of a key, computed in another way than in the package.
 func sum(key string) string {
 	digits := swapCase(big.NewInt(int64(crc32.ChecksumIEEE([]byte(key)))).Text(62))
 	return strings.Repeat("0", 6-len(digits)) + digits
 }
 
-// swapCase translates between our order of letters and that of math/big.
+// swapCase translates between our order of letters and the order of math/big.
 func swapCase(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -3,8 +3,8 @@ package apikey
 // digits are in ASCII order, so that fixed-width numbers compare as strings do.
 const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// maxBody is the largest number of randomLen bytes. A larger one can stand in the alphabet but was
-// never issued.
+// maxBody is the largest number of randomLen bytes. A larger number can be written in the alphabet,
+// but was never issued.
 const maxBody = "yhjskwdA6OZ1AL1YmHWZWm8LLG7HjnuCA2j5rOw8Xp1"
 
 // appendBase62 appends the big-endian number raw to dst as exactly width digits. It consumes raw.

@@ -17,7 +17,7 @@ const (
 	ScopeWebhooksWrite     = "webhooks:write"
 	ScopeKeysWrite         = "keys:write"
 	ScopeMLEWrite          = "mle:write"
-	ScopeCompatUse         = "compat:use" // the compatibility endpoints, besides the scopes of the step they take
+	ScopeCompatUse         = "compat:use" // the compatibility endpoints, in addition to the scope of each operation
 )
 
 // AllScopes returns every scope, in the order of the contract. The slice is the caller's.
@@ -31,7 +31,7 @@ func AllScopes() []string {
 
 // DefaultScopes returns the scopes of a key of this kind unless it is made with fewer. A secret key
 // has all. A publishable key has tokens and confirmation, and may never have more. An unknown kind
-// has none. The slice is the caller's.
+// has none. The caller may change the slice.
 func DefaultScopes(kind Kind) []string {
 	switch kind {
 	case Secret:

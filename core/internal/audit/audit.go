@@ -22,8 +22,7 @@ const (
 // Purged is the action of the record that a purge of old records leaves.
 const Purged = "audit.purge"
 
-// Actor is the operator that an action belongs to. The zero Actor is none: a merchant's own
-// request.
+// Actor is the operator of an action. The zero Actor means a merchant's own request.
 type Actor struct {
 	Name    string // "operator alice opr_…", "cli root"
 	Address string // the client address, "" at the command line
@@ -72,14 +71,13 @@ func (r *Record) mac(key []byte) []byte {
 	return h.Sum(nil)
 }
 
-// Head names a record and its MAC. A head that was logged proves later that no record up to it is
-// gone.
+// Head names a record and its MAC. A logged head later proves that no record up to it was removed.
 type Head struct {
 	Sequence int64 // 0 before the first record
 	MAC      []byte
 }
 
-// String is the form for logs and command lines: "17:9f86d081…", 64 hexadecimal digits.
+// String returns the form for logs and command lines: "17:9f86d081…", 64 hexadecimal digits.
 func (h Head) String() string {
 	return strconv.FormatInt(h.Sequence, 10) + ":" + hex.EncodeToString(h.MAC)
 }

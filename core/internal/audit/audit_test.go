@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) { coretest.Main(m) }
 
-// tampered is a data folder with some audit records, and its head.
+// tampered returns a data folder with some audit records, and its head.
 func tampered(t *testing.T) (dir, head string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -113,8 +113,8 @@ func TestAuditTampering(t *testing.T) {
 	}
 }
 
-// TestAuditSplice checks that verify finds a record that core itself signed, in another history of
-// the same store: one that was restored from a backup.
+// TestAuditSplice checks that verify finds a record that core signed in another history of the same
+// store, after a restore from a backup.
 func TestAuditSplice(t *testing.T) {
 	t.Parallel()
 	dir, copied := t.TempDir(), filepath.Join(t.TempDir(), "copy")
@@ -146,8 +146,8 @@ func TestAuditSplice(t *testing.T) {
 	}
 }
 
-// TestAuditPurge checks that records of more than the retention are removed with a record of that.
-// The chain still verifies, and a retention of less than a year is refused.
+// TestAuditPurge checks that records older than the retention are removed, and that the purge
+// writes a record. The chain still verifies, and a retention of less than a year is refused.
 func TestAuditPurge(t *testing.T) {
 	t.Parallel()
 	tooShort := core.Config{Data: t.TempDir(), KeepAudit: core.LeastKeepAudit - time.Second}
@@ -220,7 +220,7 @@ func TestAuditOfCopies(t *testing.T) {
 	}
 }
 
-// wantOneChain writes records by several Admins at once and wants one chain without a gap.
+// wantOneChain checks that concurrent Admins write one chain of records without a gap.
 func wantOneChain(t *testing.T, admins []*admin.Admin) {
 	t.Helper()
 	const each = 15

@@ -7,7 +7,7 @@ import (
 	"fmt"
 )
 
-// ErrBroken reports that the records are not as they were written.
+// ErrBroken reports that records were changed after they were written.
 var ErrBroken = errors.New("the audit record was tampered with")
 
 // Verifier checks a chain of records, from the oldest to the newest.
@@ -32,9 +32,10 @@ func (v *Verifier) Add(r *Record) error {
 	case v.first == nil:
 		v.first = r
 	case r.Sequence != v.head.Sequence+1:
-		return fmt.Errorf("%w: record %d follows record %d", ErrBroken, r.Sequence, v.head.Sequence)
+		return fmt.Errorf("%w: record %d comes after record %d, so records are missing", ErrBroken, r.Sequence,
+			v.head.Sequence)
 	case !bytes.Equal(r.Previous, v.head.MAC):
-		return fmt.Errorf("%w: record %d was not written after record %d as it is now", ErrBroken, r.Sequence,
+		return fmt.Errorf("%w: record %d does not hold the MAC of record %d", ErrBroken, r.Sequence,
 			v.head.Sequence)
 	}
 	v.head = Head{r.Sequence, r.MAC}
@@ -47,7 +48,7 @@ func (v *Verifier) Add(r *Record) error {
 	}
 	if v.known != nil && v.known.Sequence == r.Sequence {
 		if !bytes.Equal(v.known.MAC, r.MAC) {
-			return fmt.Errorf("%w: record %d is not the one that was logged", ErrBroken, r.Sequence)
+			return fmt.Errorf("%w: record %d differs from the logged head", ErrBroken, r.Sequence)
 		}
 		v.met = true
 	}
@@ -65,18 +66,18 @@ func (v *Verifier) End() (Head, error) {
 	if v.first != nil && v.known.Sequence < v.first.Sequence {
 		return v.head, nil // it was purged, which begins has checked
 	}
-	return v.head, fmt.Errorf("%w: record %d was logged, and the last one is record %d", ErrBroken, v.known.Sequence,
+	return v.head, fmt.Errorf("%w: the log has record %d, and the last stored record is %d", ErrBroken, v.known.Sequence,
 		v.head.Sequence)
 }
 
-// begins checks that the chain begins with record 1, or behind the records that a purge removed.
+// begins checks that the chain begins with record 1, or after the records that a purge removed.
 func (v *Verifier) begins() error {
 	switch {
 	case v.first == nil:
 		return nil
 	case v.first.Sequence == 1:
 		if len(v.first.Previous) > 0 {
-			return fmt.Errorf("%w: record 1 has a record before it", ErrBroken)
+			return fmt.Errorf("%w: record 1 names a record before it", ErrBroken)
 		}
 		return nil
 	case v.purge == nil || v.purge.Sequence != v.first.Sequence-1 || !bytes.Equal(v.purge.MAC, v.first.Previous):

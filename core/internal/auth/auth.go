@@ -13,17 +13,17 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// ErrInvalidKey reports that a string is no valid API key: malformed, unknown, revoked or expired.
-// It does not reveal which of them.
+// ErrInvalidKey reports that a string is not a valid API key: malformed, unknown, revoked or
+// expired. It does not reveal which of them.
 var ErrInvalidKey = errors.New("auth: invalid api key")
 
 // ErrMerchantDisabled reports that the key is valid, but an operator has taken its merchant out of
 // service.
 var ErrMerchantDisabled = errors.New("auth: merchant disabled")
 
-// A key found in the store is cached for cacheTime. A change by another process takes as long to
-// reach requests that only read. The expiry is checked at every use. A command that writes reads
-// the key's row itself (store.UseKey).
+// A key found in the store is cached for cacheTime. Requests that only read notice a change by
+// another process after that time at the latest. The expiry is checked at every use. A command that
+// writes reads the key's row itself (store.UseKey).
 const (
 	cacheTime = time.Second
 	cacheSize = 4096
@@ -79,9 +79,9 @@ func (a *Authenticator) Authenticate(ctx context.Context, key string) (*payment.
 	return k, nil
 }
 
-// find looks a key up by its hash under each version of the root secret, the one for new keys
-// first. A key found under another version is written under that one with the next flush of usage.
-// payment.ErrNotFound if there is none.
+// find looks a key up by its hash under each version of the root secret, first under the version
+// for new keys. If another version finds it, the next flush of usage stores its hash under the
+// version for new keys. It returns payment.ErrNotFound if there is none.
 func (a *Authenticator) find(ctx context.Context, key string, now time.Time) (*payment.APIKey, error) {
 	versions := a.roots.Keys(root.APIKeys)
 	for _, v := range versions {
@@ -150,8 +150,7 @@ func (a *Authenticator) cached(hash [32]byte, now time.Time) (k *payment.APIKey,
 	return c.key, a.changes
 }
 
-// remember keeps a key that was read, unless keys have changed since the read began: it may be from
-// before.
+// remember caches a key, unless keys have changed since its read began: the read may be outdated.
 func (a *Authenticator) remember(hash [32]byte, c cached, changes int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

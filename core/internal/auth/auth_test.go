@@ -85,9 +85,9 @@ func TestExpiry(t *testing.T) {
 	}
 }
 
-// TestKeyIDIsDrawnInItsCommand: a key that waits for other commands draws its id when it is
-// written. In a file, keys are listed in the order of their ids.
-func TestKeyIDIsDrawnInItsCommand(t *testing.T) {
+// TestKeyIDIsMadeInItsCommand: a key that waits for other commands gets its id when it is written.
+// In a file, keys are listed in the order of their ids.
+func TestKeyIDIsMadeInItsCommand(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
 	held, free := make(chan struct{}), make(chan struct{})

@@ -1,3 +1,3 @@
-// Package auth finds out whose request it is: it resolves API keys to principals, and holds the
-// secrets that keyed hashes are made with.
+// Package auth authenticates requests: it resolves API keys to principals, and holds the secrets
+// for keyed hashes.
 package auth

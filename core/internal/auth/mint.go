@@ -63,8 +63,8 @@ func Mint(roots *root.Ring, random io.Reader, s KeySpec) (Minted, error) {
 	}, nil
 }
 
-// Create makes a key and stores its hash. The secret is returned here and never again.
-// payment.ErrNotFound when there is no such merchant.
+// Create makes a key and stores its hash. The secret is returned here and never again. It returns
+// payment.ErrNotFound if there is no such merchant.
 func Create(ctx context.Context, db *store.DB, ids *id.Generator, roots *root.Ring, random io.Reader,
 	s KeySpec,
 ) (secret.String, error) {

@@ -29,8 +29,8 @@ func MintOperator() (secret.String, []byte, error) {
 	return secret.New(token), OperatorHash(token), nil
 }
 
-// OperatorHash is the hash by which the store finds an operator token. A token holds 256 random
-// bits, so that the hash needs no key.
+// OperatorHash returns the hash by which the store finds an operator token. A token holds 256
+// random bits, so that the hash needs no key.
 func OperatorHash(token string) []byte {
 	sum := sha256.Sum256([]byte("causeway operator token\x00" + token))
 	return sum[:]

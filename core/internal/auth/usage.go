@@ -13,11 +13,11 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// touchBatch is how many keys one commit writes the last use of.
+// touchBatch is the number of keys whose last use one commit writes.
 const touchBatch = 128
 
-// usage remembers when keys were last used, to the minute, until it is written. Noting costs no
-// write that a request waits for.
+// usage remembers when keys were last used, to the minute, until it is written. No request waits
+// for a write of its use.
 type usage struct {
 	mu      sync.RWMutex // guards the map, not its values
 	minutes map[int64]*minutes
@@ -46,11 +46,11 @@ func (u *usage) note(key int64, now time.Time) {
 	}
 }
 
-// mostRehashes bounds the keys that wait to be hashed anew. One that finds no room is hashed anew
+// mostRehashes bounds the keys that wait to be hashed again. One that finds no room is hashed again
 // after a later use.
 const mostRehashes = 4096
 
-// rehashLater has a key written under another hash.
+// rehashLater schedules a key to be stored under another hash.
 func (u *usage) rehashLater(key int64, next store.Rehash) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -59,7 +59,7 @@ func (u *usage) rehashLater(key int64, next store.Rehash) {
 	}
 }
 
-// flushRehashes writes keys under their new hashes, in the same bounded number a commit.
+// flushRehashes writes keys under their new hashes, at most touchBatch in a commit.
 func (a *Authenticator) flushRehashes(ctx context.Context) error {
 	a.usage.mu.RLock()
 	waiting := maps.Clone(a.usage.rehash)
@@ -70,7 +70,7 @@ func (a *Authenticator) flushRehashes(ctx context.Context) error {
 			next[key] = waiting[key]
 		}
 		if err := a.store.Update(ctx, func(tx *store.Tx) error { return tx.RehashKeys(next) }); err != nil {
-			return fmt.Errorf("hash keys anew: %w", err)
+			return fmt.Errorf("hash keys again: %w", err)
 		}
 		a.usage.mu.Lock()
 		for _, key := range batch {
@@ -96,8 +96,8 @@ func (a *Authenticator) LastUsed(k *payment.APIKey) time.Time {
 	return k.LastUsedAt
 }
 
-// FlushUsage writes when keys were last used, and keys under their new hashes, a bounded number a
-// commit.
+// FlushUsage writes the times of the last use of keys, and keys under their new hashes. It writes a
+// bounded number in each commit.
 func (a *Authenticator) FlushUsage(ctx context.Context) error {
 	if err := a.flushRehashes(ctx); err != nil {
 		return err

@@ -12,8 +12,8 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// TestUsageIsWrittenInBatches: more keys than one commit takes, none of them twice, and never an
-// older time over a newer one.
+// TestUsageIsWrittenInBatches: the use of more keys than one commit holds is written, each once. An
+// older time never replaces a newer one.
 func TestUsageIsWrittenInBatches(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -70,9 +70,9 @@ func MustMint(t *testing.T, s *coretest.Service) auth.Minted {
 	return m
 }
 
-// TestForgetAtOnce: a key that was read before a change is not cached after it, in any order of
-// both.
-func TestForgetAtOnce(t *testing.T) {
+// TestForgetDuringARead: a key that was read before a change is not cached after it, in any order
+// of both.
+func TestForgetDuringARead(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
 	a := auth.New(s.DB, s.Clock, coretest.Roots())

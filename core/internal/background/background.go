@@ -14,9 +14,10 @@ import (
 )
 
 const (
-	// settleEvery is the pause between two looks for days that ended and authorizations that expired.
+	// settleEvery is the pause between two searches for days that ended and authorizations that
+	// expired.
 	settleEvery = 15 * time.Second
-	// broadcastEvery is the pause between two looks for broadcasts that an earlier process, or a
+	// broadcastEvery is the pause between two searches for broadcasts that an earlier process, or a
 	// failure, left unfinished.
 	broadcastEvery = 15 * time.Second
 	// sharedBroadcastEvery is that pause if several cores share the store: another core may have
@@ -26,8 +27,8 @@ const (
 	usageEvery = 15 * time.Second
 	// sweepEvery is the pause between two passes that wipe and remove expired tokens.
 	sweepEvery = time.Minute
-	// purgeEvery is the pause between two removals of expired rows. They have no effect before that:
-	// a removal only frees their space.
+	// purgeEvery is the pause between two removals of expired rows. An expired row has no effect even
+	// before its removal, which only frees its space.
 	purgeEvery = 10 * time.Minute
 	// eraseEvery is the pause between two passes that erase personal data.
 	eraseEvery = 10 * time.Minute
@@ -84,7 +85,7 @@ type work struct {
 	pass  func(context.Context) error
 }
 
-// repeat runs the pass at once, and again after each pause, until ctx ends.
+// repeat runs the pass immediately, and again after each pause, until ctx ends.
 func (w work) repeat(ctx context.Context, log *slog.Logger) {
 	tick := time.NewTicker(w.pause)
 	defer tick.Stop()
@@ -101,7 +102,7 @@ func (w work) repeat(ctx context.Context, log *slog.Logger) {
 
 func (w work) once(ctx context.Context, log *slog.Logger) {
 	if err := w.pass(ctx); err != nil && ctx.Err() == nil {
-		log.ErrorContext(ctx, "background work failed", slog.String("work", w.name), slog.Any("error", err))
+		log.ErrorContext(ctx, "background work failed; it is retried", slog.String("work", w.name), slog.Any("error", err))
 	}
 }
 

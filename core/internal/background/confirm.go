@@ -11,9 +11,9 @@ import (
 // confirmEvery is the longest time for which a step of the clock stays unstored.
 const confirmEvery = time.Second
 
-// keepConfirming stores the state of the clock's guard when it has changed, or its step alone while
-// another core leads, or none does. It does so once more after the end of ctx. After a failure it
-// pauses for settleEvery.
+// keepConfirming stores the state of the clock's guard when it has changed. A core that does not
+// lead stores only the step. After the end of ctx it stores once more. After a failure it pauses
+// for settleEvery.
 func keepConfirming(ctx context.Context, eng *engine.Engine) {
 	for {
 		last := ctx.Err() != nil // before the state is read: the clock may step during a write
@@ -22,7 +22,7 @@ func keepConfirming(ctx context.Context, eng *engine.Engine) {
 			keep = eng.Store.KeepConfirmed
 		}
 		if err := keep(context.WithoutCancel(ctx)); err != nil {
-			eng.Log.ErrorContext(ctx, "confirmed time not stored", slog.Any("error", err))
+			eng.Log.ErrorContext(ctx, "the confirmed time was not stored; it is retried", slog.Any("error", err))
 			pause = settleEvery
 		}
 		if last {

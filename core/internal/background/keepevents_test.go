@@ -14,8 +14,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// TestKeepEvents: events are removed at the end of their period, at the start already. A period
-// that is too short is refused.
+// TestKeepEvents: events are removed at the end of their period, also by the first pass after the
+// start. A period that is too short is refused.
 func TestKeepEvents(t *testing.T) {
 	t.Parallel()
 	for _, wrong := range []time.Duration{-time.Hour, 1, core.LeastKeepEvents - 1} {

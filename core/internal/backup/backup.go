@@ -19,9 +19,9 @@ func files() map[string]bool {
 }
 
 // Create copies the data folder into the new folder to: the database as of one moment after the
-// call, and the secrets that it needs. A core may serve the folder meanwhile, and each payment that
-// it responded to before the call is in the copy. The copy opens all data of the folder, unless the
-// key-encryption key of the vault is kept elsewhere.
+// call, and the secrets that it needs. A core may serve the folder meanwhile. The copy has each
+// payment whose response was sent before the call. It can decrypt all data of the folder, unless
+// the key-encryption key of the vault is stored elsewhere.
 func Create(ctx context.Context, cfg datadir.Config, to string) (err error) {
 	// A rotation would change the keyset between its copy and that of the database.
 	release, err := cfg.LockSecrets()
@@ -111,8 +111,8 @@ func Restore(ctx context.Context, cfg datadir.Config, from string) (err error) {
 	return moveInto(half, cfg.Data, m.Files)
 }
 
-// moveInto moves the files into the data folder, the database last: without it, no command takes
-// the folder for complete.
+// moveInto moves the files into the data folder, the database last: without it, every command
+// treats the folder as incomplete.
 func moveInto(half, data string, files []file) error {
 	slices.SortFunc(files, func(a, b file) int {
 		switch datadir.DatabaseFile {
@@ -134,7 +134,7 @@ func moveInto(half, data string, files []file) error {
 	return durable.SyncFolder(data)
 }
 
-// wantEmpty refuses a folder that holds anything but a lock.
+// wantEmpty refuses a folder that contains any file except a lock.
 func wantEmpty(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -142,7 +142,7 @@ func wantEmpty(dir string) error {
 	}
 	for _, e := range entries {
 		if e.Name() != datadir.LockFile {
-			return fmt.Errorf("restore: %s is not empty: %s is in it", dir, e.Name())
+			return fmt.Errorf("restore: %s is not empty: it has %s. Use an empty folder", dir, e.Name())
 		}
 	}
 	return nil

@@ -25,7 +25,7 @@ const manifestFile = "manifest.json"
 const format = 1
 
 // errDamaged is wrapped by the errors of read and fetch if a backup has changed since its creation.
-var errDamaged = errors.New("backup: damaged")
+var errDamaged = errors.New("the backup is damaged, so restore another one")
 
 // manifest lists the files of a backup.
 type manifest struct {
@@ -72,16 +72,16 @@ func Seal(dir string, names []string, now time.Time) error {
 func read(dir string, allowed map[string]bool) (manifest, error) {
 	b, err := os.ReadFile(filepath.Join(dir, manifestFile))
 	if err != nil {
-		return manifest{}, fmt.Errorf("%s is no backup: %w", dir, err)
+		return manifest{}, fmt.Errorf("%s is not a backup: %w", dir, err)
 	}
 	var m manifest
 	if err := json.Unmarshal(b, &m, json.RejectUnknownMembers(true)); err != nil || m.Format != format {
-		return manifest{}, fmt.Errorf("%w: %s is no manifest of format %d", errDamaged, manifestFile, format)
+		return manifest{}, fmt.Errorf("%w: %s is not a manifest of format %d", errDamaged, manifestFile, format)
 	}
 	seen := map[string]bool{}
 	for _, f := range m.Files {
 		if _, ok := allowed[f.Name]; !ok || seen[f.Name] {
-			return manifest{}, fmt.Errorf("%w: %q does not belong in a backup", errDamaged, f.Name)
+			return manifest{}, fmt.Errorf("%w: the manifest lists %q, which is not a file of a backup", errDamaged, f.Name)
 		}
 		seen[f.Name] = true
 	}
@@ -105,7 +105,7 @@ func (f file) fetch(from, to string) error {
 		return fmt.Errorf("backup: %w", err)
 	}
 	if got != f {
-		return fmt.Errorf("%w: %s is not what the manifest says", errDamaged, f.Name)
+		return fmt.Errorf("%w: %s does not match the manifest", errDamaged, f.Name)
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ const (
 	Inquire   Verb = "inquire"
 )
 
-// Call is one question to the acquirer.
+// Call is one request to the acquirer.
 type Call struct {
 	Verb          Verb
 	Reference     string
@@ -32,15 +32,15 @@ type Call struct {
 	Final         bool   // of a capture: it releases the rest
 }
 
-// Acquirer responds as its fields decide and records every effect by its reference, as the port
-// demands. The zero value approves. It is safe for concurrent use. Its hooks run outside its lock,
+// Acquirer responds as its fields decide, and records every effect by its reference, as the port
+// requires. The zero value approves. It is safe for concurrent use. Its hooks run outside its lock,
 // in the caller's goroutine, and may block or panic.
 type Acquirer struct {
 	// Before runs before the effect; with an error the effect does not happen.
 	Before func(ctx context.Context, c Call) error
 	// Decide gives the decline code of a new effect, "" to approve; nil approves.
 	Decide func(c Call) string
-	// Grant gives how much of a new authorization is approved; nil is all of it.
+	// Grant returns the approved amount of a new authorization; nil approves the whole amount.
 	Grant func(c Call) int64
 	// After runs once the effect has happened; with an error the response is lost.
 	After func(ctx context.Context, c Call) error
@@ -49,7 +49,7 @@ type Acquirer struct {
 	Report func(c Call, a acquirer.Answer) acquirer.Answer
 
 	mu      sync.Mutex
-	answers map[string]acquirer.Answer // by reference
+	responses map[string]acquirer.Answer // by reference
 	calls   []Call
 	moved   map[Verb]int64 // approved minor units by verb
 
@@ -96,12 +96,12 @@ func (a *Acquirer) Inquire(ctx context.Context, reference string) (acquirer.Answ
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.calls = append(a.calls, c)
-	answer, ok := a.answers[reference]
+	response, ok := a.responses[reference]
 	if !ok {
 		return acquirer.Answer{}, acquirer.ErrNotFound
 	}
-	answer.Released = a.released[reference]
-	return answer, nil
+	response.Released = a.released[reference]
+	return response, nil
 }
 
 func (a *Acquirer) ask(ctx context.Context, c Call) (acquirer.Answer, error) {
@@ -110,16 +110,16 @@ func (a *Acquirer) ask(ctx context.Context, c Call) (acquirer.Answer, error) {
 			return acquirer.Answer{}, err
 		}
 	}
-	answer := a.effect(c)
+	response := a.effect(c)
 	if a.After != nil {
 		if err := a.After(ctx, c); err != nil {
 			return acquirer.Answer{}, afterEffect(err)
 		}
 	}
 	if a.Report != nil {
-		answer = a.Report(c, answer)
+		response = a.Report(c, response)
 	}
-	return answer, nil
+	return response, nil
 }
 
 // afterEffect returns the error of a request that had its effect: no acquirer may call it
@@ -136,30 +136,30 @@ func (a *Acquirer) effect(c Call) acquirer.Answer {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.calls = append(a.calls, c)
-	if answer, ok := a.answers[c.Reference]; ok {
-		return answer
+	if response, ok := a.responses[c.Reference]; ok {
+		return response
 	}
-	answer := acquirer.Answer{
+	response := acquirer.Answer{
 		Approved: true, Code: "A1B2C3", ResponseCode: "00", Amount: c.Amount, ExpiresAt: Birth.Add(7 * 24 * time.Hour),
 		Checks: acquirer.Checks{CVC: "not_provided", AddressLine: "not_provided", PostalCode: "not_provided"},
 	}
 	if a.Decide != nil {
 		if code := a.Decide(c); code != "" {
-			answer.Approved, answer.Code, answer.ResponseCode, answer.DeclineCode, answer.Amount = false, "", "05", code, 0
+			response.Approved, response.Code, response.ResponseCode, response.DeclineCode, response.Amount = false, "", "05", code, 0
 		}
 	}
-	if a.Grant != nil && answer.Approved && c.Verb == Authorize {
-		answer.Amount = a.Grant(c)
+	if a.Grant != nil && response.Approved && c.Verb == Authorize {
+		response.Amount = a.Grant(c)
 	}
-	if a.answers == nil {
-		a.answers, a.moved = map[string]acquirer.Answer{}, map[Verb]int64{}
+	if a.responses == nil {
+		a.responses, a.moved = map[string]acquirer.Answer{}, map[Verb]int64{}
 	}
-	a.answers[c.Reference] = answer
-	a.moved[c.Verb] += answer.Amount
-	if answer.Approved {
-		a.hold(c, answer.Amount)
+	a.responses[c.Reference] = response
+	a.moved[c.Verb] += response.Amount
+	if response.Approved {
+		a.hold(c, response.Amount)
 	}
-	return answer
+	return response
 }
 
 // hold counts the money that the acquirer holds after an approved request. A void that arrives
@@ -173,11 +173,11 @@ func (a *Acquirer) hold(c Call, approved int64) {
 	case Authorize:
 		a.holds[c.Reference], a.rests[c.Reference] = approved, approved
 	case Void:
-		if _, known := a.answers[c.Authorization]; known {
+		if _, known := a.responses[c.Authorization]; known {
 			a.holds[c.Authorization], a.rests[c.Authorization], a.released[c.Authorization] = 0, 0, true
 		}
 	case Refund:
-		if _, authorized := a.holds[c.Authorization]; authorized { // else it is of a capture alone
+		if _, authorized := a.holds[c.Authorization]; authorized { // otherwise the void is only of a capture
 			a.holds[c.Authorization] -= c.Amount
 		}
 	case Capture:
@@ -190,14 +190,14 @@ func (a *Acquirer) hold(c Call, approved int64) {
 	}
 }
 
-// Held is how much is held or taken under an authorization, in minor units.
+// Held returns the amount that is held or taken under an authorization, in minor units.
 func (a *Acquirer) Held(reference string) int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.holds[reference]
 }
 
-// HeldInAll is how much is held or taken under all of them.
+// HeldInAll returns the amount that is held or taken under all authorizations.
 func (a *Acquirer) HeldInAll() int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -208,14 +208,14 @@ func (a *Acquirer) HeldInAll() int64 {
 	return sum
 }
 
-// Moved is how much was approved by a verb, in minor units, each reference once.
+// Moved returns the amount that was approved by a verb, in minor units, each reference once.
 func (a *Acquirer) Moved(v Verb) int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.moved[v]
 }
 
-// Calls are all questions so far by a verb, repeated ones included.
+// Calls returns all requests so far with a verb, including repeated ones.
 func (a *Acquirer) Calls(v Verb) []Call {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -43,8 +43,8 @@ type contractDocument struct {
 }
 
 // Contract is a transport that checks the header and the body of every response. The response to a
-// described operation must be one of its responses, and every other response an error. An accepted
-// request must also be one that the contract allows.
+// described operation must be one of its described responses. Every other response must be an
+// error. An accepted request must also be valid by the contract.
 type Contract struct {
 	tb   testing.TB
 	next http.RoundTripper
@@ -62,8 +62,8 @@ func NewContract(tb testing.TB, next http.RoundTripper) *Contract {
 	return &Contract{tb, next, doc}
 }
 
-// NewContractOf is NewContract for another contract than v1's: an OpenAPI document in YAML, which
-// must be valid.
+// NewContractOf is NewContract for the given contract instead of v1's: a valid OpenAPI document in
+// YAML.
 func NewContractOf(tb testing.TB, next http.RoundTripper, contract []byte) *Contract {
 	tb.Helper()
 	doc, err := read(contract)
@@ -84,7 +84,7 @@ func (c *Contract) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if fromHop { // a hop removes the fields that programs of ours send each other
+	if fromHop { // a hop removes the fields that only our programs send each other
 		maps.DeleteFunc(resp.Header, func(name string, _ []string) bool { return strings.HasPrefix(name, internalPrefix) })
 	}
 	got, err := drain(&resp.Body)
@@ -92,15 +92,16 @@ func (c *Contract) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if err := c.check(r, sent, resp, got); err != nil {
-		c.tb.Errorf("%s %s: the answer breaks the contract: %v\n%d %s", r.Method, r.URL.Path, err, resp.StatusCode, got)
+		c.tb.Errorf("%s %s: the response breaks the contract: %v\n%d %s", r.Method, r.URL.Path, err, resp.StatusCode, got)
 	}
 	return resp, nil
 }
 
-// internalPrefix begins the fields that programs of ours send each other: no other client gets one.
+// internalPrefix begins the fields that only our programs send each other: no other client gets
+// one.
 const internalPrefix = "X-Svc-Int-"
 
-// drain reads a body and puts a copy in its place.
+// drain reads a body and replaces it by a copy.
 func drain(body *io.ReadCloser) ([]byte, error) {
 	if *body == nil {
 		return nil, nil
@@ -122,7 +123,7 @@ func (c *Contract) check(r *http.Request, sent []byte, resp *http.Response, got 
 	}
 	for name := range resp.Header {
 		if strings.HasPrefix(name, internalPrefix) {
-			return fmt.Errorf("header %s is between programs of ours", name)
+			return fmt.Errorf("header %s is only for our programs", name)
 		}
 	}
 	if got, want := resp.Header.Get("Content-Type"), "application/json"; got != want {
@@ -142,7 +143,7 @@ func (c *Contract) check(r *http.Request, sent []byte, resp *http.Response, got 
 	if resp.StatusCode < 400 || resp.StatusCode == http.StatusPaymentRequired {
 		r.Body = io.NopCloser(bytes.NewReader(sent))
 		if err := openapi3filter.ValidateRequest(r.Context(), in); err != nil {
-			return fmt.Errorf("what was accepted is outside the contract: %w", err)
+			return fmt.Errorf("an accepted request is invalid by the contract: %w", err)
 		}
 	}
 	if err := checkHeaders(r, resp, headersOf(route.Operation, resp.StatusCode)); err != nil {
@@ -158,7 +159,7 @@ func (c *Contract) check(r *http.Request, sent []byte, resp *http.Response, got 
 // error in the shape of the contract.
 func (c *Contract) checkUndescribed(resp *http.Response, got []byte) error {
 	if resp.StatusCode != http.StatusNotFound && resp.StatusCode != http.StatusMethodNotAllowed {
-		return fmt.Errorf("an undescribed operation answers %d", resp.StatusCode)
+		return fmt.Errorf("an undescribed operation responds with %d", resp.StatusCode)
 	}
 	if err := checkHeaders(resp.Request, resp, c.doc.doc.Components.Responses["Refusal"].Value.Headers); err != nil {
 		return err

@@ -12,11 +12,11 @@ import (
 	"github.com/causeway-pay/causeway/shared/pgtest"
 )
 
-// urlFile names, in the folder of a copy, the database on a server that it is of.
+// urlFile is a file in the folder of a copy, with the URL of the copied database.
 const urlFile = "database.url"
 
-// copyTo copies the present committed rows of a server into another database, for the folder dir. A
-// file is copied with its folder.
+// copyTo copies the committed rows of a server into another database, for the folder dir. A file is
+// copied with its folder.
 func (d *Database) copyTo(tb testing.TB, dir string) {
 	tb.Helper()
 	if d.url == "" {
@@ -35,7 +35,7 @@ func (d *Database) copyTo(tb testing.TB, dir string) {
 		tb.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()                                                       // the statement below has reported
-	tx, err := db.BeginTx(tb.Context(), &sql.TxOptions{Isolation: sql.LevelRepeatableRead}) // which sees one moment
+	tx, err := db.BeginTx(tb.Context(), &sql.TxOptions{Isolation: sql.LevelRepeatableRead}) // reads one snapshot
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func (d *Database) copyTo(tb testing.TB, dir string) {
 	}
 }
 
-// copied is the database of a folder that a copy was made for.
+// copied returns the database of a folder that a copy was made for.
 func copied(tb testing.TB, dir string) *Database {
 	tb.Helper()
 	url, err := os.ReadFile(filepath.Join(dir, urlFile))
@@ -75,7 +75,7 @@ func (d *Database) schema() string {
 const copySchema = `DO $$
 DECLARE t record; n bigint;
 BEGIN
-	-- A table that is kept in parts is copied as one.
+	-- A partitioned table is copied as one.
 	FOR t IN SELECT c.relname AS table_name FROM pg_class c WHERE c.relnamespace = '%[1]s'::regnamespace AND c.relkind IN ('r', 'p')
 			AND NOT c.relispartition AND c.relname NOT IN ('core_schema', 'lead')
 			ORDER BY CASE c.relname WHEN 'merchants' THEN 0 WHEN 'customers' THEN 1 WHEN 'transactions' THEN 1 ELSE 2 END LOOP

@@ -44,7 +44,7 @@ type serverEngine struct {
 
 // serverOptions are the options that only tests set.
 type serverOptions struct {
-	rehearse int  // one command of so many runs twice, 0 for none
+	rehearse int  // every nth command runs twice, 0 for none
 	alone    bool // no payment shares a batch
 }
 
@@ -56,7 +56,7 @@ type Database struct {
 	test serverOptions
 }
 
-// NewDatabase returns an empty database, in a folder where it is a file.
+// NewDatabase returns an empty database: a file in a folder, or a schema on a server.
 func NewDatabase(tb testing.TB, dir string) *Database {
 	tb.Helper()
 	if Shared() {
@@ -72,7 +72,7 @@ func serverSchema(tb testing.TB) string {
 }
 
 // onServer returns the database of a URL. One command of four runs twice, and in a soak every
-// command. It has the effect of a server that rolls the command back because of other commands.
+// command. That has the effect of a server that rolls the command back because of other commands.
 func onServer(url string) *Database {
 	every := 4
 	if programtest.Soak() {
@@ -81,8 +81,8 @@ func onServer(url string) *Database {
 	return &Database{url: url, test: serverOptions{rehearse: every}}
 }
 
-// patient is a URL for a machine that is busy with many tests, which do not measure its speed. The
-// process can stand still for seconds in the middle of a transaction.
+// patient returns a URL for a machine that is busy with many tests, which do not measure its speed.
+// The process can stand still for seconds in the middle of a transaction.
 func patient(url string) string {
 	return url + "&patience=2m&idle_in_transaction_session_timeout=120000&pool_max_conns=6"
 }
@@ -95,7 +95,8 @@ func (d *Database) Open(ctx context.Context, c clock.Clock) (*store.DB, error) {
 	return servers.open(ctx, patient(d.url), c, d.test)
 }
 
-// MustInspect opens the database to look at it past the store. Queries are in SQLite's SQL.
+// MustInspect opens the database for direct queries, without the store. Queries are in SQLite's
+// SQL.
 func (d *Database) MustInspect(tb testing.TB) *sql.DB {
 	tb.Helper()
 	if d.url == "" {
@@ -111,7 +112,7 @@ func (d *Database) MustInspect(tb testing.TB) *sql.DB {
 	return db
 }
 
-// MustExec writes past the store. Statements are in SQLite's SQL.
+// MustExec writes directly to the database, without the store. Statements are in SQLite's SQL.
 func (d *Database) MustExec(tb testing.TB, statement string, args ...any) {
 	tb.Helper()
 	db := d.mustWrite(tb)
@@ -121,8 +122,8 @@ func (d *Database) MustExec(tb testing.TB, statement string, args ...any) {
 	}
 }
 
-// MustConfirm writes the time of a clock as the confirmed time, as a service does that has run
-// until then. Without it a service that is opened a long time later does not believe its clock.
+// MustConfirm writes the time of a clock as the confirmed time, like a service that has run until
+// then. Without it, a service that is opened much later does not confirm the time of its clock.
 func (d *Database) MustConfirm(tb testing.TB, c clock.Clock) {
 	tb.Helper()
 	d.MustExec(tb, "UPDATE confirmed_clock SET at = ?", c.Now().UnixMilli())
@@ -240,7 +241,7 @@ func (c wordyConn) ExecContext(ctx context.Context, query string, args []driver.
 var (
 	// member reads a member of a JSON text, in SQLite's SQL.
 	member = regexp.MustCompile(`(\w+) ->> '\$\.(\w+)'`)
-	// parameter is ?, or ?1 and so on.
+	// parameter matches ?, ?1 and so on.
 	parameter = regexp.MustCompile(`\?\d*`)
 )
 
@@ -279,7 +280,7 @@ func translated(query string, args []driver.NamedValue) (string, []driver.NamedV
 // Main is TestMain for a package whose tests may run on a server: it is stopped in the end.
 func Main(m *testing.M) { pgtest.Main(m) }
 
-// OnServer is the empty database of a server that the test itself started.
+// OnServer returns the empty database of a server that the test itself started.
 func OnServer(url string) *Database { return onServer(url) }
 
 // OpenServer opens the store on a server with the settings of production.

@@ -15,8 +15,8 @@ var transport = []string{
 	"Cache-Control", "Connection", "Content-Length", "Content-Security-Policy", "Content-Type", "Date", "Strict-Transport-Security", "X-Content-Type-Options",
 }
 
-// checkHeaders checks the header of a response by the declared fields, and by the contract's texts
-// about them: which status has which field.
+// checkHeaders checks the header of a response: the declared fields, and the fields that the
+// contract's texts require for its status.
 func checkHeaders(r *http.Request, resp *http.Response, declared openapi3.Headers) error {
 	for name, values := range resp.Header {
 		if slices.Contains(transport, name) {
@@ -26,7 +26,7 @@ func checkHeaders(r *http.Request, resp *http.Response, declared openapi3.Header
 			return fmt.Errorf("the header %s is not declared", name)
 		}
 		if len(values) != 1 {
-			return fmt.Errorf("the header %s stands %d times", name, len(values))
+			return fmt.Errorf("the header %s occurs %d times", name, len(values))
 		}
 	}
 	h := resp.Header
@@ -54,7 +54,7 @@ func checkHeaders(r *http.Request, resp *http.Response, declared openapi3.Header
 	return nil
 }
 
-// isDeclared finds a header by its canonical name: WWW-Authenticate is not written so in Go.
+// isDeclared finds a header by its canonical name, because Go writes WWW-Authenticate differently.
 func isDeclared(declared openapi3.Headers, name string) bool {
 	for d := range declared {
 		if http.CanonicalHeaderKey(d) == name {

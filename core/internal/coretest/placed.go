@@ -7,9 +7,9 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// Placed waits until every command on the database has ended that runs now: a list waits for them a
-// second at most. The next list has all rows whose commits were reported. inspect opens the
-// database past the store.
+// Placed waits until every command that runs now on the database has ended, because a list waits
+// for them only a second. The next list has all rows whose commits were reported. inspect queries
+// the database directly.
 func (d *Database) Placed(tb testing.TB, inspect *sql.DB) {
 	tb.Helper()
 	if d.url == "" {

@@ -14,7 +14,7 @@ func Races(otherwise int) int {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
-		panic("CAUSEWAY_RACES is no count: " + text)
+		panic("CAUSEWAY_RACES is not a count: " + text)
 	}
 	return n
 }

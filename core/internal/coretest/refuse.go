@@ -27,13 +27,13 @@ func (s *Service) MustRefuse(tb testing.TB, operation, table, condition string) 
 }
 
 // mustDefine runs a statement that locks a table and then each of its partitions. A command that
-// locked a partition first can be in its way: PostgreSQL then ends either with a deadlock, and the
+// locked a partition first can cause a deadlock. PostgreSQL then ends one of the two, and the
 // statement is run again.
 func (s *Service) mustDefine(tb testing.TB, statement string) {
 	tb.Helper()
 	db := s.Database.mustWrite(tb)
 	defer func() { _ = db.Close() }() // the statement below has reported
-	programtest.WaitFor(tb, "no command is in the way of "+statement, func() bool {
+	programtest.WaitFor(tb, "no command conflicts with "+statement, func() bool {
 		_, err := db.ExecContext(tb.Context(), statement)
 		if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == "40P01" {
 			return false

@@ -58,8 +58,8 @@ type Service struct {
 	Key      string // a secret test key
 	Log      *programtest.Log
 	Database *Database
-	Inspect  *sql.DB         // the database, past the store
-	Cluster  *engine.Cluster // nil where it has the store for itself
+	Inspect  *sql.DB         // the database, for direct queries
+	Cluster  *engine.Cluster // nil if no other core uses the store
 }
 
 // Open makes a service in a new folder. It is closed when the test ends.
@@ -69,14 +69,15 @@ func Open(tb testing.TB) *Service {
 	return openOn(tb, dir, NewDatabase(tb, dir), nil)
 }
 
-// OpenShared makes a service on a server, as one of several, also if the other tests of this run
-// use files.
+// OpenShared makes a service that is one of several on a PostgreSQL server, even if the other tests
+// of this run use files.
 func OpenShared(tb testing.TB) *Service {
 	tb.Helper()
 	return openOn(tb, tb.TempDir(), onServer(serverSchema(tb)), &engine.Cluster{})
 }
 
-// OpenAlone is OpenShared where no payment shares a batch: its command writes it as a batch of one.
+// OpenAlone is OpenShared without shared batches: each command writes its payment as a batch of
+// one.
 func OpenAlone(tb testing.TB) *Service {
 	tb.Helper()
 	on := onServer(serverSchema(tb))
@@ -93,7 +94,7 @@ func OpenOnce(tb testing.TB) *Service {
 	return openOn(tb, tb.TempDir(), on, &engine.Cluster{})
 }
 
-// Beside makes another service on the database of one that shares it, with the same acquirer.
+// Beside makes another service on the shared database of a service, with the same acquirer.
 func (s *Service) Beside(tb testing.TB) *Service {
 	tb.Helper()
 	next := *s
@@ -129,7 +130,7 @@ func openOn(tb testing.TB, dir string, on *Database, cluster *engine.Cluster) *S
 	return s
 }
 
-// Roots are the root secrets of the tests, the same for all.
+// Roots returns the root secrets of the tests, the same for all.
 func Roots() *root.Ring { return roots() }
 
 var roots = sync.OnceValue(func() *root.Ring {
@@ -168,7 +169,7 @@ func (s *Service) open(tb testing.TB) {
 	s.Inspect = s.Database.MustInspect(tb)
 }
 
-// MustVault opens the service's vault once more, as another process would.
+// MustVault opens the service's vault again, like another process.
 func (s *Service) MustVault(tb testing.TB) *vault.Vault {
 	tb.Helper()
 	v, err := vault.Load(tb.Context(), secretfile.Path(filepath.Join(s.Dir, keysetFile)), lasting()[:vault.KEKSize])
@@ -178,7 +179,7 @@ func (s *Service) MustVault(tb testing.TB) *vault.Vault {
 	return v
 }
 
-// MustInspect opens a database file to look at it past the store, read only.
+// MustInspect opens a database file for direct queries, read only.
 func MustInspect(tb testing.TB, path string) *sql.DB {
 	tb.Helper()
 	db := mustAttach(tb, path, "?mode=ro&_pragma=busy_timeout(300000)")
@@ -187,8 +188,8 @@ func MustInspect(tb testing.TB, path string) *sql.DB {
 }
 
 // Snapshot copies the store's files as a kill at this moment would leave them, and returns the
-// folder. Nothing may be writing: call it from a hook of the acquirer, while the one request of the
-// test waits there.
+// folder. The store must not write meanwhile: call it from a hook of the acquirer, while the only
+// request of the test waits there.
 func (s *Service) Snapshot(tb testing.TB) string {
 	tb.Helper()
 	dir := tb.TempDir()
@@ -221,7 +222,7 @@ func (s *Service) Revive(tb testing.TB, dir string) *Service {
 	next.Database = copied(tb, dir)
 	s.Acquirer.mu.Lock()
 	next.Acquirer = &Acquirer{
-		answers: maps.Clone(s.Acquirer.answers), moved: maps.Clone(s.Acquirer.moved),
+		responses: maps.Clone(s.Acquirer.responses), moved: maps.Clone(s.Acquirer.moved),
 		holds: maps.Clone(s.Acquirer.holds), rests: maps.Clone(s.Acquirer.rests), released: maps.Clone(s.Acquirer.released),
 	}
 	s.Acquirer.mu.Unlock()
@@ -229,8 +230,8 @@ func (s *Service) Revive(tb testing.TB, dir string) *Service {
 	return &next
 }
 
-// Recover tries every step that is open and due, as a start does, until no more step ends, and
-// returns how many steps stay open. It waits on the machine's time only for the acquirer's hooks.
+// Recover tries every open step that is due, like a start, until no further step ends. It returns
+// the number of steps that stay open. It waits in real time only for the acquirer's hooks.
 func (s *Service) Recover(tb testing.TB) int {
 	tb.Helper()
 	if err := s.Engine.NewRecovery().CatchUp(tb.Context(), time.Minute); err != nil {
@@ -239,14 +240,14 @@ func (s *Service) Recover(tb testing.TB) int {
 	return s.Open(tb)
 }
 
-// Open is how many payments, captures, voids and refunds wait for the acquirer's word.
+// Open returns the number of payments, captures, voids and refunds without an outcome.
 func (s *Service) Open(tb testing.TB) int {
 	tb.Helper()
 	return int(s.Number(tb, `SELECT (SELECT COUNT(*) FROM transactions WHERE status IN ('processing', 'unknown') OR operation = 'void')
 		+ (SELECT COUNT(*) FROM captures WHERE state = 'pending') + (SELECT COUNT(*) FROM refunds WHERE state = 'pending')`))
 }
 
-// Number is the result of a query for one integer on the database file.
+// Number returns the result of a query for one integer on the database file.
 func (s *Service) Number(tb testing.TB, query string, args ...any) int64 {
 	tb.Helper()
 	var n int64
@@ -290,7 +291,7 @@ func (s *Service) Pay(ctx context.Context, r engine.Request, amount int64, captu
 	return s.pay(ctx, r, engine.Payment{Amount: amount, AutoCapture: capture})
 }
 
-// PayPart is Pay of a payment that can be partially approved.
+// PayPart is Pay for a payment that can be partially approved.
 func (s *Service) PayPart(ctx context.Context, r engine.Request, amount int64, capture bool) (engine.Result, error) {
 	return s.pay(ctx, r, engine.Payment{Amount: amount, AutoCapture: capture, Partial: true})
 }
@@ -305,7 +306,7 @@ func (s *Service) Prepare(ctx context.Context, r engine.Request, amount int64, c
 	return s.Engine.Prepare(ctx, r, engine.Payment{Amount: amount, Currency: "usd", AutoCapture: capture, Details: []byte("{}")})
 }
 
-// Confirm takes a waiting payment, as it stands in the store, from a card.
+// Confirm confirms a waiting payment by a card.
 func (s *Service) Confirm(ctx context.Context, r engine.Request, transaction int64) (engine.Result, error) {
 	t, err := s.DB.Transaction(ctx, s.Tenant, transaction)
 	if err != nil {
@@ -316,7 +317,7 @@ func (s *Service) Confirm(ctx context.Context, r engine.Request, transaction int
 	})
 }
 
-// Request is a request of the service's tenant, under an idempotency key unless that is "".
+// Request returns a request of the service's tenant, under an idempotency key unless that is "".
 func (s *Service) Request(key string) engine.Request {
 	r := engine.Request{Tenant: s.Tenant, ID: id.Format(id.Request, s.IDs.Next()), Key: key}
 	if key != "" {
@@ -335,7 +336,7 @@ type testMethods struct{}
 func (testMethods) Fixture(name string) (acquirer.Card, bool) { return visa(), name == "pm_card_visa" }
 func (testMethods) DefaultPaymentMethod() string              { return "pm_card_visa" }
 
-// MustExec writes past the store, for changes for which the store has no method.
+// MustExec writes directly to the database, for changes for which the store has no method.
 func (s *Service) MustExec(tb testing.TB, statement string, args ...any) {
 	tb.Helper()
 	s.Database.MustExec(tb, statement, args...)

@@ -9,13 +9,12 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the shapes of statements that are new or other")
+var update = flag.Bool("update", false, "write the shapes of new and changed statements")
 
 // shapesFile holds the shape of each statement of the store, for the tests of its engines.
 const shapesFile = "../testdata/statements"
 
-// ReadShapes reads how many parameters each statement of the store has, and how many columns its
-// rows have.
+// ReadShapes reads the numbers of parameters and of columns of each statement of the store.
 func ReadShapes(tb testing.TB, file string) map[string][2]int {
 	tb.Helper()
 	text, err := os.ReadFile(file)
@@ -35,7 +34,7 @@ func ReadShapes(tb testing.TB, file string) map[string][2]int {
 }
 
 // WantShapes compares the statements of an engine with the file that all engines share. An engine
-// need not have all of them. -1 is for a number that is not known.
+// may lack some of them. -1 means an unknown number.
 func WantShapes(tb testing.TB, got map[string][2]int) {
 	tb.Helper()
 	want := ReadShapes(tb, shapesFile)

@@ -78,7 +78,7 @@ func (cfg Config) openStore(ctx context.Context) (*store.DB, error) {
 // Close closes the store.
 func (d *Dir) Close() error { return d.Store.Close() }
 
-// rootLocation returns where the root secrets are kept.
+// rootLocation returns the location of the root secrets.
 func (cfg Config) rootLocation(db *store.DB) (vault.Location, error) {
 	if cfg.Database == nil {
 		return secretfile.Path(filepath.Join(cfg.Data, RootFile)), nil
@@ -87,7 +87,7 @@ func (cfg Config) rootLocation(db *store.DB) (vault.Location, error) {
 	return sealedRow{row{db, rootSecret}, kek}, err
 }
 
-// keysetLocation returns where the keyset of the vault is kept.
+// keysetLocation returns the location of the vault's keyset.
 func (d *Dir) keysetLocation() vault.Location {
 	if d.Database == nil {
 		return secretfile.Path(filepath.Join(d.Data, KeysetFile))

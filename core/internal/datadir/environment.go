@@ -5,12 +5,12 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// The environment variables that hold secrets. A variable with _FILE behind its name holds the path
-// of a file with the secret instead.
+// The environment variables that hold secrets. A variable with the suffix _FILE holds the path of a
+// file with the secret instead.
 const (
 	// KEKVariable is the key-encryption key of the vault.
 	KEKVariable = "CAUSEWAY_VAULT_KEK"
-	// OldKEKVariable is the key-encryption key that the vault had before.
+	// OldKEKVariable is the previous key-encryption key of the vault.
 	OldKEKVariable = "CAUSEWAY_VAULT_OLD_KEK"
 	// FilterTokenVariable is the token of mle-filter and the edge at the operator's API.
 	FilterTokenVariable = "CAUSEWAY_FILTER_TOKEN"
@@ -23,7 +23,7 @@ func KEK(getenv func(string) string) (secret.String, error) {
 	return config.Environment(getenv, KEKVariable)
 }
 
-// OldKEK reads the key-encryption key that the vault had before. It returns zero if none is set.
+// OldKEK reads the previous key-encryption key of the vault. It returns zero if none is set.
 func OldKEK(getenv func(string) string) (secret.String, error) {
 	return config.Environment(getenv, OldKEKVariable)
 }

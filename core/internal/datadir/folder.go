@@ -15,9 +15,9 @@ import (
 var (
 	// ErrNoStore reports that a data folder has no store.
 	ErrNoStore = errors.New("there is no store")
-	// ErrLost reports that a file is gone which others of the data folder need. A new file would hide
-	// the loss and make it permanent.
-	ErrLost = errors.New("a file of the data folder is gone")
+	// ErrLost reports that a file of the data folder is missing that other files need. A new file
+	// would hide the loss and make it permanent.
+	ErrLost = errors.New("a file of the data folder is missing")
 )
 
 // A first start creates the database with its schema, then the root secret, then the keyset of the
@@ -57,11 +57,11 @@ func wantStore(data string) error {
 	if err := wantNothingLost(data); err != nil {
 		return err
 	}
-	hint := ""
+	hint := "check --data"
 	if below := standaloneStore(data); hasStore(below) {
-		hint = fmt.Sprintf("; the store of the standalone whose folder this is, is --data %s", below)
+		hint = fmt.Sprintf("this is the folder of a standalone, whose store is --data %s", below)
 	}
-	return fmt.Errorf("%w in %s, no %s%s", ErrNoStore, data, DatabaseFile, hint)
+	return fmt.Errorf("%w in %s, which has no %s: %s", ErrNoStore, data, DatabaseFile, hint)
 }
 
 // standaloneStore returns the folder in which a standalone with this data folder keeps its store.
@@ -82,8 +82,8 @@ func hasStore(data string) bool {
 func wantNothingLost(data string) error {
 	for _, name := range []string{RootFile, KeysetFile} {
 		if has(data, name) && !hasStore(data) {
-			return fmt.Errorf("%w: %s has %s, but no %s with it. Is its volume mounted? If the database is lost, "+
-				"restore a backup into an empty folder (core restore); to begin anew, take an empty folder",
+			return fmt.Errorf("%w: %s has %s, but no %s. Check that its volume is mounted. If the database is lost, "+
+				"restore a backup into an empty folder (core restore). To start without the old data, use an empty folder",
 				ErrLost, data, name, DatabaseFile)
 		}
 	}
@@ -109,7 +109,7 @@ func (cfg Config) wantKept(
 	case !found || !missing(): // another process has created it meanwhile
 		return nil
 	case cfg.Database != nil:
-		return fmt.Errorf("%w: there is no %s, without which %s. Restore the database whole from its backup",
+		return fmt.Errorf("%w: there is no %s, without which %s. Restore the whole database from its backup",
 			ErrLost, location, effect)
 	}
 	return lost(cfg.Data, name, effect)
@@ -118,14 +118,14 @@ func (cfg Config) wantKept(
 // noCards is the effect of a lost keyset.
 const noCards = "its stored cards and bank accounts cannot be read"
 
-// LostKeyset is the ErrLost of a folder that has sealed rows and no keyset.
+// LostKeyset returns the ErrLost of a folder that has sealed rows and no keyset.
 func LostKeyset(data string) error {
 	return lost(data, KeysetFile, noCards)
 }
 
 func lost(data, name, effect string) error {
-	return fmt.Errorf("%w: %s has no %s, without which %s. Put the file back from a backup of this folder (it is in the "+
-		"folder that core backup made), or restore that backup whole into an empty folder (core restore)",
+	return fmt.Errorf("%w: %s has no %s, without which %s. Copy the file from a backup of this folder (core backup), or "+
+		"restore that whole backup into an empty folder (core restore)",
 		ErrLost, data, name, effect)
 }
 

@@ -23,13 +23,13 @@ type Secret struct {
 	Algorithm string `json:"algorithm"`
 	Use       string `json:"use"`
 	Count     int64  `json:"count"`
-	// Version is that of a key that has several, or of the vault's key that encrypts it. 0 for none.
+	// Version is the version of the secret, or of the vault's key that encrypts it; 0 for none.
 	Version int64 `json:"version,omitempty"`
 	// Since is when it, or the oldest of its kind, was made or last replaced. Nil if that is unknown.
 	Since   *time.Time `json:"since,omitempty"`
 	AgeDays *int       `json:"age_days,omitempty"`
-	// NextRotation is when it should be replaced at the latest. Nil for secrets whose owner
-	// decides, and for secrets that must not change.
+	// NextRotation is the latest time for a replacement. It is nil for secrets whose owner decides,
+	// and for secrets that must not change.
 	NextRotation *time.Time `json:"next_rotation,omitempty"`
 	Overdue      bool       `json:"overdue"`
 	Rotate       string     `json:"rotate"` // how to replace it
@@ -78,7 +78,7 @@ func (d *Dir) addRoots(i *inventory) {
 		use, rotate := "derives the keys of API key hashes, stored responses and client secrets", "core secrets rotate"
 		newest := n == len(set.Versions())-1
 		if !newest {
-			use, rotate = "older values of the same, until it is dropped", "core secrets drop-old"
+			use, rotate = "the same for older values, until it is dropped", "core secrets drop-old"
 		}
 		i.add(Secret{
 			Name: v.String(), Algorithm: "HKDF-SHA-256, 256 bits", Use: use, Count: 1, Version: v.Number, Rotate: rotate,
@@ -122,7 +122,7 @@ func (d *Dir) addCodeKeys(ctx context.Context, i *inventory) error {
 			Name: fmt.Sprintf("security code key of hour %d", k.Hour), Algorithm: "AES-256-GCM",
 			Count: 1, Version: int64(k.Vault),
 			Use:    "encrypts the security codes of one hour's tokens",
-			Rotate: "by itself each hour; destroyed after two",
+			Rotate: "automatic, each hour; destroyed after two hours",
 		}, time.Unix(k.Hour*int64(time.Hour/time.Second), 0), false)
 	}
 	return nil
@@ -175,7 +175,7 @@ func (d *Dir) keysetChanged(ctx context.Context) (time.Time, error) {
 	return info.ModTime(), nil
 }
 
-// addMerchants adds what merchants hold, by number: they replace their own.
+// addMerchants adds the numbers of secrets that merchants hold. Merchants replace these themselves.
 func (d *Dir) addMerchants(ctx context.Context, i *inventory) error {
 	keys, oldestKey, err := d.Store.KeyCount(ctx, i.now)
 	if err != nil {
@@ -196,7 +196,7 @@ func (d *Dir) addMerchants(ctx context.Context, i *inventory) error {
 	return nil
 }
 
-// given are the secrets that an operator gives by the environment.
+// given returns the secrets that an operator gives by the environment.
 func given() []Secret {
 	return []Secret{
 		{
@@ -222,8 +222,8 @@ func given() []Secret {
 	}
 }
 
-// addEnvironment adds the secrets that are set. The age of one in a file is that of the file; of
-// another one it is unknown.
+// addEnvironment adds the secrets that are set. The age of a secret in a file is the file's.
+// Otherwise it is unknown.
 func addEnvironment(i *inventory, getenv func(string) string) {
 	for _, s := range given() {
 		path := getenv(s.Name + "_FILE")

@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { coretest.Main(m) }
 
-// TestVaultKEK: a vault with a given key-encryption key opens by that key alone.
+// TestVaultKEK: a vault with a given key-encryption key opens only by that key.
 func TestVaultKEK(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

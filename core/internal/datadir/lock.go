@@ -18,12 +18,12 @@ func (cfg Config) Lock() (unlock func() error, err error) {
 	if cfg.Database != nil {
 		return func() error { return nil }, nil
 	}
-	return lock(filepath.Join(cfg.Data, LockFile), "another service runs on this data folder")
+	return lock(filepath.Join(cfg.Data, LockFile), "another service uses this data folder: stop it first")
 }
 
-// LockSecrets keeps rotations and backups of the folder away.
+// LockSecrets excludes other rotations and backups of the folder.
 func (cfg Config) LockSecrets() (release func() error, err error) {
-	return lock(filepath.Join(cfg.Data, secretsLock), "a rotation or a backup runs on this data folder")
+	return lock(filepath.Join(cfg.Data, secretsLock), "a rotation or backup of this folder is in progress: retry after it")
 }
 
 // lockSecrets is LockSecrets for a Database, too.
@@ -33,7 +33,7 @@ func (d *Dir) lockSecrets(ctx context.Context) (release func() error, err error)
 	}
 	release, err = d.Store.Hold(ctx, secretsLock)
 	if errors.Is(err, store.ErrHeld) {
-		err = fmt.Errorf("another rotation runs on this database: %w", err)
+		err = fmt.Errorf("another rotation of this database is in progress: retry when it has ended: %w", err)
 	}
 	return release, err
 }

@@ -70,8 +70,8 @@ func wantRootVersions(ctx context.Context, cfg Config, db *store.DB, roots *root
 	}
 	for version, n := range keys {
 		if !slices.ContainsFunc(roots.Set().Versions(), func(v root.Version) bool { return v.Number == version }) {
-			return fmt.Errorf("%w: the root secret has no version %d, under which %d API keys are hashed. Put the root "+
-				"secret back that belongs to this database, or restore both from one backup", ErrLost, version, n)
+			return fmt.Errorf("%w: the root secret has no version %d, which %d API keys need. Copy the root secret of "+
+				"this database back, or restore both from one backup", ErrLost, version, n)
 		}
 	}
 	return nil
@@ -113,8 +113,8 @@ func (d *Dir) wantConfirmed() error {
 	if ahead == 0 {
 		return nil
 	}
-	return fmt.Errorf("root secret: the clock is %s ahead of the confirmed time %s: set it right, or if it is right, "+
-		"try again once core has served for an hour",
+	return fmt.Errorf("root secret: the clock is %s ahead of the confirmed time %s: correct it. If it is correct, "+
+		"retry when core has served for an hour",
 		ahead.Round(time.Second), d.Store.Confirmed().UTC().Format(time.RFC3339))
 }
 
@@ -151,7 +151,7 @@ func (d *Dir) wantUnused(ctx context.Context, newest root.Version) error {
 }
 
 // replaceRoots replaces the root secrets in one step, so that a process that dies leaves the old
-// ones or the new ones. It holds the lock that keeps other rotations and backups away.
+// ones or the new ones. It holds the lock that excludes other rotations and backups.
 func (d *Dir) replaceRoots(ctx context.Context, change func(*root.Set) (*root.Set, error)) (set *root.Set, err error) {
 	release, err := d.lockSecrets(ctx)
 	if err != nil {

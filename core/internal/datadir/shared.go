@@ -24,8 +24,8 @@ const (
 
 // errNoKEK refuses a database without the key that encrypts its secrets: a key derived from them
 // would be stored with the values that it protects.
-var errNoKEK = errors.New("a store on PostgreSQL needs " + KEKVariable + " (or " + KEKVariable +
-	"_FILE): its secrets are rows there, encrypted by that key")
+var errNoKEK = errors.New(KEKVariable + " and " + KEKVariable + "_FILE are not set: a store on PostgreSQL needs one of " +
+	"them, because this key encrypts its secrets. Make it with `openssl rand -base64 32`")
 
 // sharedKEK returns the key that encrypts the secrets of a database.
 func sharedKEK(kek secret.String) ([]byte, error) {
@@ -62,7 +62,7 @@ func (r row) Make(ctx context.Context, first []byte) error {
 	return err
 }
 
-// Replace implements vault.Location. A rotation after another one changes nothing.
+// Replace implements vault.Location. It changes nothing if another rotation was first.
 func (r row) Replace(ctx context.Context, was, next []byte) error {
 	return r.db.Update(ctx, func(tx *store.Tx) error { return tx.ReplaceSecret(r.name, was, next) })
 }
@@ -82,7 +82,7 @@ func (r sealedRow) Read(ctx context.Context) ([]byte, error) {
 	return vault.OpenSmall(r.kek, sealed, r.name)
 }
 
-// Make creates the row with the content first, unless there is one.
+// Make creates the row with the content first, unless the row exists.
 func (r sealedRow) Make(ctx context.Context, first []byte) error {
 	sealed, err := vault.SealSmall(r.kek, first, r.name)
 	if err != nil {
@@ -91,7 +91,7 @@ func (r sealedRow) Make(ctx context.Context, first []byte) error {
 	return r.row.Make(ctx, sealed)
 }
 
-// Replace replaces the content was. It returns store.ErrConflict if the row has another one.
+// Replace replaces the content if it equals was. Otherwise it returns store.ErrConflict.
 func (r sealedRow) Replace(ctx context.Context, was, next []byte) error {
 	stored, err := r.row.Read(ctx)
 	if err != nil {
@@ -112,14 +112,14 @@ func (r sealedRow) Replace(ctx context.Context, was, next []byte) error {
 }
 
 // rewrapShared encrypts the secrets of a database by kek instead of old, in one commit. It does
-// nothing if they are already.
+// nothing if kek encrypts them already.
 func (d *Dir) rewrapShared(ctx context.Context, kek, old secret.String) (err error) {
 	newKEK, err := sharedKEK(kek)
 	if err != nil {
 		return err
 	}
 	if old.IsZero() {
-		return errors.New("the secrets of a database are encrypted by a key that was given: set " + OldKEKVariable + " to it")
+		return errors.New(OldKEKVariable + " is not set: set it to the key that encrypts the secrets of the database now")
 	}
 	oldKEK, err := kekBytes(old, nil)
 	if err != nil {

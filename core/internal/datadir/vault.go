@@ -34,9 +34,9 @@ func kekBytes(text secret.String, roots *root.Ring) ([]byte, error) {
 	if text.IsZero() {
 		return roots.Lasting(root.VaultKEK), nil
 	}
-	kek, err := base64.StdEncoding.DecodeString(text.Reveal())
+	kek, err := base64.StdEncoding.DecodeString(text.Reveal()) // its error would quote the key
 	if err != nil || len(kek) != vault.KEKSize {
-		return nil, errors.New("the vault's key-encryption key is not 32 bytes in base64") // the cause would quote it
+		return nil, errors.New("the key-encryption key is not 32 bytes in base64: make it with `openssl rand -base64 32`")
 	}
 	return kek, nil
 }
@@ -67,9 +67,9 @@ func (d *Dir) RewrapVault(ctx context.Context, kek, old secret.String) (err erro
 	return v.Rewrap(next)
 }
 
-// RotateVault encrypts all card data by a fresh key, and with drop removes the old keys then. It
-// first finishes an earlier rotation that was interrupted. It writes its progress in lines. A core
-// may serve the same store meanwhile.
+// RotateVault encrypts all card data by a fresh key. With drop, it then removes the old keys. It
+// first finishes an earlier rotation that was interrupted. It writes its progress as lines of text.
+// A core may serve the same store meanwhile.
 func (d *Dir) RotateVault(ctx context.Context, drop bool, progress io.Writer) (err error) {
 	release, err := d.lockSecrets(ctx)
 	if err != nil {
@@ -85,8 +85,8 @@ func (d *Dir) RotateVault(ctx context.Context, drop bool, progress io.Writer) (e
 	}
 	r := vault.Rotation{
 		Vault: v, Store: d.Store, Drop: drop,
-		Progress: func(done, total int) { report("encrypted anew: %d of %d", done, total) },
-		Complain: func(object string, err error) { report("%s cannot be encrypted anew: %v", object, err) },
+		Progress: func(done, total int) { report("re-encrypted: %d of %d", done, total) },
+		Complain: func(object string, err error) { report("%s cannot be re-encrypted: %v", object, err) },
 	}
 	if err := r.Run(ctx); err != nil {
 		return err

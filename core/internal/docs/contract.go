@@ -37,7 +37,7 @@ type endpoint struct {
 	Responses   []response
 }
 
-// Status is the status of the endpoint's response to a valid request.
+// Status returns the status of the endpoint's response to a valid request.
 func (e *endpoint) Status() string { return e.Responses[0].Status }
 
 // response is one of an endpoint's responses.
@@ -61,9 +61,9 @@ type schema struct {
 type field struct {
 	Name        string
 	Type        string
-	Link        string   // name of the schema it is, "" for a plain value
+	Link        string   // name of its schema, "" for a plain value
 	Limits      string   // in words, "" for none
-	Values      []string // all it may be, nil where that is not listed
+	Values      []string // all allowed values, nil if the contract does not list them
 	Place       string   // query, header or path, for parameters
 	Required    bool
 	Description string
@@ -98,7 +98,8 @@ func read(document []byte) (*contract, error) {
 	return c, nil
 }
 
-// explain copies a schema's description into fields that have none, and spares the reader a jump.
+// explain copies a schema's description into fields that have none, so that the reader need not
+// follow the link.
 func (c *contract) explain() {
 	for i := range c.Schemas {
 		for j := range c.Schemas[i].Fields {
@@ -162,7 +163,7 @@ func (c *contract) readEndpoint(method, path string, shared, op, parameters node
 	return e
 }
 
-// readField reads a parameter or header, whose type is one level further down than a property's.
+// readField reads a parameter or header, whose type is one level deeper than a property's.
 func readField(title string, n node) field {
 	s := n.child("schema")
 	return field{
@@ -189,7 +190,7 @@ func readSchema(title string, s node) schema {
 	return out
 }
 
-// link is the name of the schema that a value is, or a list is of.
+// link returns the name of the schema of a value, or of the items of a list.
 func link(s node) string {
 	for _, one := range s.list("allOf") {
 		return reference(one)
@@ -248,7 +249,7 @@ func span(least, most string) string {
 	return ""
 }
 
-// reference is the last part of a $ref, "" for none.
+// reference returns the last part of a $ref, "" for none.
 func reference(s node) string {
 	ref := s.text("$ref")
 	return ref[strings.LastIndex(ref, "/")+1:]

@@ -19,21 +19,21 @@ var pageSource string
 //go:embed style.css
 var Style []byte
 
-// Script is the page's script. The page works without.
+// Script is the page's script. The page also works without it.
 //
 //go:embed script.js
 var Script []byte
 
 // Card is a test card of the simulator.
 type Card struct {
-	PaymentMethod string // "" where the card is reached by its number only
+	PaymentMethod string // "" if only the card's number selects it
 	Number        string
 	Brand         string
 	Outcome       string // approved, or the decline code
 	Behaviour     string // none, or the simulator's behaviour before its response
 }
 
-// Trigger is a value with which the simulator behaves in its own way.
+// Trigger is a value with a special effect in the simulator.
 type Trigger struct {
 	Field   string // where it stands
 	Value   string // the value, or its form
@@ -101,7 +101,7 @@ func marked(s string) []part {
 	return out
 }
 
-// piece is a run of an example, and which part of it the reader's own takes the place of.
+// piece is a part of an example. kind names the reader's value that replaces it, if any.
 type piece struct{ Class, Text string }
 
 // pieces splits an example at the address and the key.
@@ -121,7 +121,7 @@ func pieces(s string) []piece {
 	return out
 }
 
-// complete adds the data to the endpoints that the contract lacks.
+// complete adds to the endpoints the data that the contract lacks.
 func (c *contract) complete(s Source) error {
 	for _, g := range c.Groups {
 		for i := range g.Endpoints {
@@ -163,7 +163,7 @@ func render(s Source) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// words is a tag as a heading.
+// words returns a tag as a heading.
 func words(tag string) string {
 	text := strings.ReplaceAll(tag, "_", " ")
 	if rest, ok := strings.CutPrefix(text, "api "); ok {
@@ -172,8 +172,7 @@ func words(tag string) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// breakable lets a path go on in the next line where a word of it begins, and nowhere else if it
-// can be helped.
+// breakable lets a long path break at its parameters and underscores.
 func breakable(path string) template.HTML {
 	text := template.HTMLEscapeString(path)
 	text = strings.NewReplacer("/{", "/<wbr>{", "_", "_<wbr>", "}/", "}<wbr>/").Replace(text)

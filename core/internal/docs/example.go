@@ -15,10 +15,10 @@ const (
 // example is a request that works when it is pasted into a shell.
 type example struct {
 	needs []string          // objects that must be made first, by the names of recipes
-	path  map[string]string // the path's variables, by the shell variables or texts that they are
+	path  map[string]string // the shell variables or texts for the path's variables
 	query string
-	key   string // the Idempotency-Key it is sent under
-	body  string // JSON; a shell variable stands as '$name'
+	key   string // the Idempotency-Key
+	body  string // JSON; a shell variable is written as '$name'
 }
 
 // recipe makes an object and keeps its id in a shell variable named after it.
@@ -141,10 +141,10 @@ var examples = map[string]example{
 	"advanceTestClock":     {body: `{"seconds": 86400}`},
 }
 
-// exampleKid is the thumbprint of a key: that of RFC 7638's own example.
+// exampleKid is the thumbprint of the key in RFC 7638's example.
 const exampleKid = "NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs"
 
-// exampleX and exampleY are a public key on P-256: that of RFC 7517's own example.
+// exampleX and exampleY are the public key on P-256 in RFC 7517's example.
 const (
 	exampleX = "MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4"
 	exampleY = "4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM"
@@ -152,7 +152,7 @@ const (
 
 func id(name string) map[string]string { return map[string]string{"id": "$" + name} }
 
-// of is an example that needs one object, which its path names.
+// of returns an example that needs one object, which its path names.
 func of(name string) example { return example{needs: []string{name}, path: id(name)} }
 
 func method() example {
@@ -228,7 +228,7 @@ func request(b *strings.Builder, method, path, key, body string) {
 	}
 }
 
-// guide is an example that belongs to no single endpoint.
+// guide returns an example that belongs to no single endpoint.
 func guide(method, path, key, body string) string {
 	var b strings.Builder
 	request(&b, method, path, key, body)

@@ -10,8 +10,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// mustCustomers inserts n customers with the ids after first, which were last changed at a
-// time, and deleted at another one or, with 0, not.
+// mustCustomers inserts n customers with the ids after first. They were last changed at the first
+// time, and deleted at the second one; 0 for not deleted.
 func mustCustomers(t *testing.T, s *coretest.Service, tenant payment.Tenant, first int64, n int, changed time.Time, deleted int64) {
 	t.Helper()
 	s.Database.MustExec(t, `INSERT INTO customers (id, merchant_id, live, details, version, created_at, updated_at, deleted_at)
@@ -51,8 +51,8 @@ func TestAgedCustomersOfATenant(t *testing.T) {
 	}
 }
 
-// TestErasedObjectsStayForAMinute: another core can commit events of an erased payment after a pass
-// has read past them. The next pass erases these too, so the payment stays in the list for a
+// TestErasedObjectsStayForAMinute: another core can commit events of an erased payment after the
+// pass has read its events. The next pass erases them, so the payment stays in the list for a
 // minute, also if the clock is set ahead.
 func TestErasedObjectsStayForAMinute(t *testing.T) {
 	t.Parallel()

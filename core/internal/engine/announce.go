@@ -18,8 +18,8 @@ type Announcement struct {
 }
 
 // Announce makes an event of the platform, which the merchant gets by webhooks and the list of
-// events. A repeated announcement returns the existing event. payment.ErrNotFound if there is no
-// such merchant.
+// events. A repeated announcement returns the existing event. It returns payment.ErrNotFound if
+// there is no such merchant.
 func (e *Engine) Announce(ctx context.Context, r Request, a Announcement) (Result, error) {
 	defer e.running.enter(ctx, r)()
 	out, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {

@@ -18,11 +18,11 @@ import (
 // MaxOverlap is how long a rolled key may stay valid.
 const MaxOverlap = 24 * time.Hour
 
-// MissingScopeError reports that a key cannot create, roll or revoke a key that has a scope which
-// it lacks itself.
+// MissingScopeError reports that a key cannot create, roll or revoke a key with a scope that it
+// lacks.
 type MissingScopeError struct{ Scope string }
 
-func (e *MissingScopeError) Error() string { return "engine: the asking key lacks " + e.Scope }
+func (e *MissingScopeError) Error() string { return "engine: the key of the request lacks " + e.Scope }
 
 // NewKey describes a key to make.
 type NewKey struct {
@@ -32,13 +32,13 @@ type NewKey struct {
 	ExpiresAt time.Time // zero: never
 }
 
-// CreateKey makes a key of the request's tenant. by are the scopes of the creating key. A
-// MissingScopeError if the new key would have another one.
+// CreateKey makes a key of the request's tenant. by are the scopes of the creating key. It returns
+// a MissingScopeError if the new key would have another scope.
 func (e *Engine) CreateKey(ctx context.Context, r Request, by []string, n NewKey) (Result, error) {
 	return e.CreateKeyOf(ctx, r, r.Tenant, by, n)
 }
 
-// CreateKeyOf is CreateKey for a key of another tenant than that of the request.
+// CreateKeyOf is CreateKey for a key of the given tenant instead of the request's.
 func (e *Engine) CreateKeyOf(ctx context.Context, r Request, t payment.Tenant, by []string, n NewKey) (Result, error) {
 	if n.Scopes == nil {
 		n.Scopes = slices.DeleteFunc(apikey.DefaultScopes(n.Kind), func(s string) bool { return !slices.Contains(by, s) })
@@ -67,12 +67,12 @@ func (e *Engine) CreateKeyOf(ctx context.Context, r Request, t payment.Tenant, b
 }
 
 // RollKey replaces the key id by a new one. The old key stays valid for overlap. by are the scopes
-// of the rolling key. A MissingScopeError if the rolled key has another one.
+// of the rolling key. It returns a MissingScopeError if the rolled key has another scope.
 func (e *Engine) RollKey(ctx context.Context, r Request, by []string, id int64, overlap time.Duration) (Result, error) {
 	return e.RollKeyOf(ctx, r, r.Tenant, by, id, overlap)
 }
 
-// RollKeyOf is RollKey for a key of another tenant than that of the request.
+// RollKeyOf is RollKey for a key of the given tenant instead of the request's.
 func (e *Engine) RollKeyOf(
 	ctx context.Context, r Request, t payment.Tenant, by []string, id int64, overlap time.Duration,
 ) (Result, error) {
@@ -125,8 +125,8 @@ func (e *Engine) rolled(tx *store.Tx, old int64, next *payment.APIKey) error {
 	return e.keyEvent(tx, "api_key.created", next, sequenceCreated)
 }
 
-// The sequences of a key's events: each happens to a key at most once, in this order. A key that is
-// revoked without a roll has no gap.
+// The sequences of a key's events: each event occurs at most once for a key, in this order. If a
+// key is revoked without a roll, the sequence has no gap.
 const (
 	sequenceCreated = 1
 	sequenceRolled  = 2
@@ -144,7 +144,7 @@ func (e *Engine) keyEvent(tx *store.Tx, kind string, k *payment.APIKey, sequence
 	return tx.InsertEvent(e.event(kind, k.Tenant, k.ID, sequence, []byte(e.shownKey(tx, k))))
 }
 
-// shownKey is a key as the contract shows it, without its secret.
+// shownKey returns a key as the contract shows it, without its secret.
 func (e *Engine) shownKey(tx *store.Tx, k *payment.APIKey) string {
 	return string(e.rendered(Result{Kind: Existing, Object: k, At: tx.Now}).Body)
 }
@@ -156,15 +156,16 @@ func (e *Engine) minted(tx *store.Tx, m auth.Minted) Result {
 
 func notRollable(k *payment.APIKey, now time.Time) *payment.Refusal {
 	return &payment.Refusal{
-		Code: keyNotRollable, Message: "A key that is " + string(k.Status(now)) + " cannot be rolled.",
+		Code: keyNotRollable, Message: "The key is " + string(k.Status(now)) + ". Only an active key can be rolled.",
 	}
 }
 
 func keyID(n int64) string { return id.Format(id.APIKey, n) }
 
-// RevokeKey ends a key at once and returns it. by are the scopes of the revoking key, nil for an
-// operator. A MissingScopeError if the revoked key has another one, and ErrNotFound if the tenant
-// has no such key. ErrLastKey unless forced, if no key that can manage keys would be left.
+// RevokeKey ends a key immediately and returns it. by are the scopes of the revoking key, nil for
+// an operator. It returns a MissingScopeError if the revoked key has another scope, and ErrNotFound
+// if the tenant has no such key. Unless forced, it returns ErrLastKey if no key that can manage
+// keys would remain.
 func (e *Engine) RevokeKey(
 	ctx context.Context, r Request, t payment.Tenant, by []string, key int64, force bool,
 ) (*payment.APIKey, error) {

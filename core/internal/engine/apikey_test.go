@@ -47,9 +47,9 @@ func TestRollForTooLong(t *testing.T) {
 	}
 }
 
-// TestSealedAnswersStayInTheirPlace: a writer of the database cannot move a stored response that
-// shows a secret to another key.
-func TestSealedAnswersStayInTheirPlace(t *testing.T) {
+// TestSealedResponsesAreBound: a program that writes to the database cannot move a stored response
+// with a secret to another key.
+func TestSealedResponsesAreBound(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
 	ask := func(key string) (engine.Result, error) {

@@ -12,14 +12,14 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// attemptTimeout bounds all acquirer calls of one attempt at a step together, of a request or of
-// recovery. A step without a response by then is unknown.
+// attemptTimeout bounds the total time of the acquirer calls of one attempt at a step, by a request
+// or by recovery. Without a response by then, the step is unknown.
 const attemptTimeout = 20 * time.Second
 
-// Patience is how old an unfinished step of another core must be before recovery claims it although
-// that core lives. It is longer than any attempt lasts: an attempt has attemptTimeout for all its
-// acquirer calls. The age is the difference of two clocks. The leader's is off by clockTolerance at
-// most, and the other core's by RequestTolerance. The rest is for commits.
+// Patience is how old an unfinished step of another core must be before recovery claims it while
+// that core still runs. It is longer than any attempt lasts: an attempt has attemptTimeout for all
+// its acquirer calls. The age is the difference of two clocks. The leader's is off by
+// clockTolerance at most, and the other core's by RequestTolerance. The rest is for commits.
 const Patience = attemptTimeout + RequestTolerance + clockTolerance + 5*time.Second
 
 // attempt returns the context of all acquirer calls of one attempt at a step. It ends after
@@ -46,13 +46,13 @@ func (e *Engine) take(
 	return Result{}, ErrAcquirerUnavailable
 }
 
-// takeAgain is take for a step that recovery can repeat: both attempts send the same.
+// takeAgain is take for a step that recovery can repeat: both attempts send the same request.
 func (e *Engine) takeAgain(ctx context.Context, requestID string, s step, acq acquirer.Acquirer) (Result, error) {
 	return e.take(ctx, requestID, s, func(ctx context.Context) (acquirer.Answer, error) { return s.again(ctx, acq) })
 }
 
-// resume takes an unfinished step up for recovery: it marks the step, sends it again and concludes
-// it. errStillOpen if that failed.
+// resume makes recovery's attempt at an unfinished step: it marks the step, sends it again and
+// concludes it. It returns errStillOpen if the attempt failed.
 func (e *Engine) resume(ctx context.Context, s step, reclaimed bool) error {
 	o := s.about()
 	acq, err := e.acquirer(o.tenant)
@@ -90,7 +90,7 @@ func finished(a Result, err error) error {
 }
 
 // conclude commits the acquirer's result of a step. Without a result the step stays open, and
-// recovery goes on with it.
+// recovery continues it.
 func (e *Engine) conclude(ctx context.Context, from origin, s step, a acquirer.Answer, err error) (Result, error) {
 	if err == nil {
 		err = e.check(s.about(), a)
@@ -110,8 +110,8 @@ func (e *Engine) conclude(ctx context.Context, from origin, s step, a acquirer.A
 	return e.keepOpen(ctx, from, s, err)
 }
 
-// check refuses an approval of an amount that was not requested: nothing is recorded that the
-// acquirer may not mean.
+// check refuses an approval of an amount that was not requested. Such an outcome must not be
+// recorded.
 func (e *Engine) check(o about, a acquirer.Answer) error {
 	fits := a.Amount == o.amount
 	if o.Kind == payment.AuthorizeStep { // possibly a part
@@ -127,7 +127,7 @@ func (e *Engine) check(o about, a acquirer.Answer) error {
 // keepOpen returns the response to a step whose outcome is unknown or not committed. Recovery
 // continues the step.
 func (e *Engine) keepOpen(ctx context.Context, from origin, s step, cause error) (Result, error) {
-	e.Log.ErrorContext(ctx, "step: outcome open", slog.String("reference", s.about().reference), slog.Any("error", cause))
+	e.Log.ErrorContext(ctx, "step: the outcome is unknown; recovery inquires at the acquirer", slog.String("reference", s.about().reference), slog.Any("error", cause))
 	shown, err := s.leave(ctx)
 	if err != nil {
 		return Result{}, err
@@ -136,7 +136,7 @@ func (e *Engine) keepOpen(ctx context.Context, from origin, s step, cause error)
 }
 
 // cancelFirst closes a step because its first attempt certainly had no effect, and frees its key
-// and token. store.ErrConflict if recovery has taken the step up.
+// and token. It returns store.ErrConflict if recovery has reclaimed the step.
 func (e *Engine) cancelFirst(ctx context.Context, s step) error {
 	id := s.about().StepID
 	return e.undo(ctx, s.about(), func(tx *store.Tx) error {

@@ -13,8 +13,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// slow returns a hook that lets all the time pass that a call to the acquirer has. Calls with the
-// same deadline share their time: the first one uses it.
+// slow returns a hook that advances the clock to the deadline of each call to the acquirer. Of
+// calls with the same deadline, the first one uses all the time.
 func slow(s *coretest.Service) func(context.Context) {
 	var used time.Time
 	return func(ctx context.Context) {

@@ -91,8 +91,8 @@ func (e *Engine) begin(ctx context.Context, r Request, p Payment, t *payment.Tra
 }
 
 // refuseSource returns why the payment source cannot be used, unless the idempotency key has a
-// stored response. It is no payment, so it does not call BeginPayment. Its command claims the key,
-// which waits for an equal request that is about to commit. The refusal rolls the claim back.
+// stored response. It is not a payment, so it does not call BeginPayment. Its command claims the
+// key, which waits for an equal request that is about to commit. The refusal rolls the claim back.
 func (e *Engine) refuseSource(ctx context.Context, r Request, source Drawn) (*Result, error) {
 	return e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		return nil, e.confirmRefusal(tx, r.Tenant, source)
@@ -169,13 +169,13 @@ func (s *authorization) cancel(tx *store.Tx) error {
 	return tx.RemoveTransaction(s.t.ID)
 }
 
-// missing closes a payment that the acquirer does not have. A late approval is released: a pending
-// reversal is in the same commit.
+// missing closes a payment that the acquirer does not have. Its commit also writes a pending
+// reversal, which releases a late approval.
 func (s *authorization) missing(ctx context.Context) error {
 	t, o, end := s.t, s.about(), s.cancel
-	// A confirmation leaves its payment waiting again: the payer may want to pay in another way. A
-	// payment without a response is removed: a retry under its key is a first request. Any other has
-	// failed, and keeps its token.
+	// A failed confirmation leaves its payment waiting again, because the payer may pay in another
+	// way. If no client has a response, the payment is removed, and a retry under its key is a first
+	// request. Any other payment has failed, and its token stays used.
 	if t.Attempt == 0 && (t.Status != payment.Processing || t.Claim == 0) {
 		end, o.method = s.fail, ""
 	}
@@ -186,10 +186,10 @@ func (s *authorization) missing(ctx context.Context) error {
 		return tx.InsertReversal(o.reversal(tx.Now))
 	})
 	if errors.Is(err, store.ErrConflict) {
-		return nil // it has ended meanwhile
+		return nil // the step has ended meanwhile
 	}
 	if err == nil {
-		s.Log.WarnContext(ctx, "reconcile: payment had no effect", slog.String("transaction", authorizationReference(t)),
+		s.Log.WarnContext(ctx, "reconcile: the acquirer never processed the payment", slog.String("transaction", authorizationReference(t)),
 			slog.String("status", string(t.Status)), slog.Bool("keyed", t.Claim != 0))
 	}
 	return err
@@ -212,24 +212,24 @@ func (s *authorization) fail(tx *store.Tx) error {
 	return tx.InsertEvent(s.event("transaction.failed", t.Tenant, t.ID, t.Version, s.shown(&t)))
 }
 
-// leave marks the payment as unknown. Recovery claims an unknown payment at once, and one that
-// could not be marked once this request has returned.
+// leave marks the payment as unknown. Recovery claims an unknown payment immediately. A payment
+// that could not be marked is claimed after this request has returned.
 func (s *authorization) leave(ctx context.Context) (*payment.Transaction, error) {
 	if s.t.Status == payment.Unknown {
 		return s.t, nil
 	}
 	err := s.Store.Finish(ctx, s.t.Tenant, func(tx *store.Tx) error { return tx.LoseTransaction(s.t) })
 	if err != nil {
-		s.Log.ErrorContext(ctx, "authorize: not marked unknown",
+		s.Log.ErrorContext(ctx, "authorize: the store did not mark the payment as unknown; recovery claims it later",
 			slog.String("transaction", authorizationReference(s.t)), slog.Any("error", err))
 	}
 	s.t.Status = payment.Unknown
 	return s.t, nil
 }
 
-// correct never records an authorization: one that was closed is released. It is closed if the
-// payment has ended without money, or waits to be confirmed again. A part that was released is no
-// effect.
+// correct never records an authorization: a late approval of a closed payment is released. A
+// payment is closed if it has ended without money, or waits to be confirmed again. A part that was
+// already released needs no correction.
 func (s *authorization) correct(tx *store.Tx, a acquirer.Answer, _ *payment.Reversal) (Result, correction, error) {
 	if unwantedPart(s.t, a) && s.refused == 0 {
 		return Result{}, notClosed, nil
@@ -272,8 +272,8 @@ func (e *Engine) newOutcome(t *payment.Transaction, claim int64, result Result) 
 	return r
 }
 
-// eventBody is the transaction as its event shows it: the body of the response if that is the plain
-// transaction.
+// eventBody returns the transaction as its event shows it: the body of the response if that is the
+// plain transaction.
 func (e *Engine) eventBody(t *payment.Transaction, result Result) []byte {
 	if result.Kind != Refused {
 		return result.Body

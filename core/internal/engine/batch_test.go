@@ -23,8 +23,8 @@ type begun struct {
 	err error
 }
 
-// beginBatch begins payments in one batch, and returns their results in order. It prepares them
-// anew until they are in one batch.
+// beginBatch begins payments in one batch, and returns their results in order. It retries with new
+// payments until all are in one batch.
 func beginBatch(
 	t *testing.T, s *coretest.Service, prepare func() []*store.Intent,
 ) (all []*store.Intent, results []begun) {
@@ -42,7 +42,7 @@ func beginFirst(t *testing.T, s *coretest.Service) func() {
 }
 
 // writeBatch writes records as one batch and returns the results in order. A lock holds up the
-// record that first writes, until the others have gathered behind it.
+// first record until all others wait in the queue.
 func writeBatch[Q, R any](
 	t *testing.T, s *coretest.Service, lock string, first func(), prepare func() []Q, write func(Q) R,
 ) (all []Q, results []R) {
@@ -67,8 +67,8 @@ func writeBatch[Q, R any](
 	return all, results
 }
 
-// holdBatch holds up a first batch by a lock until the store has so many waiting callers, and waits
-// for all of them.
+// holdBatch holds up a first batch by a lock until the store has waiting callers of the given
+// number, and then waits for all of them.
 func holdBatch(t *testing.T, s *coretest.Service, lock string, first func(), start func(*sync.WaitGroup), callers int) {
 	t.Helper()
 	tx, err := s.Inspect.BeginTx(t.Context(), nil)
@@ -101,7 +101,7 @@ func newIntent(s *coretest.Service, key string) *store.Intent {
 	}}
 }
 
-// wantIntent expects all rows of an intent, or none.
+// wantIntent checks that all rows of an intent exist, or none.
 func wantIntent(t *testing.T, s *coretest.Service, what string, i *store.Intent, got begun, want bool) {
 	t.Helper()
 	rows := s.Number(t, "SELECT COUNT(*) FROM transactions WHERE id = ? AND claim = ?", i.Transaction.ID, got.ID)
@@ -128,7 +128,7 @@ func wantIntent(t *testing.T, s *coretest.Service, what string, i *store.Intent,
 
 // TestBatchOfIntentsPostgreSQL begins payments in one batch. Intents whose key is taken, or whose
 // payment source or API key does not exist, leave no row and get the reason. Of two intents with
-// one key one is written, and the other gets its claim.
+// one key, one is written, and the other gets the claim of the first.
 func TestBatchOfIntentsPostgreSQL(t *testing.T) {
 	t.Parallel()
 	s := coretest.OpenShared(t)
@@ -224,7 +224,7 @@ func TestTokenOfABatchThatIsNotWrittenPostgreSQL(t *testing.T) {
 	}
 }
 
-// sharedStores are the ways in which a payment can be written on PostgreSQL.
+// sharedStores returns the ways in which a payment can be written on PostgreSQL.
 func sharedStores() map[string]func(testing.TB) *coretest.Service {
 	return map[string]func(testing.TB) *coretest.Service{
 		"batch, PostgreSQL": coretest.OpenShared, "alone, PostgreSQL": coretest.OpenAlone,

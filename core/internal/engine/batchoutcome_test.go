@@ -13,7 +13,7 @@ import (
 // lockCaptures blocks the first statement of each batch of outcome records.
 const lockCaptures = "LOCK TABLE captures IN EXCLUSIVE MODE"
 
-// captures begins a payment of each tenant, and returns the records by which they are captured.
+// captures begins a payment of each tenant, and returns the outcome records that capture them.
 func captures(t *testing.T, s *coretest.Service, tenants ...payment.Tenant) []*store.OutcomeRecord {
 	t.Helper()
 	all := make([]*store.OutcomeRecord, len(tenants))
@@ -53,7 +53,8 @@ func finishBatch(
 	}, func(r *store.OutcomeRecord) error { return s.DB.FinishPayment(t.Context(), r) })
 }
 
-// wantOutcome expects all rows of an outcome record if want is nil, and none if it is an error.
+// wantOutcome checks that all rows of an outcome record exist if want is nil, and none if want is
+// an error.
 func wantOutcome(t *testing.T, s *coretest.Service, what string, r *store.OutcomeRecord, err, want error) {
 	t.Helper()
 	id := r.Transaction.ID
@@ -74,21 +75,21 @@ func wantOutcome(t *testing.T, s *coretest.Service, what string, r *store.Outcom
 	}
 }
 
-// TestBatchOfOutcomesPostgreSQL finishes payments in one batch. Records of payments that have an
-// outcome or another attempt leave no row. The others are written. If the tenant has other
-// endpoints than guessed, the record's command delivers to the tenant's endpoints.
+// TestBatchOfOutcomesPostgreSQL finishes payments in one batch. Records of payments that already
+// have an outcome or another attempt leave no row. The others are written. If the batch guessed the
+// tenant's endpoints wrong, the record's command delivers to the right ones.
 func TestBatchOfOutcomesPostgreSQL(t *testing.T) {
 	t.Parallel()
 	s := coretest.OpenShared(t)
-	told, changed := payment.Tenant{Merchant: 1}, payment.Tenant{Merchant: 3}
+	subscribed, changed := payment.Tenant{Merchant: 1}, payment.Tenant{Merchant: 3}
 	live := payment.Tenant{Merchant: s.Tenant.Merchant, Live: true}
-	tenants := []payment.Tenant{s.Tenant, told, live, changed, told, s.Tenant, told, s.Tenant, s.Tenant}
+	tenants := []payment.Tenant{s.Tenant, subscribed, live, changed, subscribed, s.Tenant, subscribed, s.Tenant, s.Tenant}
 	s.MustExec(t, "INSERT INTO merchants (id, name, created_at) VALUES (1, 'told', 0), (3, 'changed', 0)")
 	const endpoint = `INSERT INTO webhook_endpoints (id, merchant_id, live, url, types, status, created_at, updated_at)
 		VALUES (?, ?, 0, '', ?, 'enabled', 0, 0)`
-	s.MustExec(t, endpoint, 11, told.Merchant, "transaction.captured")
-	s.MustExec(t, endpoint, 12, told.Merchant, "*")
-	s.MustExec(t, endpoint, 13, told.Merchant, "refund.created")
+	s.MustExec(t, endpoint, 11, subscribed.Merchant, "transaction.captured")
+	s.MustExec(t, endpoint, 12, subscribed.Merchant, "*")
+	s.MustExec(t, endpoint, 13, subscribed.Merchant, "refund.created")
 	all, errs := finishBatch(t, s, func() []*store.OutcomeRecord {
 		s.MustExec(t, "DELETE FROM webhook_endpoints WHERE id = 14")
 		for _, tenant := range tenants[:4] { // an event of each, by which the core guesses the endpoints

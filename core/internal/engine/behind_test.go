@@ -67,7 +67,7 @@ func TestAReservedKeyOfAClockThatWasBehind(t *testing.T) {
 	}
 }
 
-// turning is an acquirer during whose authorizations the clock turns.
+// turning is an acquirer that moves the clock during each authorization.
 type turning struct {
 	*coretest.Acquirer
 	turn func()

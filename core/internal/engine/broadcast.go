@@ -15,7 +15,7 @@ import (
 // writer.
 const broadcastPause = 10 * time.Millisecond
 
-// broadcastRetry is the pause of a broadcast for a merchant for which it failed.
+// broadcastRetry is the pause before a broadcast is retried for a merchant.
 const broadcastRetry = time.Minute
 
 // Broadcast announces an event to every present merchant, in both modes. It returns once the
@@ -51,29 +51,29 @@ func (e *Engine) Broadcast(ctx context.Context, r Request, kind, name string, ob
 	return value(out), err
 }
 
-// Broadcasts is where word is left that there may be something for BroadcastDue.
+// Broadcasts returns a channel that signals new work for BroadcastDue.
 func (e *Engine) Broadcasts() <-chan struct{} { return e.broadcasts }
 
 // BroadcastDue writes the events of all unfinished broadcasts, and returns the number of merchants
-// that got theirs. No merchant gets an event twice, also if a pass was cut short. A merchant for
-// which it fails delays no other: it is tried again after broadcastRetry.
+// that got theirs. No merchant gets an event twice, also if a pass was cut short. If the broadcast
+// fails for a merchant, it is retried after broadcastRetry and delays no other merchant.
 func (e *Engine) BroadcastDue(ctx context.Context) (int, error) {
 	open, err := e.Store.OpenBroadcasts(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("broadcast: %w", err)
 	}
-	traced, told := tracedPass{tracer: e.Tracer, name: "broadcast"}, 0
+	traced, reached := tracedPass{tracer: e.Tracer, name: "broadcast"}, 0
 	for _, b := range open {
 		x := &broadcasting{e: e, b: b, traced: &traced, pass: e.Store.BeginPass(pass.Broadcast)}
 		err := x.run(ctx)
-		told += x.told
+		reached += x.reached
 		if err := x.pass.Skip(ctx, "broadcast "+b.Type+" "+b.Name, b.Place, err); err != nil {
 			traced.end(err)
-			return told, fmt.Errorf("broadcast %s: %w", b.Type, err)
+			return reached, fmt.Errorf("broadcast %s: %w", b.Type, err)
 		}
 	}
 	traced.end(nil)
-	return told, nil
+	return reached, nil
 }
 
 // broadcasting is a pass over the merchants of one broadcast.
@@ -82,12 +82,12 @@ type broadcasting struct {
 	b      *payment.Broadcast
 	traced *tracedPass
 	pass   *pass.Pass
-	told   int  // merchants so far
+	reached   int  // merchants so far
 	moved  bool // another process works on it, or a failure could not be written
 }
 
-// run gives the merchants their turn, some in each commit: first the next ones, then those for
-// which the broadcast failed.
+// run writes the events of some merchants in each commit: first of the next merchants, then of the
+// merchants for which the broadcast failed.
 func (x *broadcasting) run(ctx context.Context) error {
 	rows := pass.Rows[int64]{Kind: "merchant", ID: merchantID, Change: x.next, Refused: x.fail}
 	for x.b.Place < x.b.Until && !x.moved {
@@ -123,7 +123,7 @@ func (x *broadcasting) next(ctx context.Context, merchants []int64) (int, error)
 	return x.move(ctx, merchants, true, x.tell)
 }
 
-// fail passes a merchant for which the broadcast failed.
+// fail records that the broadcast failed for a merchant, and moves past it.
 func (x *broadcasting) fail(ctx context.Context, merchant int64) error {
 	_, err := x.move(ctx, []int64{merchant}, true, func(tx *store.Tx, merchant int64) (int, error) {
 		return 0, tx.FailBroadcast(x.b, merchant, tx.Now.Add(broadcastRetry))
@@ -142,35 +142,35 @@ func (x *broadcasting) again(ctx context.Context, merchants []int64) (int, error
 	})
 }
 
-// postpone has a merchant for which the broadcast failed once more tried again later.
+// postpone delays the next attempt for a merchant for which the broadcast failed again.
 func (x *broadcasting) postpone(ctx context.Context, merchant int64) error {
 	return x.e.Store.Update(ctx, func(tx *store.Tx) error {
 		return tx.FailBroadcast(x.b, merchant, tx.Now.Add(broadcastRetry))
 	})
 }
 
-// move commits fn for merchants, which returns how many merchants got events, and returns how many
-// it has come to. Unless they had their turn before, the broadcast moves past them. It does
-// nothing if another process has moved the broadcast.
+// move commits fn for merchants and returns how many it has handled. fn returns how many merchants
+// got events. Unless the merchants are retried, the broadcast moves past them. move does nothing if
+// another process has moved the broadcast.
 func (x *broadcasting) move(
-	ctx context.Context, merchants []int64, past bool, fn func(*store.Tx, int64) (told int, err error),
+	ctx context.Context, merchants []int64, past bool, fn func(*store.Tx, int64) (reached int, err error),
 ) (n int, err error) {
 	if x.moved {
 		return len(merchants), nil
 	}
-	told, place, moved := 0, x.b.Place, false
+	reached, place, moved := 0, x.b.Place, false
 	err = x.e.Store.Update(ctx, func(tx *store.Tx) (err error) {
-		told = 0
+		reached = 0
 		n, err = store.Each(tx, merchants, func(merchant int64) error {
 			one, err := fn(tx, merchant)
-			told += one
+			reached += one
 			return err
 		})
 		if err == nil && past {
 			place = merchants[n-1]
 		}
 		if err == nil {
-			err = tx.MoveBroadcast(x.b, place, int64(told))
+			err = tx.MoveBroadcast(x.b, place, int64(reached))
 		}
 		moved = errors.Is(err, store.ErrConflict)
 		return err
@@ -180,7 +180,7 @@ func (x *broadcasting) move(
 		return len(merchants), nil
 	}
 	if err == nil {
-		x.told, x.traced.done, x.b.Place = x.told+told, x.traced.done+told, place
+		x.reached, x.traced.done, x.b.Place = x.reached+reached, x.traced.done+reached, place
 	}
 	return n, err
 }
@@ -191,11 +191,12 @@ func (x *broadcasting) tell(tx *store.Tx, merchant int64) (int, error) {
 }
 
 // tell makes a merchant's events, one in each mode, unless it is out of service or has them
-// already. It returns 1 for a merchant in service, and 0 for one that is gone.
+// already. It returns 1 for a merchant in service, and 0 for a merchant that does not exist any
+// more.
 func (e *Engine) tell(tx *store.Tx, merchant int64, b *payment.Broadcast) (int, error) {
 	m, err := tx.Merchant(merchant)
 	if errors.Is(err, payment.ErrNotFound) {
-		return 0, nil // it is gone
+		return 0, nil // the merchant does not exist any more
 	}
 	if err != nil {
 		return 0, err

@@ -9,9 +9,9 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// Capture takes amount (0 for all that is left) of an authorized transaction. With final the
-// acquirer releases the rest in the same request, and recovery repeats it with the flag that its
-// row has.
+// Capture takes amount (0 for all that is left) of an authorized transaction. With final, the
+// acquirer releases the rest in the same request. Recovery repeats the request with the flag in the
+// stored row.
 func (e *Engine) Capture(
 	ctx context.Context, r Request, transaction, amount int64, final bool, details []byte,
 ) (Result, error) {

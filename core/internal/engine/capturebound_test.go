@@ -12,7 +12,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-// nearBound makes an authorized payment of 1000 that can have left more captures.
+// nearBound makes an authorized payment of 1000 to which only left more captures are allowed.
 func nearBound(ctx context.Context, t *testing.T, s *coretest.Service, left int64) (int64, error) {
 	t.Helper()
 	txn, err := paid(ctx, s, 1000, false)
@@ -31,9 +31,9 @@ func captureFor(t *testing.T, s *coretest.Service, key string, txn, amount int64
 	return a
 }
 
-// TestCapturesAreBounded: at the bound a capture of any amount is refused, by the state of the
-// transaction. A declined capture counts. A capture that never reached the acquirer does not, so
-// retries during an outage use up nothing.
+// TestCapturesAreBounded: at the bound, a capture of any amount is refused because of the
+// transaction's state. A declined capture counts. A capture that never reached the acquirer does
+// not, so retries during an outage use up nothing.
 func TestCapturesAreBounded(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -71,7 +71,8 @@ func TestCapturesAreBounded(t *testing.T) {
 	wantSettledBooks(t, s)
 }
 
-// TestLastCapturesAtOnce: of two captures that are one too many, one is taken, however they fall.
+// TestLastCapturesAtOnce: if two concurrent captures would exceed the bound by one, exactly one is
+// taken.
 func TestLastCapturesAtOnce(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

@@ -14,15 +14,15 @@ import (
 )
 
 // clientSecret returns the value by which a payer's device proves that the merchant gave it this
-// transaction to confirm. It follows from the id and the newest version of the root secret in use,
-// so that neither the transaction nor an event holds it. Only the response that creates the
+// transaction to confirm. It is derived from the id and the newest version of the root secret in
+// use, so neither the transaction nor an event contains it. Only the response that creates the
 // transaction shows it.
 func (e *Engine) clientSecret(t payment.Tenant, n int64) secret.String {
 	return clientSecretUnder(e.Roots.Keys(root.ClientSecrets)[0], t, n)
 }
 
 // IsClientSecret reports whether given is the client secret of a transaction, under any version of
-// the root secret. A core that reads a rotation late has used the older version.
+// the root secret. A core that has not read a rotation yet uses the older version.
 func (e *Engine) IsClientSecret(ctx context.Context, given secret.String, t payment.Tenant, n int64) bool {
 	return e.isClientSecretNow(given, t, n) || e.Roots.Missed(ctx) && e.isClientSecretNow(given, t, n)
 }

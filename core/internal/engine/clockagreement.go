@@ -12,12 +12,12 @@ import (
 const clockTolerance = 5 * time.Second
 
 // RequestTolerance is how far the clock of a core that carries out requests may be off the
-// server's. A step has the time of that clock. The leader would claim the step of a clock further
-// behind while its request runs, and reverse the payment.
+// server's. A step has the time of that clock. If that clock were further behind, the leader would
+// claim the step while its request runs, and reverse the payment.
 const RequestTolerance = 10 * time.Second
 
-// aheadTolerance is how far another core's clock may be ahead. A later time was written by a clock
-// that was wrong.
+// aheadTolerance is how far another core's clock may be ahead. A time beyond that was written by a
+// wrong clock.
 const aheadTolerance = time.Minute
 
 // trustedOffset is how far a time may be off the server's if an idempotency key is claimed by it.
@@ -34,9 +34,9 @@ type agreement struct {
 
 // ahead returns how far the clock is ahead of the server's at a reading, negative for behind. It is
 // the last measured offset, moved by the steps of the clock since then. A step of the clock is its
-// advance beyond the monotonic clock. Without it, a core would work for up to a second by a clock
-// that has jumped. By a clock a day ahead each idempotency key has expired, and the retry of a
-// payment would be a second payment.
+// advance beyond the monotonic clock. Without that, a core would use a clock that has jumped for up
+// to a second. If the clock is a day ahead, every idempotency key has expired, and a retry would be
+// a second payment.
 func (a *agreement) ahead(now reading) time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -49,7 +49,7 @@ func (a *agreement) ahead(now reading) time.Duration {
 // compare ends a comparison that began at a reading and now has the server's time. It reports
 // whether the clocks agree, and whether they did before.
 func (a *agreement) compare(before, after reading, server time.Time) (offset time.Duration, agreed, agrees bool) {
-	begun := after.wall.Add(before.monotonic - after.monotonic) // by the clock as it is now, should it have stepped
+	begun := after.wall.Add(before.monotonic - after.monotonic) // by the present clock, in case it has stepped
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	agreed = !a.off
@@ -73,8 +73,8 @@ func read(c clock.Clock) reading {
 	return reading{wall: c.Now().Round(0), monotonic: clock.Monotonic()}
 }
 
-// apart returns how far a clock is at least ahead of another one that was read between two times of
-// it.
+// apart returns the least offset of a clock to another one. The other clock was read between the
+// times before and after.
 func apart(before, other, after time.Time) time.Duration {
 	switch {
 	case other.Before(before):

@@ -12,9 +12,9 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// TestAClockThatIsOffPostgreSQL: a core whose clock is off the server's by more than a few seconds
-// loses the leadership and gets none. It claims nothing of a core that seems dead, until its clock
-// is right.
+// TestAClockThatIsOffPostgreSQL: a core whose clock differs from the server's by more than a few
+// seconds loses its leadership, and gains none. It claims nothing from a core that seems dead until
+// its clock is right.
 func TestAClockThatIsOffPostgreSQL(t *testing.T) {
 	t.Parallel()
 	first := coretest.OpenShared(t)
@@ -36,18 +36,18 @@ func TestAClockThatIsOffPostgreSQL(t *testing.T) {
 			t.Errorf("off by %s: it leads", off)
 		}
 		if got := first.Cluster.Offset() - off; got.Abs() > 5*time.Second {
-			t.Errorf("off by %s: told %s", off, first.Cluster.Offset())
+			t.Errorf("off by %s: reported %s", off, first.Cluster.Offset())
 		}
 		MustHeartbeat(t, second)
 		if !second.Cluster.Leads() {
-			t.Errorf("off by %s: it has not handed the lead on", off)
+			t.Errorf("off by %s: no other core has the leadership", off)
 		}
 		if err := second.DB.Leave(t.Context(), second.Cluster.ID); err != nil {
 			t.Fatal(err)
 		}
-		set(off) // and the lead is free
+		set(off) // and no core has the leadership
 		if first.Cluster.Leads() {
-			t.Errorf("off by %s: it has taken the lead", off)
+			t.Errorf("off by %s: it has taken the leadership", off)
 		}
 		set(0)
 		if !first.Cluster.Leads() || !first.Cluster.Agrees() {
@@ -55,12 +55,12 @@ func TestAClockThatIsOffPostgreSQL(t *testing.T) {
 		}
 	}
 	if got := strings.Count(first.Log.String(), "cluster: the clock differs from the database server's"); got != 4 {
-		t.Errorf("told of it %d times, want 4", got)
+		t.Errorf("logged %d times, want 4", got)
 	}
 }
 
-// TestAClockThatJumpsBetweenHeartbeatsPostgreSQL: a core whose clock jumps stops to lead and to
-// agree at once, not at its next heartbeat.
+// TestAClockThatJumpsBetweenHeartbeatsPostgreSQL: a core whose clock jumps gives up leadership
+// immediately, not at its next heartbeat. Agrees then returns false.
 func TestAClockThatJumpsBetweenHeartbeatsPostgreSQL(t *testing.T) {
 	t.Parallel()
 	s := coretest.OpenShared(t)
@@ -82,8 +82,8 @@ func TestAClockThatJumpsBetweenHeartbeatsPostgreSQL(t *testing.T) {
 	}
 }
 
-// TestLeadershipOutlivesNoClockPostgreSQL: a leader that died holds the lead no longer than its
-// term, although the server's clock was a day ahead when it took it.
+// TestLeadershipOutlivesNoClockPostgreSQL: a dead leader keeps its leadership no longer than
+// leaseTime, even if the server's clock was a day ahead when the leadership began.
 func TestLeadershipOutlivesNoClockPostgreSQL(t *testing.T) {
 	t.Parallel()
 	first := coretest.OpenShared(t)
@@ -95,13 +95,13 @@ func TestLeadershipOutlivesNoClockPostgreSQL(t *testing.T) {
 		t.Fatal(err)
 	}
 	if MustHeartbeat(t, second); !second.Cluster.Leads() {
-		t.Error("the dead leader keeps the lead until the server's clock has caught up")
+		t.Error("the dead leader keeps its leadership until the server's clock has caught up")
 	}
 }
 
 // TestNoClaimByAClockThatJumpedPostgreSQL: a request that is under way when the clock jumps claims
-// no idempotency key. By a clock a day ahead, the key of the first payment has expired. By a clock
-// a day behind, a new key would have expired at once.
+// no idempotency key. If the clock is a day ahead, the key of the first payment has expired. If it
+// is a day behind, a new key would expire immediately.
 func TestNoClaimByAClockThatJumpedPostgreSQL(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(testing.TB) *coretest.Service{"grouped": coretest.OpenShared, "alone": coretest.OpenAlone} {

@@ -17,17 +17,17 @@ const (
 	// leaseTime is how long leadership lasts unless it is renewed. No core leads for this long after a
 	// leader was killed.
 	leaseTime = 5 * time.Second
-	// deadAfter is the number of own heartbeats without one of another core, after which that core
-	// counts as dead. It counts heartbeats and not time, so that no core seems dead after the server
-	// stood still.
+	// A core counts as dead after deadAfter heartbeats of this core without a heartbeat of the other.
+	// Heartbeats are counted instead of time, so that no core seems dead after a pause of the server.
 	deadAfter = 5
-	// forgottenAfter is the same for its removal from the members: Patience has ended long before.
+	// forgottenAfter is the number of heartbeats after which a dead core is removed from the members.
+	// Patience has ended long before.
 	forgottenAfter = 600
 )
 
 // Cluster is the cores that share a store. Each carries out requests. One leads, and does all work
 // that must be done once: it claims the steps that others left, settles, expires, purges and
-// broadcasts. Two leaders at once are harmless: commits are conditional, and the acquirer
+// broadcasts. Two leaders at the same time are harmless: commits are conditional, and the acquirer
 // deduplicates by reference.
 //
 // A nil Cluster means that no other core shares the store.
@@ -53,9 +53,9 @@ type member struct {
 // dead reports whether it has left or counts as dead.
 func (m *member) dead() bool { return m.heartbeat == 0 || m.unchanged >= deadAfter }
 
-// Leads reports whether this core does the work that must be done once. It does not from the moment
-// at which its clock steps. A pass that works by the time reads the clock first and calls Leads
-// then, so that the time is right.
+// Leads reports whether this core is the leader. It returns false from the moment when this core's
+// clock steps. A pass that depends on the time must read the clock first and then call Leads, so
+// that the time is right.
 func (c *Cluster) Leads() bool {
 	if c == nil {
 		return true
@@ -73,8 +73,8 @@ func (c *Cluster) Offset() time.Duration {
 	return c.clocks.ahead(read(c.Clock))
 }
 
-// Agrees reports whether the clock agrees with the server's. A core whose clock does not neither
-// leads nor claims steps.
+// Agrees reports whether the clock agrees with the server's. If the clocks disagree, the core
+// neither leads nor claims steps.
 func (c *Cluster) Agrees() bool { return c.Offset().Abs() <= clockTolerance }
 
 // Trusts reports whether a time that this core's clock has shown within the last seconds was the
@@ -91,7 +91,7 @@ func (c *Cluster) compareClocks(ctx context.Context) func(server time.Time) bool
 		offset, agreed, agrees := c.clocks.compare(before, read(c.Clock), server)
 		switch {
 		case agreed && !agrees:
-			c.Log.ErrorContext(ctx, "cluster: the clock differs from the database server's; fix NTP: until then this core "+
+			c.Log.ErrorContext(ctx, "cluster: the clock differs from the database server's: correct NTP. Until then this core "+
 				"neither leads nor claims steps", slog.Duration("offset", offset))
 		case agrees && !agreed:
 			c.Log.InfoContext(ctx, "cluster: the clock agrees with the database server's again", slog.Duration("offset", offset))
@@ -100,7 +100,7 @@ func (c *Cluster) compareClocks(ctx context.Context) func(server time.Time) bool
 	}
 }
 
-// Alive is how many cores share the store: this one, and each with a recent heartbeat.
+// Alive returns how many cores share the store: this one, and each with a recent heartbeat.
 func (c *Cluster) Alive() (n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -144,8 +144,8 @@ func (c *Cluster) Heartbeat(ctx context.Context) error {
 	return err
 }
 
-// note records the result of a heartbeat. It gives the leader a core to remove from the members, 0
-// for none, and the dead cores that still have leases.
+// note records the result of a heartbeat. For the leader it returns a core to remove from the
+// members, 0 for none, and the dead cores that still have leases.
 func (c *Cluster) note(begun time.Time, leads bool, heartbeats map[int64]int64) (forget int64, dead []int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -177,8 +177,8 @@ func (c *Cluster) note(begun time.Time, leads bool, heartbeats map[int64]int64) 
 	return forget, dead
 }
 
-// dropLeases makes the deliveries due that a dead core had leased. Once is enough: a dead core
-// takes no lease.
+// dropLeases makes the deliveries due that a dead core had leased. One call is enough, because a
+// dead core takes no lease.
 func (c *Cluster) dropLeases(ctx context.Context, core int64) error {
 	var n int64
 	err := c.Store.Update(ctx, func(tx *store.Tx) (err error) { n, err = tx.DropLeasesOf(core); return err })
@@ -221,7 +221,7 @@ func (c *Cluster) leave(ctx context.Context) {
 	c.until = time.Time{}
 	c.mu.Unlock()
 	if err := c.Store.Leave(ctx, c.ID); err != nil {
-		c.Log.ErrorContext(ctx, "cluster: leaving failed; other cores wait 5 heartbeats before they claim this core's work",
+		c.Log.ErrorContext(ctx, "cluster: this core could not leave; other cores wait 5 heartbeats before they claim its work",
 			slog.Any("error", err))
 	}
 }

@@ -74,10 +74,9 @@ func TestACoreStopsPostgreSQL(t *testing.T) {
 		MustHeartbeat(t, second, third)
 	}
 	passes()
-	// Once about the payment, and once more, by its reversal, before the request that it takes
-	// nothing.
-	if asked, told := first.Acquirer.Calls(coretest.Inquire), first.Acquirer.Calls(coretest.Void); len(asked) != 2 || len(told) != 1 {
-		t.Errorf("asked %v, told %v", asked, told)
+	// There is one inquiry about the payment, and one by its reversal before the drop request.
+	if inquiries, voids := first.Acquirer.Calls(coretest.Inquire), first.Acquirer.Calls(coretest.Void); len(inquiries) != 2 || len(voids) != 1 {
+		t.Errorf("inquiries %v, voids %v", inquiries, voids)
 	}
 	if got := first.Number(t, "SELECT COUNT(*) FROM transactions WHERE status = 'processing'"); got != 1 {
 		t.Errorf("%d payments run, want the living core's", got)
@@ -97,7 +96,7 @@ func TestACoreStopsPostgreSQL(t *testing.T) {
 	wantSettledBooks(t, first)
 }
 
-// TestPassesAtOncePostgreSQL: should two cores lead for a moment, what both do counts once.
+// TestPassesAtOncePostgreSQL: if two cores lead for a moment, work that both do takes effect once.
 func TestPassesAtOncePostgreSQL(t *testing.T) {
 	t.Parallel()
 	first := coretest.OpenShared(t)
@@ -134,7 +133,7 @@ func TestPassesAtOncePostgreSQL(t *testing.T) {
 		return sum
 	}
 	first.Clock.Advance(time.Second)
-	for _, s := range all { // each takes itself for the one that leads
+	for _, s := range all { // each considers itself the leader
 		s.Engine.Cluster = nil
 	}
 	together(func(s *coretest.Service) (int, error) {
@@ -203,7 +202,7 @@ func TestEventsOfSeveralCoresPostgreSQL(t *testing.T) {
 	restored(t, first, event, list)
 }
 
-// restored restores the dump of the events on a server that has counted less far.
+// restored restores a dump of the events on a server whose transaction counter is lower.
 func restored(
 	t *testing.T, first *coretest.Service, event func(*coretest.Service, int64), list func(payment.Page) []int64,
 ) {
@@ -224,11 +223,11 @@ func restored(
 }
 
 // TestTakenBackPostgreSQL: a command that runs again, because of other commands, begins from its
-// request. The amount that is left is read anew.
+// request. The amount that is left is read again.
 func TestTakenBackPostgreSQL(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		capture bool // at once
+		capture bool // immediately
 		table   string
 		change  string // the change of another program between the first time and the second
 		step    func(s *coretest.Service, txn int64) action

@@ -14,11 +14,11 @@ import (
 )
 
 // A security code may not be kept after authorization, not even encrypted, and a deleted row leaves
-// copies. So a code is encrypted by a key that is destroyed. Each hour has one key, which is
-// destroyed when the last token has expired whose code it encrypted.
+// copies. So a code is encrypted by a key that is destroyed. Each hour has one key. It is destroyed
+// when the last token whose code it encrypts has expired.
 
-// codes seals security codes. It caches the newest key that this process has sealed by. The raw key
-// is not in it: the vault encrypts it.
+// codes seals security codes. It caches the newest key that this process has used to seal. The
+// cached key is encrypted by the vault.
 type codes struct {
 	store  *store.DB
 	vault  *vault.Vault
@@ -40,7 +40,7 @@ func (c *codes) of(hour int64) *payment.CodeKey {
 	return nil
 }
 
-// forget has the next code sealed by a key from the store.
+// forget clears the cache, so that the next code is sealed by a key from the store.
 func (c *codes) forget() { c.newest.Store(nil) }
 
 // seal encrypts the security code in s for a token by the key of this hour, and makes that key
@@ -55,7 +55,7 @@ func (c *codes) seal(
 	hour := payment.CodeHour(c.clock.Now())
 	if k := c.of(hour); k != nil {
 		sealed, err := c.vault.SealCode(o, *k, s.Token, s.CVC)
-		if !foreignKey(err) { // else a rotation may have encrypted the key anew: read it
+		if !foreignKey(err) { // else a rotation may have re-encrypted the key: read it
 			return sealed, err
 		}
 		c.forget()
@@ -79,7 +79,7 @@ func (c *codes) seal(
 	}
 	sealed, err := c.vault.SealCode(o, *k, s.Token, s.CVC)
 	if foreignKey(err) {
-		// The codes of another vault lie here, as after a restore. Their tokens are lost to this one too.
+		// The store has a code key of another vault, as after a restore. Its tokens are lost.
 		return c.sealByNewKey(ctx, o, hour, s)
 	}
 	if err == nil {
@@ -101,7 +101,7 @@ func (c *codes) sealByNewKey(
 	if err != nil {
 		return payment.SealedCode{}, err
 	}
-	ctx = store.InBackground(ctx) // other tokens wait for it, so it must not wait for the turn of a client
+	ctx = store.InBackground(ctx) // other tokens wait for the key, so the command must not wait for a client's turn
 	if err := c.store.Update(ctx, func(tx *store.Tx) error { return tx.InsertCodeKey(k) }); err != nil {
 		return payment.SealedCode{}, fmt.Errorf("make a code key: %w", err)
 	}
@@ -110,9 +110,8 @@ func (c *codes) sealByNewKey(
 }
 
 // destroy destroys the keys of security codes whose tokens have all expired. It also destroys the
-// keys of future hours, which no core's clock can have reached by store.DB.LatestToken. The clock
-// was ahead when they were made, and they would outlive the hour by as much. Their tokens are
-// refused from then on.
+// keys of hours after store.DB.LatestToken, which no right clock can have reached. The clock was
+// ahead when they were made, so they would live too long. Their tokens are refused from then on.
 func (c *codes) destroy(ctx context.Context) error {
 	if k := c.newest.Load(); k != nil && k.Hour != payment.CodeHour(c.clock.Now()) {
 		c.forget() // this process has a copy of the key, which must not outlive the stored one

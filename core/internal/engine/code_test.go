@@ -40,8 +40,8 @@ func TestCodeKeyIsNotWaitedFor(t *testing.T) {
 	}
 }
 
-// TestCodeKeyThatIsGone: a code is sealed by a new key if the store has lost the hour's key, and in
-// the next hour, and opens.
+// TestCodeKeyThatIsGone: if the store has lost the hour's key, and in the next hour, a code is
+// sealed by a new key and opens.
 func TestCodeKeyThatIsGone(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

@@ -62,7 +62,7 @@ func (e *Engine) Confirm(ctx context.Context, r Request, waiting *payment.Transa
 			return nil, err
 		}
 		w.of(authorizationStep(&t))
-		if err := tx.InsertTerms(t.Tenant, t.ID, p.Terms); err != nil { // a source brings its customer with it
+		if err := tx.InsertTerms(t.Tenant, t.ID, p.Terms); err != nil { // the source determines the customer
 			return nil, err
 		}
 		return nil, e.draw(tx, r.Tenant, p.Drawn, t.ID)
@@ -92,8 +92,8 @@ func RefusedForSource(err error) bool {
 
 // RefuseConfirmation counts a confirmation of t that was refused for its source, and stores the
 // refusal under the request's key in the same commit. A repeated request gets the stored response
-// and is not counted; ErrKeyReused if another request has the key. It outlives the client's
-// connection, so that a client cannot avoid the count.
+// and is not counted; RefuseConfirmation returns ErrKeyReused if another request has the key. It
+// completes even if the client disconnects, so that a client cannot avoid the count.
 func (e *Engine) RefuseConfirmation(
 	ctx context.Context, r Request, t *payment.Transaction, why *payment.Refusal,
 ) (Result, error) {
@@ -108,9 +108,9 @@ func (e *Engine) RefuseConfirmation(
 	return value(out), err
 }
 
-// refuseConfirm returns the result of the confirmation of a transaction that does not wait for
-// one. If it waits again, another attempt has ended since the transaction was read, and a retry
-// may pass.
+// refuseConfirm returns the result of the confirmation of a transaction that does not wait for one.
+// If the transaction waits again, another attempt has ended since it was read, and a retry may
+// succeed.
 func (e *Engine) refuseConfirm(tx *store.Tx, r Request, transaction int64) (*Result, error) {
 	return e.refuse(tx, r, transaction, func(t *payment.Transaction) *payment.Refusal {
 		if why := t.WhyNoConfirm(); why != nil {
@@ -120,8 +120,9 @@ func (e *Engine) refuseConfirm(tx *store.Tx, r Request, transaction int64) (*Res
 	})
 }
 
-// cancelWaiting cancels a transaction that waits to be confirmed. No acquirer has seen it.
-// store.ErrConflict if it does not wait, or has another version than expected; nil is any.
+// cancelWaiting cancels a transaction that waits to be confirmed. No acquirer has received it. It
+// returns store.ErrConflict if the transaction does not wait, or has another version than expected.
+// A nil expected matches every version.
 func (e *Engine) cancelWaiting(tx *store.Tx, r Request, transaction int64, expected *int64) (*Result, error) {
 	if err := tx.CancelTransaction(r.Tenant, transaction, expected, r.client()); err != nil {
 		return nil, err

@@ -24,7 +24,8 @@ func MustWait(t *testing.T, s *coretest.Service) int64 {
 	return s.Number(t, "SELECT id FROM transactions")
 }
 
-// wantConfirmed checks that the payment was taken, once, and that its key replays that.
+// wantConfirmed checks that the payment was taken once, and that a retry under its key gets the
+// stored response.
 func wantConfirmed(t *testing.T, s *coretest.Service, key string) {
 	t.Helper()
 	got := MustTransaction(t, s)
@@ -157,9 +158,9 @@ func TestConfirmKilled(t *testing.T) {
 	}
 }
 
-// TestWaitingIsNobodysWork: the reconciler leaves what waits for its payer alone, and a restart
-// too.
-func TestWaitingIsNobodysWork(t *testing.T) {
+// TestWaitingIsLeftAlone: neither recovery nor a restart changes a payment that waits for its
+// payer.
+func TestWaitingIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	first := coretest.Open(t)
 	txn := MustWait(t, first)

@@ -63,9 +63,10 @@ func TestTokenOfADeadConfirmation(t *testing.T) {
 	}
 }
 
-// TestLateAnswerOfAnOldConfirmation: the process stood still until the reconciler had withdrawn its
-// confirmation, and another one is under way. The old response must not become the new outcome.
-func TestLateAnswerOfAnOldConfirmation(t *testing.T) {
+// TestLateResponseToAnOldConfirmation: the process was paused until recovery had withdrawn its
+// confirmation, and another confirmation is in progress. The old response must not become the new
+// outcome.
+func TestLateResponseToAnOldConfirmation(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
 	txn := MustWait(t, s)

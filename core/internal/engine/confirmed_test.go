@@ -11,8 +11,8 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// mustPass makes each background pass that ends or removes rows for ever once, and returns how many
-// rows these were.
+// mustPass runs each background pass that ends or removes rows permanently once, and returns the
+// number of these rows.
 func mustPass(t *testing.T, s *coretest.Service) int64 {
 	t.Helper()
 	if err := s.Engine.CheckClock(t.Context()); err != nil {
@@ -74,8 +74,8 @@ func wantReplayed(t *testing.T, s *coretest.Service, want bool) {
 	}
 }
 
-// TestAClockThatIsSetAheadEndsNothing: while the clock is wrong, a retry is no second payment, and
-// no pass expires, purges or erases. Once the clock is right, all is as before.
+// TestAClockThatIsSetAheadEndsNothing: while the clock is wrong, a retry is not a second payment,
+// and no pass expires, purges or erases. Once the clock is right, all is as before.
 func TestAClockThatIsSetAheadEndsNothing(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -110,15 +110,15 @@ func TestAClockThatIsSetAheadEndsNothing(t *testing.T) {
 	}
 }
 
-// TestAClockThatStaysAheadIsBelieved: an hour after a correction of the clock, rows end by it, and
-// keys once they were kept for their lifetime.
+// TestAClockThatStaysAheadIsBelieved: an hour after a step of the clock, rows end by the new time.
+// Keys end after their whole lifetime.
 func TestAClockThatStaysAheadIsBelieved(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
 	mustPayments(t, s)
 	s.Clock.Step(8 * 24 * time.Hour)
 	if got := mustPass(t, s); got != 0 {
-		t.Errorf("at once: %d rows ended", got)
+		t.Errorf("immediately: %d rows ended", got)
 	}
 	s.Clock.Advance(time.Hour)
 	if got, want := mustPass(t, s), int64(1); got != want {
@@ -133,9 +133,9 @@ func TestAClockThatStaysAheadIsBelieved(t *testing.T) {
 }
 
 // TestARestartByAWrongClockEndsNothing: a process that starts by a clock a day ahead of the last
-// process holds each key for an hour. It does not matter whether the clock was set before that
-// process ended or after. A process that was down for less than an hour holds no key for longer
-// than its lifetime.
+// process holds each key for an hour. It does not matter whether the clock was set before or after
+// the end of that process. After a downtime of less than an hour, no key is kept for longer than
+// its lifetime.
 func TestARestartByAWrongClockEndsNothing(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

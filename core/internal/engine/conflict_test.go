@@ -13,7 +13,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// TestStepsExcludeEachOther takes every other step while one waits for the acquirer.
+// TestStepsExcludeEachOther tries every other step while one step waits for the acquirer.
 func TestStepsExcludeEachOther(t *testing.T) {
 	t.Parallel()
 	for _, st := range steps() {
@@ -50,8 +50,7 @@ func TestStepsExcludeEachOther(t *testing.T) {
 	}
 }
 
-// MustOccupy takes the next 64 numbers that ids are drawn from, so that the next draw is certain to
-// collide.
+// MustOccupy inserts rows under the next 64 ids, so that the next drawn id certainly collides.
 func MustOccupy(t *testing.T, s *coretest.Service, table string, txn int64) {
 	t.Helper()
 	columns := map[string]string{"captures": ", final", "refunds": ""}[table]
@@ -62,8 +61,8 @@ func MustOccupy(t *testing.T, s *coretest.Service, table string, txn int64) {
 		SELECT id, %d, 1, 0, 'failed', 1, 'usd', 0, 0%s FROM n`, first, first+63, table, columns, txn, values))
 }
 
-// TestIDsThatAreTaken: another process drew the same number. The step draws again and takes its
-// amount once.
+// TestIDsThatAreTaken: another process has used the same id. The step draws another id, and takes
+// its amount once.
 func TestIDsThatAreTaken(t *testing.T) {
 	t.Parallel()
 	for _, st := range steps() {

@@ -40,14 +40,14 @@ type contest struct {
 
 // race is a contest that runs many times.
 type race struct {
-	prepare func(ctx context.Context, i int) (contest, error) // of one repetition; a group is prepared at once
+	prepare func(ctx context.Context, i int) (contest, error) // of one repetition; a group is prepared together
 	after   func(objects []int64) string                      // the state after a repetition
-	pass    func(context.Context) (int, error)                // goes over all of a group at once, amid their steps; nil for none
+	pass    func(context.Context) (int, error)                // a pass over all objects of a group, run during their steps; nil for none
 }
 
-// run returns how often each outcome came: the results of all steps, and the state after them.
-// Every other repetition begins with its last step. Two of each group are no races but one step
-// after the other, so that each side wins some on any machine.
+// run returns how often each outcome occurred: the results of all steps, and the state after them.
+// Every other repetition begins with its last step. Two repetitions of each group run their steps
+// one after the other, so that each side wins sometimes on any machine.
 func (r race) run(t *testing.T) map[string]int {
 	t.Helper()
 	outcomes := map[string]int{}
@@ -57,24 +57,24 @@ func (r race) run(t *testing.T) map[string]int {
 			contests[i], err = r.prepare(ctx, first+i)
 			return err
 		})
-		for i, told := range r.take(t, contests) {
-			outcomes[strings.Join(told, " ")+": "+r.after(contests[i].objects)]++
+		for i, results := range r.take(t, contests) {
+			outcomes[strings.Join(results, " ")+": "+r.after(contests[i].objects)]++
 		}
 	}
 	return outcomes
 }
 
-// take takes the steps of the contests, the steps of one contest at once, and returns their
-// results.
+// take takes the steps of the contests, the steps of one contest at the same time, and returns
+// their results.
 func (r race) take(t *testing.T, contests []contest) [][]string {
 	t.Helper()
-	told := make([][]string, len(contests))
+	results := make([][]string, len(contests))
 	next := make(chan int)
 	var wg sync.WaitGroup
 	for range raceWidth {
 		wg.Go(func() {
 			for i := range next {
-				told[i] = contests[i].take(t, i%2 == 1, i < 2)
+				results[i] = contests[i].take(t, i%2 == 1, i < 2)
 			}
 		})
 	}
@@ -93,14 +93,14 @@ func (r race) take(t *testing.T, contests []contest) [][]string {
 	if t.Failed() {
 		t.FailNow()
 	}
-	return told
+	return results
 }
 
-// take takes the steps at once, begun in their order or in reverse. With apart, each begins when
-// the step before it has its result.
-func (c contest) take(t *testing.T, backwards, apart bool) []string {
+// take starts the steps in their order or in reverse, concurrently. With sequential, each step
+// begins after the result of the step before it.
+func (c contest) take(t *testing.T, backwards, sequential bool) []string {
 	t.Helper()
-	told := make([]string, len(c.steps))
+	results := make([]string, len(c.steps))
 	var wg sync.WaitGroup
 	for i := range c.steps {
 		if backwards {
@@ -108,17 +108,17 @@ func (c contest) take(t *testing.T, backwards, apart bool) []string {
 		}
 		wg.Go(func() {
 			a, err := c.steps[i](t.Context())
-			told[i] = mustSay(t, a, err)
+			results[i] = mustSay(t, a, err)
 		})
-		if apart {
+		if sequential {
 			wg.Wait()
 		}
 	}
 	wg.Wait()
-	return told
+	return results
 }
 
-// atOnce runs n of a thing at once.
+// atOnce runs n of a thing at the same time.
 func atOnce(t *testing.T, n int, do func(ctx context.Context, i int) error) {
 	t.Helper()
 	var wg sync.WaitGroup
@@ -135,7 +135,8 @@ func atOnce(t *testing.T, n int, do func(ctx context.Context, i int) error) {
 	}
 }
 
-// mustSay is a result in a word: its status, or the name of a refusal in which a race may end.
+// mustSay returns a result in one word: its status, or the name of a refusal in which a race may
+// end.
 func mustSay(t *testing.T, a engine.Result, err error) string {
 	t.Helper()
 	for name, refusal := range map[string]error{
@@ -178,7 +179,7 @@ func wantOutcomes(t *testing.T, got map[string]int, must []string, may ...string
 	}
 }
 
-// made is the number of the object that a result shows, or an error for another result.
+// made returns the number of the object in a result, or an error for another result.
 func made(prefix id.Prefix, a engine.Result, err error) (int64, error) {
 	if err != nil {
 		return 0, err

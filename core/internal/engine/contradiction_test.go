@@ -45,7 +45,7 @@ func observed(s *coretest.Service) *contradictions {
 	return c
 }
 
-// reportsDecline has the acquirer report its next approval of a verb as a decline.
+// reportsDecline makes the acquirer report its next approval of a verb as a decline.
 func reportsDecline(s *coretest.Service, v coretest.Verb) {
 	var once sync.Once
 	s.Acquirer.Report = func(c coretest.Call, a acquirer.Answer) acquirer.Answer {
@@ -56,7 +56,7 @@ func reportsDecline(s *coretest.Service, v coretest.Verb) {
 	}
 }
 
-// metric is the word of the observer for a step.
+// metric returns the observer's name for a step.
 func (st step) metric() string { return string(st.verb) }
 
 // TestApprovalOfAFailedStep: the first attempt stalls, recovery repeats the step, and the acquirer
@@ -84,7 +84,7 @@ func TestApprovalOfAFailedStep(t *testing.T) {
 				t.Errorf("got %d %s, %v, want 504", a.Status, a.Body, err)
 			}
 			heal(s)
-			st.wantDone(t, s) // at once, and not by the look
+			st.wantDone(t, s) // immediately, and not by the look
 			lookUntilTheEnd(t, s)
 			st.wantDone(t, s)
 			alerts.want(t, st.metric()+" late_recorded")
@@ -92,7 +92,7 @@ func TestApprovalOfAFailedStep(t *testing.T) {
 			if !strings.Contains(series(), line) {
 				t.Errorf("%s is not counted", line)
 			}
-			st.wantAnswer(t, s, 402, true) // the first response stands
+			st.wantResponse(t, s, 402, true) // the first response stands
 			st.wantDone(t, s)
 		})
 	}
@@ -116,7 +116,7 @@ func TestLookAfterADecline(t *testing.T) {
 				if open := s.Recover(t); open != 0 {
 					t.Fatalf("%d stay open", open)
 				}
-				st.wantAnswer(t, s, 402, true)
+				st.wantResponse(t, s, 402, true)
 				st.wantUndone(t, s)
 				if got := s.Number(t, "SELECT COUNT(*) FROM reversals"); got != 1 {
 					t.Errorf("%d looks are pending, want one", got)
@@ -134,9 +134,9 @@ func TestLookAfterADecline(t *testing.T) {
 	}
 }
 
-// TestLateStepBesideAnother: a step of 60 is declined and found approved, after another one took
-// most of the rest. It is recorded to the last minor unit, and reversed beyond that: never more is
-// captured than authorized, or refunded than captured.
+// TestLateStepBesideAnother: a declined step of 60 is found approved after another step took most
+// of the rest. If its amount still fits, it is recorded; otherwise it is reversed. So the captures
+// never exceed the authorization, and the refunds never exceed the captures.
 func TestLateStepBesideAnother(t *testing.T) {
 	t.Parallel()
 	for _, verb := range []coretest.Verb{coretest.Capture, coretest.Refund} {
@@ -173,9 +173,9 @@ func TestLateStepBesideAnother(t *testing.T) {
 					took, action = other, " late_reversed"
 				}
 				got := MustTransaction(t, s)
-				booked := map[coretest.Verb]int64{coretest.Refund: got.Refunded, coretest.Capture: got.Captured}[verb]
-				if booked != took {
-					t.Errorf("booked: got %d, want %d", booked, took)
+				recorded := map[coretest.Verb]int64{coretest.Refund: got.Refunded, coretest.Capture: got.Captured}[verb]
+				if recorded != took {
+					t.Errorf("booked: got %d, want %d", recorded, took)
 				}
 				alerts.want(t, string(verb)+action)
 				if voids := s.Acquirer.Calls(coretest.Void); (len(voids) == 1) != (took == other) {
@@ -186,8 +186,8 @@ func TestLateStepBesideAnother(t *testing.T) {
 	}
 }
 
-// TestPendingStepKeepsItsAmount: while a refund of 60 is unknown, only 40 of 100 are left, to the
-// last minor unit.
+// TestPendingStepKeepsItsAmount: while a refund of 60 is unknown, exactly 40 of 100 can be
+// refunded.
 func TestPendingStepKeepsItsAmount(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -215,8 +215,8 @@ func TestPendingStepKeepsItsAmount(t *testing.T) {
 	wantSettledBooks(t, s)
 }
 
-// TestApprovalOfAnotherAmount is not recorded: the step stays open until the acquirer reports the
-// amount that was requested.
+// TestApprovalOfAnotherAmount: an approval of an amount that was not requested is not recorded. The
+// step stays open until the acquirer reports the requested amount.
 func TestApprovalOfAnotherAmount(t *testing.T) {
 	t.Parallel()
 	for _, st := range followUpSteps() {
@@ -242,14 +242,14 @@ func TestApprovalOfAnotherAmount(t *testing.T) {
 					t.Errorf("%d stay open", open)
 				}
 				st.wantDone(t, s)
-				st.wantAnswer(t, s, st.success, true)
+				st.wantResponse(t, s, st.success, true)
 			})
 		}
 	}
 }
 
-// TestApprovalOfADeclinedPayment: the acquirer declines a payment for recovery and approves it for
-// the request. It is released.
+// TestApprovalOfADeclinedPayment: the acquirer declines recovery's request for a payment and
+// approves the first request. It is released.
 func TestApprovalOfADeclinedPayment(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

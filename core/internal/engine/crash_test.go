@@ -11,7 +11,7 @@ import (
 )
 
 // MustDie takes a step whose process is killed while it waits for the acquirer, before or after the
-// effect. It returns a service that has started on the remains.
+// effect. It returns a service that has started on the same store.
 func (st step) MustDie(t *testing.T, s *coretest.Service, key string, after bool) *coretest.Service {
 	t.Helper()
 	txn := st.MustPrepare(t, s)
@@ -26,8 +26,8 @@ func (st step) MustDie(t *testing.T, s *coretest.Service, key string, after bool
 	return s.Revive(t, dir)
 }
 
-// wantAnswer sends the step again under its key.
-func (st step) wantAnswer(t *testing.T, s *coretest.Service, status int, replayed bool) []byte {
+// wantResponse sends the step again under its key, and checks the response.
+func (st step) wantResponse(t *testing.T, s *coretest.Service, status int, replayed bool) []byte {
 	t.Helper()
 	a, err := st.take(t.Context(), s, s.Request("k"), s.Number(t, "SELECT COALESCE(MAX(id), 0) FROM transactions"))
 	if err != nil || a.Status != status || a.Replayed != replayed {
@@ -47,15 +47,15 @@ func TestKilledBeforeTheAcquirerHeard(t *testing.T) {
 					t.Fatalf("%d stay open", got)
 				}
 				switch {
-				case !st.asks(): // asked again, under the same reference
+				case !st.asks(): // sent again, under the same reference
 					st.wantDone(t, s)
 					if key != "" {
-						st.wantAnswer(t, s, st.success, true)
+						st.wantResponse(t, s, st.success, true)
 						st.wantDone(t, s)
 					}
 				case st.attempt > 0: // it waits as before, and the key is free
 					st.wantUndone(t, s)
-					st.wantAnswer(t, s, st.success, false)
+					st.wantResponse(t, s, st.success, false)
 					st.wantDone(t, s)
 					if got, want := MustTransaction(t, s).Attempt, st.attempt+1; got != want {
 						t.Errorf("attempt: got %d, want %d", got, want)
@@ -65,7 +65,7 @@ func TestKilledBeforeTheAcquirerHeard(t *testing.T) {
 					if got := s.Number(t, "SELECT (SELECT COUNT(*) FROM transactions) + (SELECT COUNT(*) FROM idempotency_keys)"); got != 0 {
 						t.Errorf("%d rows of the payment stay", got)
 					}
-					st.wantAnswer(t, s, st.success, false)
+					st.wantResponse(t, s, st.success, false)
 					st.wantDone(t, s)
 				default:
 					st.wantUndone(t, s)
@@ -96,8 +96,8 @@ func TestKilledBeforeTheOutcomeWasWritten(t *testing.T) {
 				}
 				st.wantDone(t, s)
 				if key != "" {
-					first := st.wantAnswer(t, s, st.success, true)
-					if again := st.wantAnswer(t, s, st.success, true); !bytes.Equal(again, first) {
+					first := st.wantResponse(t, s, st.success, true)
+					if again := st.wantResponse(t, s, st.success, true); !bytes.Equal(again, first) {
 						t.Errorf("got %s, want %s", again, first)
 					}
 					st.wantDone(t, s)
@@ -126,7 +126,7 @@ func TestKilledWhenTheAcquirerHadDeclined(t *testing.T) {
 			if got := s.Recover(t); got != 0 {
 				t.Fatalf("%d stay open", got)
 			}
-			st.wantAnswer(t, s, 402, true)
+			st.wantResponse(t, s, 402, true)
 			if got := s.Acquirer.Moved(st.verb); got != 0 {
 				t.Errorf("moved: got %d, want nothing", got)
 			}
@@ -164,7 +164,7 @@ func TestKilledWhileTheAcquirerIsAway(t *testing.T) {
 					t.Fatalf("%d stay open once the acquirer is back", got)
 				}
 				st.wantDone(t, s)
-				st.wantAnswer(t, s, st.success, true)
+				st.wantResponse(t, s, st.success, true)
 			})
 		}
 	}
@@ -187,7 +187,7 @@ func TestKilledAfterTheOutcome(t *testing.T) {
 			if got := s.Recover(t); got != 0 {
 				t.Fatalf("%d are open", got)
 			}
-			if got := st.wantAnswer(t, s, st.success, true); !bytes.Equal(got, a.Body) {
+			if got := st.wantResponse(t, s, st.success, true); !bytes.Equal(got, a.Body) {
 				t.Errorf("got %s, want %s", got, a.Body)
 			}
 			st.wantDone(t, s)

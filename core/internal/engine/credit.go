@@ -10,8 +10,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// ErrUnlinkedRefunds reports that the merchant may not refund to a card or bank account that it did
-// not charge.
+// ErrUnlinkedRefunds reports that the merchant may not make unlinked refunds.
 var ErrUnlinkedRefunds = errors.New("engine: unlinked refunds are not allowed to this merchant")
 
 // Credit is a validated request to pay money to a card or bank account without a payment before it.
@@ -24,9 +23,9 @@ type Credit struct {
 	Details         []byte
 }
 
-// Credit makes a refund without a transaction. Only its first attempt has the number to pay to: a
-// lost one is not sent again. It stays pending while its pending reversal looks for it, for
-// payment.LateWindow.
+// Credit makes a refund without a transaction. Only the first attempt has the account number, so
+// recovery cannot send it again. A lost refund stays pending for payment.LateWindow, while its
+// pending reversal looks for it.
 func (e *Engine) Credit(ctx context.Context, r Request, c Credit) (Result, error) {
 	acq, err := e.acquirer(r.Tenant)
 	if err != nil {
@@ -70,7 +69,7 @@ func (e *Engine) beginCredit(tx *store.Tx, f *payment.Refund, from Drawn) error 
 }
 
 // unlinkedRefund is the step of a refund without a transaction. Only the first attempt has the
-// number to pay to, so recovery inquires.
+// account number, so recovery inquires.
 type unlinkedRefund struct {
 	refund
 	c Credit // the zero Credit in recovery
@@ -94,7 +93,7 @@ func (s *unlinkedRefund) again(ctx context.Context, acq acquirer.Acquirer) (acqu
 // pending and keeps its idempotency key: it may still arrive, and a retry must not give the money a
 // second time.
 func (s *unlinkedRefund) missing(ctx context.Context) error {
-	s.Log.WarnContext(ctx, "reconcile: unlinked refund not found", slog.String("refund", refundReference(s.f)))
+	s.Log.WarnContext(ctx, "reconcile: the acquirer never processed the unlinked refund", slog.String("refund", refundReference(s.f)))
 	return s.Store.Update(ctx, func(tx *store.Tx) error {
 		f, err := tx.Refund(s.f.Tenant, s.f.ID)
 		if err != nil || f.State != payment.StepPending {

@@ -13,7 +13,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// MustOpenGiving is a service whose merchant may give money to where it took none from.
+// MustOpenGiving opens a service whose merchant may make unlinked refunds.
 func MustOpenGiving(t *testing.T) *coretest.Service {
 	t.Helper()
 	s := coretest.Open(t)
@@ -26,7 +26,7 @@ func MustOpenGiving(t *testing.T) *coretest.Service {
 	return s
 }
 
-// give refunds 100 to a stored payment method, or to none that is stored.
+// give makes an unlinked refund of 100, to a stored payment method if one is given.
 func give(ctx context.Context, s *coretest.Service, key, method string) (engine.Result, error) {
 	c := engine.Credit{Amount: 100, Currency: "usd", PaymentMethod: idOf(method), Details: []byte("{}")}
 	if method != "card" {
@@ -39,8 +39,8 @@ func give(ctx context.Context, s *coretest.Service, key, method string) (engine.
 	return s.Engine.Credit(ctx, s.Request(key), c)
 }
 
-// wantGiven checks that the only refund ended in a state, that so much was given, and that each
-// event exists once.
+// wantGiven checks that the only refund ended in the given state and gave the given amount, and
+// that each event exists once.
 func wantGiven(t *testing.T, s *coretest.Service, state string, given int64) {
 	t.Helper()
 	wantSettledBooks(t, s)
@@ -56,9 +56,9 @@ func wantGiven(t *testing.T, s *coretest.Service, state string, given int64) {
 	}
 }
 
-// TestKilledWhileGiving: whenever the process dies, the money goes out at most once. A refund that
-// the acquirer does not have stays pending. It keeps its key until the acquirer can no longer
-// process it.
+// TestKilledWhileGiving: the process dies at each point of an unlinked refund. The money is paid at
+// most once. A refund that the acquirer does not have stays pending. It keeps its key until the
+// acquirer can no longer process it.
 func TestKilledWhileGiving(t *testing.T) {
 	t.Parallel()
 	for _, after := range []bool{false, true} {
@@ -97,8 +97,8 @@ func TestKilledWhileGiving(t *testing.T) {
 	}
 }
 
-// wantPending checks that the only refund is looked for, and that a retry under its key gives
-// nothing.
+// wantPending checks that the only refund has a pending reversal, and that a retry under its key
+// pays nothing.
 func wantPending(t *testing.T, s *coretest.Service, key string) {
 	t.Helper()
 	if got, want := fmt.Sprint(s.Texts(t, "SELECT state FROM refunds")), "[pending]"; got != want {
@@ -153,7 +153,7 @@ func TestKilledBeforeTheReversalOfWhatWasGiven(t *testing.T) {
 	}
 }
 
-// TestGivenWhileReconciled: the request and the reconciler get the outcome at once.
+// TestGivenWhileReconciled: the request and recovery get the outcome at the same time.
 func TestGivenWhileReconciled(t *testing.T) {
 	t.Parallel()
 	s := MustOpenGiving(t)

@@ -30,7 +30,7 @@ func MustGiveSlowly(t *testing.T, s *coretest.Service) coretest.Call {
 	return sent
 }
 
-// process has the acquirer process a queued unlinked refund.
+// process makes the acquirer process a queued unlinked refund.
 func process(t *testing.T, s *coretest.Service, c coretest.Call) {
 	t.Helper()
 	if a, err := s.Acquirer.Credit(t.Context(), acquirer.Credit{Reference: c.Reference, Amount: c.Amount, Currency: "usd"}); err != nil || !a.Approved {
@@ -38,8 +38,8 @@ func process(t *testing.T, s *coretest.Service, c coretest.Call) {
 	}
 }
 
-// wantGivenOnce checks that a refund was given, and that retries under its key return its response
-// for a day.
+// wantGivenOnce checks that a refund was paid once, and that retries under its key return its
+// response for a day.
 func wantGivenOnce(t *testing.T, s *coretest.Service) {
 	t.Helper()
 	wantGiven(t, s, "succeeded", 100)
@@ -55,8 +55,8 @@ func wantGivenOnce(t *testing.T, s *coretest.Service) {
 	}
 }
 
-// TestSlowUnlinkedRefund: the acquirer processes the request after core requested that it drops it,
-// and after a number of looks.
+// TestSlowUnlinkedRefund: the acquirer processes the request after core's drop request, and after a
+// number of looks.
 func TestSlowUnlinkedRefund(t *testing.T) {
 	t.Parallel()
 	for _, after := range []int{0, 1, 2, 13, 32} {
@@ -78,7 +78,7 @@ func TestSlowUnlinkedRefund(t *testing.T) {
 
 // TestStalledUnlinkedRefund: the core stalls between the intent and the call. Recovery finds
 // nothing and has the request dropped. Then the core sends it, and the acquirer processes it. Its
-// response does not end the refund, because the acquirer may drop it after that: the look does.
+// response does not end the refund, because the acquirer may still drop it. The look decides.
 func TestStalledUnlinkedRefund(t *testing.T) {
 	t.Parallel()
 	for _, lost := range []bool{false, true} {
@@ -157,8 +157,8 @@ func TestClockJumpsDuringTheLook(t *testing.T) {
 	}
 }
 
-// TestDeclinedAfterTheLookBegan: core requests that the acquirer drops a refund, and the acquirer
-// declines it. The refund has failed.
+// TestDeclinedAfterTheLookBegan: core requests that the acquirer drop a refund, and the acquirer
+// declines the refund. The refund has failed.
 func TestDeclinedAfterTheLookBegan(t *testing.T) {
 	t.Parallel()
 	s := MustOpenGiving(t)

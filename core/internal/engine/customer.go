@@ -25,7 +25,7 @@ func (e *Engine) CreateCustomer(ctx context.Context, r Request, details []byte) 
 
 // UpdateCustomer replaces a customer's details by the result of change, and its default payment
 // method by method: nil changes nothing, 0 removes it. An update without a change writes no event.
-// payment.ErrNoSource if the customer has no such payment method.
+// It returns payment.ErrNoSource if the customer has no such payment method.
 func (e *Engine) UpdateCustomer(
 	ctx context.Context, r Request, customer int64, method *int64, change func(details []byte) []byte,
 ) (Result, error) {

@@ -13,7 +13,7 @@ import (
 // lastPaid counts the customers with a time of a last payment.
 const lastPaid = "SELECT COUNT(*) FROM customers WHERE last_paid_at > 0"
 
-// TestPayerOfAWaitingPaymentIsKept: a payment names one customer, and had another one before its
+// TestPayerOfAWaitingPaymentIsKept: a payment has one customer, and had another one before its
 // confirmation. The erasure of the payment writes its time to both.
 func TestPayerOfAWaitingPaymentIsKept(t *testing.T) {
 	t.Parallel()

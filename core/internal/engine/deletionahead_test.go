@@ -39,7 +39,7 @@ func TestADeletionLastsADay(t *testing.T) {
 			s.Clock.Step(c.after)
 			pass(time.Minute)
 			wantNumber(t, s, "the time of the deletion", "SELECT deleted_at FROM customer_erasures", deleted)
-			if c.after < 0 { // a mistake, which is corrected
+			if c.after < 0 { // the clock was set back by mistake, and is corrected
 				s.Clock.Step(-c.after)
 			}
 			for range 22 {

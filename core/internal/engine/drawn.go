@@ -15,8 +15,8 @@ import (
 // Reasons for which a payment source cannot be used, besides the reasons of package payment. The
 // request had no effect.
 var (
-	// ErrCodeLost reports that the token has lost its security code, as at a failover of the store.
-	// It must not be charged without the code.
+	// ErrCodeLost reports that the token's security code is lost, for example after a failover of the
+	// store. A payment without the code must not be made.
 	ErrCodeLost = errors.New("engine: the token's security code is lost")
 	// ErrNoDefault reports that the customer has no default payment method.
 	ErrNoDefault = errors.New("engine: customer without a default payment method")
@@ -29,8 +29,8 @@ type Drawn struct {
 	Method   int64
 	Customer int64
 
-	// refusal is why the source cannot be used. The intent returns it after the key lookup: a stored
-	// response outranks it.
+	// refusal is why the source cannot be used. The intent returns it after the key lookup, because a
+	// stored response has precedence.
 	refusal error
 	secrets vault.Secrets // of the token, which gets its security code back if the payment is undone
 	code    []byte        // of the token, encrypted, if it does not open
@@ -125,8 +125,8 @@ func lostCode(err error) bool {
 	return errors.Is(err, vault.ErrCodeGone) || errors.Is(err, vault.ErrUnknownKey) || errors.Is(err, vault.ErrNotHere)
 }
 
-// openCode opens a token's security code. It reads the token a second time where a rotation may
-// have encrypted the code's key anew since.
+// openCode opens a token's security code. It reads the token a second time if a rotation may have
+// re-encrypted the code's key since the first read.
 func (e *Engine) openCode(ctx context.Context, t *payment.Token, value secret.String) (secret.String, error) {
 	o := vault.Object{Tenant: t.Tenant, ID: id.Format(id.Token, t.ID)}
 	code, err := e.Vault.OpenCode(o, t.Sealed.Code, value)
@@ -159,7 +159,7 @@ func opened[T any](e *Engine, read func() (T, payment.Sealed, error), o vault.Ob
 }
 
 // whyNotToken returns the reason for which a token cannot be used, nil if it can. A token without
-// its number has expired, also by a clock that was set back after it was wiped.
+// its number has expired, even if the clock was set back after the number was wiped.
 func (e *Engine) whyNotToken(t *payment.Token) error {
 	switch {
 	case t.UsedBy != 0:
@@ -178,8 +178,8 @@ func (s Drawn) stored() payment.StoredSource {
 	return payment.StoredSource{Customer: s.Customer, Method: s.Method, Token: s.Token}
 }
 
-// draw checks the payment source of the intent of the object by, in its commit, and uses a token
-// up.
+// draw checks the payment source of an intent in the intent's commit. It marks a token as used by
+// the object by.
 func (e *Engine) draw(tx *store.Tx, tenant payment.Tenant, s Drawn, by int64) error {
 	if s.refusal != nil {
 		return e.confirmRefusal(tx, tenant, s)
@@ -188,8 +188,8 @@ func (e *Engine) draw(tx *store.Tx, tenant payment.Tenant, s Drawn, by int64) er
 }
 
 // confirmRefusal returns why a token or payment method cannot be used. It looks once more for a
-// code that a read did not find. The token may have been used, or its code may have come back,
-// between the reads of both. ErrBusy if it came back.
+// code that a read did not find. Between the reads of token and code, the token may have been used,
+// or its code may have been restored. It returns ErrBusy in the second case.
 func (e *Engine) confirmRefusal(tx *store.Tx, tenant payment.Tenant, s Drawn) error {
 	if !errors.Is(s.refusal, ErrCodeLost) {
 		return s.refusal
@@ -205,14 +205,14 @@ func (e *Engine) confirmRefusal(tx *store.Tx, tenant payment.Tenant, s Drawn) er
 		return why
 	}
 	if found := t.Sealed.Code; len(found.Text) > 0 && string(found.Text) != string(s.code) {
-		return fmt.Errorf("the token's security code has come back: %w", store.ErrBusy)
+		return fmt.Errorf("the token's security code was restored meanwhile: %w", store.ErrBusy)
 	}
 	return ErrCodeLost
 }
 
-// returned runs write with the token of a payment that is undone, sealed again with the security
-// code that the first use has wiped. Only the process that used the token has the code. Without it,
-// a token that had one stays used.
+// returned runs write with the token of a payment that is rolled back. It seals the token again,
+// with the security code that the first use has wiped. Only the process that used the token has the
+// code. Without the code, a token that had one stays used.
 func (e *Engine) returned(
 	ctx context.Context, t *payment.Transaction, s vault.Secrets, write func(token int64, sealed payment.Sealed) error,
 ) error {
@@ -232,8 +232,8 @@ func (e *Engine) returned(
 	})
 }
 
-// resealing runs fn, which seals and commits. It runs fn again if the id that fn drew is taken. It
-// also does so if a rotation has retired the key, or the store has lost the hour's key.
+// resealing runs fn, which seals and commits. It runs fn again if the drawn id is taken, a rotation
+// has retired the key, or the store has lost the hour's key.
 func (e *Engine) resealing(fn func() error) error {
 	for attempt := 0; ; attempt++ {
 		err := fn()

@@ -102,7 +102,7 @@ func TestTokenComesBackWhole(t *testing.T) {
 	token := MustToken(t, s, cvc)
 	wiped := func() {
 		if got := s.Number(t, "SELECT COUNT(*) FROM tokens WHERE used_by <> 0 AND id NOT IN (SELECT token_id FROM security_codes)"); got != 1 {
-			t.Error("the security code lies in the store while the acquirer is asked")
+			t.Error("the security code is in the store during the acquirer's request")
 		}
 	}
 	s.Acquirer.Before = func(context.Context, coretest.Call) error {
@@ -134,7 +134,7 @@ func TestTokenComesBackWhole(t *testing.T) {
 
 // TestTokenOfADeadPayment: after the process died, the security code is lost. A token that had a
 // code stays used: a payment without the code is another payment than the requested one. A token
-// without a code is free again.
+// without a code can be used again.
 func TestTokenOfADeadPayment(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -165,7 +165,7 @@ func TestTokenOfADeadPayment(t *testing.T) {
 }
 
 // TestTokenOfALostPayment: the payment may have had its effect, so its token stays used for every
-// result of the reconciler.
+// result of recovery.
 func TestTokenOfALostPayment(t *testing.T) {
 	t.Parallel()
 	for _, after := range []bool{false, true} {
@@ -185,8 +185,8 @@ func TestTokenOfALostPayment(t *testing.T) {
 	}
 }
 
-// TestTokenReadWhileUsed: a token was read while another payment held it and its security code was
-// away. A payment does not use the token by that earlier read.
+// TestTokenReadWhileUsed: a token was read while another payment had used it and its security code
+// was wiped. A later payment must not use the result of that read.
 func TestTokenReadWhileUsed(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -210,8 +210,8 @@ func TestTokenReadWhileUsed(t *testing.T) {
 	}
 }
 
-// TestRotationMeanwhile: a service seals again if its key was retired meanwhile, also in the middle
-// of a payment that is rolled back.
+// TestRotationMeanwhile: if its key was retired meanwhile, a service seals again, even in the
+// middle of a payment that is rolled back.
 func TestRotationMeanwhile(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -290,7 +290,7 @@ func TestSweepTokens(t *testing.T) {
 		t.Errorf("a living token: got %d, %v", a.Status, err)
 	}
 	s.Clock.Advance(store.KeyLifetime - time.Millisecond)
-	sealed("a day later but for a moment", 0, 0, many+2)
+	sealed("almost a day later", 0, 0, many+2)
 	s.Clock.Advance(time.Millisecond)
 	sealed("a day later", 0, 0, 1) // the one that was made later
 }

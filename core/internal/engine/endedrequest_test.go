@@ -6,7 +6,7 @@ import (
 )
 
 // TestEndOfARequest: recovery claims a step of each kind once its request has returned without a
-// result. The request no longer counts as one that works on the step.
+// result. From then on the request no longer blocks the recovery of the step.
 func TestEndOfARequest(t *testing.T) {
 	t.Parallel()
 	for _, st := range append(steps(), credits()) {

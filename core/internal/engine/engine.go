@@ -40,14 +40,14 @@ func IsBusy(err error) bool { return errors.Is(err, store.ErrBusy) || errors.Is(
 // IsUnavailable reports whether the store could not be read or written. A retry may succeed.
 func IsUnavailable(err error) bool { return errors.Is(err, store.ErrUnavailable) }
 
-// Config configures an Engine. All fields are required but Live, Tracer, Observer and Cluster.
+// Config configures an Engine. All fields except Live, Tracer, Observer and Cluster are required.
 type Config struct {
 	Store *store.DB
 	Vault *vault.Vault
 	Clock clock.Clock
 	IDs   *id.Generator
-	// Render returns the response to a result, as the idempotency record stores it. The body without a
-	// credential is also the object as events and audit records show it.
+	// Render returns the response to a result, as the idempotency record stores it. Events and audit
+	// records contain the same body without a credential.
 	Render func(Result) Response
 	// Erase returns the data of an event of a customer or payment method without personal data.
 	Erase    func(kind string, data []byte) []byte

@@ -27,7 +27,7 @@ func TestAcquirerUnavailable(t *testing.T) {
 				t.Error("the key is still taken")
 			}
 			heal(s)
-			st.wantAnswer(t, s, st.success, false)
+			st.wantResponse(t, s, st.success, false)
 			st.wantDone(t, s)
 		})
 	}
@@ -59,7 +59,7 @@ func TestLostAnswer(t *testing.T) {
 				}
 				if st.attempt > 0 && !after {
 					st.wantUndone(t, s)
-					st.wantAnswer(t, s, st.success, false)
+					st.wantResponse(t, s, st.success, false)
 					st.wantDone(t, s)
 					return
 				}
@@ -68,18 +68,19 @@ func TestLostAnswer(t *testing.T) {
 						t.Errorf("status: got %s, want failed", got.Status)
 					}
 					wantSettledBooks(t, s)
-					st.wantAnswer(t, s, st.success, false) // the key is free: it is a first time
+					st.wantResponse(t, s, st.success, false) // the key is free, so this is a first request
 					return
 				}
 				st.wantDone(t, s)
-				st.wantAnswer(t, s, st.success, true)
+				st.wantResponse(t, s, st.success, true)
 			})
 		}
 	}
 }
 
-// TestReconcilerComesFirst: the request's own outcome meets one that the reconciler has committed.
-func TestReconcilerComesFirst(t *testing.T) {
+// TestRecoveryCommitsFirst: recovery has already committed an outcome when the request writes its
+// own.
+func TestRecoveryCommitsFirst(t *testing.T) {
 	t.Parallel()
 	for _, st := range steps() {
 		t.Run(st.name, func(t *testing.T) {
@@ -101,12 +102,12 @@ func TestReconcilerComesFirst(t *testing.T) {
 				t.Errorf("got %d, %v: %s", a.Status, err, a.Body)
 			}
 			st.wantDone(t, s)
-			st.wantAnswer(t, s, st.success, true)
+			st.wantResponse(t, s, st.success, true)
 		})
 	}
 }
 
-// TestCallerHangsUp: a client that leaves does not stop a payment half-way.
+// TestCallerHangsUp: a client that disconnects does not stop a payment half-way.
 func TestCallerHangsUp(t *testing.T) {
 	t.Parallel()
 	for _, st := range steps() {
@@ -167,7 +168,7 @@ func (o overrule) Inquire(ctx context.Context, reference string) (acquirer.Answe
 	return a, err
 }
 
-// TestOnlyWhatWaitsExpires: an authorization lapses, and a capture of it does not.
+// TestOnlyWhatWaitsExpires: an authorization expires, and its capture does not.
 func TestOnlyWhatWaitsExpires(t *testing.T) {
 	t.Parallel()
 	for _, capture := range []bool{false, true} {

@@ -21,9 +21,9 @@ func (e *VersionError) Error() string { return "engine: " + e.Message }
 // events, in one commit. The id and the deletion stay. If there are many events, the commit hides
 // the data of some, and store.DB.EraseCustomerEvents erases it. If there are many payment methods,
 // further commits write some of the events of the deletion, see AnnounceDeletions. The personal
-// data of its transactions is erased as soon as nothing needs it, see store.DB.ErasePersonal.
-// ErrNotFound if there is no such customer, a *VersionError if it has another version than
-// expected; nil is any.
+// data of its transactions is erased as soon as nothing needs it, see store.DB.ErasePersonal. It
+// returns ErrNotFound if there is no such customer, and a *VersionError if it has another version
+// than expected. A nil expected matches every version.
 func (e *Engine) DeleteCustomer(ctx context.Context, r Request, customer int64, expected *int64) (Result, error) {
 	return e.deleteCustomer(ctx, r, customer, func(_ *store.Tx, c *payment.Customer) error {
 		if expected != nil && *expected != c.Version {
@@ -56,7 +56,7 @@ func (e *Engine) deleteCustomer(
 	if err == nil && more {
 		ctx = context.WithoutCancel(ctx) // the client may hang up
 		if err := e.announceRest(ctx, r.caller(), customer); err != nil {
-			e.Log.WarnContext(ctx, "deletion of a customer: events are left to the background", slog.Any("error", err))
+			e.Log.WarnContext(ctx, "deletion of a customer: the background writes the remaining events", slog.Any("error", err))
 		}
 	}
 	return value(out), err
@@ -66,8 +66,8 @@ func (e *Engine) deleteCustomer(
 var errActive = errors.New("engine: the customer is active again")
 
 // DeleteInactiveCustomers deletes the customers without a payment or a change for the period of
-// their merchant, and returns how many. days is the period of merchants that have set none, 0 for
-// no end. It reads all customers of the merchants with a period, page by page.
+// their merchant, and returns how many. days is the period of merchants without a setting, 0 for
+// unlimited. It reads all customers of the merchants with a period, page by page.
 func (e *Engine) DeleteInactiveCustomers(ctx context.Context, days int) (deleted int64, err error) {
 	merchants, err := e.Store.Merchants(ctx)
 	if err != nil {
@@ -123,12 +123,12 @@ func (e *Engine) deleteInactive(
 	return deleted, nil
 }
 
-// deletionRows is about how many events and deliveries one commit of a deletion writes. On SQLite
-// they hold the writer for some milliseconds.
+// deletionRows is the approximate number of events and deliveries that one commit of a deletion
+// writes. On SQLite they keep the writer busy for some milliseconds.
 const deletionRows = 500
 
 // announceDeletion writes the events of payment methods that the deletion of a customer has
-// detached. The event of the deletion follows the last of them. It reports whether some are left
+// detached. The event of the deletion follows the last of them. It reports whether events remain
 // for the next commit.
 func (e *Engine) announceDeletion(tx *store.Tx, c *payment.Customer) (more bool, err error) {
 	endpoints, err := tx.EndpointsFor(c.Tenant, detachedEvent)
@@ -153,7 +153,7 @@ func (e *Engine) announceDeletion(tx *store.Tx, c *payment.Customer) (more bool,
 	return false, tx.InsertEvents(append(events, e.event("customer.deleted", c.Tenant, c.ID, c.Version, e.shown(c)))...)
 }
 
-// announceRest writes the events of a deletion that are left, some in each commit.
+// announceRest writes the remaining events of a deletion, some in each commit.
 func (e *Engine) announceRest(ctx context.Context, by store.Caller, customer int64) error {
 	for more := true; more; {
 		err := e.Store.UpdateOf(ctx, by, func(tx *store.Tx) error {
@@ -174,8 +174,8 @@ func (e *Engine) announceRest(ctx context.Context, by store.Caller, customer int
 	return nil
 }
 
-// AnnounceDeletions writes the events that deletions of customers have left, because the process
-// ended or the store was busy. It skips a deletion whose events cannot be written.
+// AnnounceDeletions writes the remaining events of deletions that were interrupted by the end of
+// the process or by a busy store. It skips a deletion whose events cannot be written.
 func (e *Engine) AnnounceDeletions(ctx context.Context) error {
 	skipping := e.Store.BeginPass(pass.Erasure)
 	for after, more := int64(0), true; more; {

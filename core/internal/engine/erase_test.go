@@ -11,7 +11,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// dying is api.Render in a process that ends at the last step of a deletion.
+// dying is api.Render, but ends the process at the last step of a deletion.
 func dying(r engine.Result) engine.Response {
 	if r.Kind == engine.Deleted {
 		panic("the process ends here")
@@ -19,8 +19,8 @@ func dying(r engine.Result) engine.Response {
 	return api.Render(r)
 }
 
-// TestErasedWholeOrNotAtAll: a deletion that ends half-way has deleted nothing, and can be made
-// again.
+// TestErasedWholeOrNotAtAll: a deletion that is interrupted has deleted nothing, and can be
+// repeated.
 func TestErasedWholeOrNotAtAll(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

@@ -14,7 +14,7 @@ import (
 // erasedName is a name that no erasure may leave in the store.
 const erasedName = "Erika-Mustermann-of-12-Harrow-Road"
 
-// longDetails is an object that fills several pages.
+// longDetails returns an object that fills several pages.
 func longDetails() string {
 	return `{"metadata":{"name":"` + strings.Repeat(erasedName+" ", 400) + `"}}`
 }
@@ -71,7 +71,7 @@ func TestErasedDataLeavesTheFiles(t *testing.T) {
 			if err := c.erase(t.Context(), s); err != nil {
 				t.Fatal(err)
 			}
-			// The last one to close a file removes its write-ahead log.
+			// The last process that closes a file removes its write-ahead log.
 			if err := errors.Join(s.Inspect.Close(), s.DB.Close()); err != nil {
 				t.Fatal(err)
 			}

@@ -94,8 +94,8 @@ func (x *expiry) of(ctx context.Context, d store.Day) error {
 	}, e.lapse)
 }
 
-// ending ends one transaction and announces it. store.ErrConflict when there is nothing to end any
-// more.
+// ending ends one transaction and announces it. It returns store.ErrConflict if the transaction has
+// ended already.
 type ending func(tx *store.Tx, tenant payment.Tenant, id int64) (Result, error)
 
 // all ends all rows of a list, page by page. A transaction that cannot be ended is skipped.
@@ -122,16 +122,16 @@ func (x *expiry) all(ctx context.Context, next func(after store.Lapsed) ([]store
 	}
 }
 
-// part ends transactions in one commit, and returns how many it has come to.
+// part ends transactions in one commit, and returns how many it has handled.
 func (x *expiry) part(ctx context.Context, part []store.Lapsed, end ending) (n int, err error) {
 	expired := 0
-	caller := store.Caller{Tenant: part[0].Tenant} // of a client, all are its tenant's
+	caller := store.Caller{Tenant: part[0].Tenant} // in a client's request, all rows are of its tenant
 	err = x.e.Store.UpdateOf(ctx, caller, func(tx *store.Tx) (err error) {
 		expired = 0
 		n, err = store.Each(tx, part, func(l store.Lapsed) error {
 			_, err := end(tx, l.Tenant, l.ID)
 			if errors.Is(err, store.ErrConflict) {
-				return nil // captured, voided or confirmed, or being so
+				return nil // it is captured, voided or confirmed, or such a step is in progress
 			}
 			expired++
 			return err
@@ -155,14 +155,14 @@ func (e *Engine) expire(tx *store.Tx, tenant payment.Tenant, id int64) (Result, 
 
 // lapse cancels one transaction that was not confirmed in time.
 func (e *Engine) lapse(tx *store.Tx, tenant payment.Tenant, id int64) (Result, error) {
-	err := tx.LapseTransaction(tenant, id, &payment.Result{FailureCode: "not_confirmed", FailureMessage: "Nobody confirmed this payment in time."})
+	err := tx.LapseTransaction(tenant, id, &payment.Result{FailureCode: "not_confirmed", FailureMessage: "The payment was not confirmed in time."})
 	if err != nil {
 		return Result{}, err
 	}
 	return e.became(tx, tenant, id)
 }
 
-// became announces the new state of a transaction.
+// became writes the event of a transaction's new state, and returns the transaction.
 func (e *Engine) became(tx *store.Tx, tenant payment.Tenant, id int64) (Result, error) {
 	t, err := tx.Transaction(tenant, id)
 	if err != nil {

@@ -36,9 +36,9 @@ func awaitQueue(t *testing.T, s *coretest.Service, commands int) {
 	programtest.WaitFor(t, "the commands are in the queue", func() bool { return s.DB.Waiting() == commands })
 }
 
-// pollBetween has the command of first in one batch of the file and that of late in the next one.
-// The command of late is queued before that of first runs. It returns the ids that list returns
-// between the two commits.
+// pollBetween puts the command of first into one batch of the file, and the command of late into
+// the next batch. The command of late is queued before the command of first runs. It returns the
+// ids that list returns between the two commits.
 func pollBetween(t *testing.T, s *coretest.Service, first, late func(), list func() []int64) (between []int64) {
 	t.Helper()
 	s.DB.Observe(func(b store.Batch) {
@@ -80,7 +80,7 @@ func mustCapture(t *testing.T, s *coretest.Service) {
 	}
 }
 
-// wantPolled checks that a client which polls from the one id between two commits reads one more
+// wantPolled checks that a client that polls between two commits, from the only id, reads one more
 // row.
 func wantPolled(t *testing.T, between []int64, list func(before int64) []int64) {
 	t.Helper()
@@ -142,7 +142,7 @@ func TestAPollSeesEventsOfAFileSQLite(t *testing.T) {
 }
 
 // TestEventsOfTwoDaysSQLite: the outcome of a payment waits for its commit at midnight. Its event
-// is in the list of one of the two days.
+// is in the list of exactly one of the two days.
 func TestEventsOfTwoDaysSQLite(t *testing.T) {
 	t.Parallel()
 	if coretest.Shared() {
@@ -177,8 +177,8 @@ func TestEventsOfTwoDaysSQLite(t *testing.T) {
 }
 
 // TestListsBesideASlowCommandPostgreSQL: a command of another core does not end. The lists of many
-// merchants have their acknowledged rows, and none waits behind the others. A page of newer rows
-// than a cursor omits them until the command has ended.
+// merchants have their acknowledged rows, and none waits behind the others. A page of rows newer
+// than a cursor omits these rows until the command has ended.
 func TestListsBesideASlowCommandPostgreSQL(t *testing.T) {
 	t.Parallel()
 	s := coretest.OpenOnce(t)

@@ -10,14 +10,14 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// TestFinalCaptureReleasesTheRest: after a capture of 40 of 100 the acquirer holds the rest, after
-// a final one it does not. That holds at the first attempt, if the request or its response was
-// lost, and if the request was sent once more. After a capture of the whole there is no rest.
+// TestFinalCaptureReleasesTheRest: after a capture of 40 of 100 the acquirer holds the rest; after
+// a final capture it does not. The cases are the first attempt, a lost request or response, and a
+// repeated request. After a capture of the whole amount there is no rest.
 func TestFinalCaptureReleasesTheRest(t *testing.T) {
 	t.Parallel()
 	lost := func(context.Context, coretest.Call) error { return acquirer.ErrUnknown }
 	faults := map[string]func(*coretest.Service){
-		"at once":       func(*coretest.Service) {},
+		"immediately":       func(*coretest.Service) {},
 		"request lost":  func(s *coretest.Service) { s.Acquirer.Before = lost },
 		"response lost": func(s *coretest.Service) { s.Acquirer.After = lost },
 	}

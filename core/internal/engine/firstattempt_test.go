@@ -15,8 +15,8 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// lagging is an acquirer that has processed a request, and reports it to inquiries from the next
-// release request on.
+// lagging is an acquirer that has processed a request, but reports it to inquiries only after the
+// next release request.
 type lagging struct {
 	*coretest.Acquirer
 	hides   atomic.Bool
@@ -51,7 +51,7 @@ type inFlight struct {
 	alerts        [2]*contradictions
 }
 
-// credits is the step of an unlinked refund.
+// credits returns the step of an unlinked refund.
 func credits() step {
 	return step{
 		name: "unlinked refund", verb: coretest.Credit, makes: true, success: 201,
@@ -71,7 +71,7 @@ func mustFlight(t *testing.T, st step) *inFlight {
 		t.Fatal(err)
 	}
 	f.second = f.first.Beside(t)
-	MustHeartbeat(t, f.second) // it leads, and takes the other for dead
+	MustHeartbeat(t, f.second) // it leads, and considers the other core dead
 	f.acquirer = &lagging{Acquirer: f.first.Acquirer}
 	for i, s := range []*coretest.Service{f.first, f.second} {
 		s.Engine.Test = f.acquirer
@@ -80,7 +80,7 @@ func mustFlight(t *testing.T, st step) *inFlight {
 	return f
 }
 
-// kind is the step's kind among the unfinished ones.
+// kind returns the step's kind among the unfinished steps.
 func (f *inFlight) kind() payment.StepKind {
 	if f.verb == coretest.Credit {
 		return payment.RefundStep
@@ -88,8 +88,8 @@ func (f *inFlight) kind() payment.StepKind {
 	return payment.StepKind(f.verb)
 }
 
-// effect is how much the acquirer holds or has moved for the step: its approvals that were not
-// released.
+// effect returns the amount that the acquirer holds or has moved for the step: approvals that were
+// not released.
 func (f *inFlight) effect(t *testing.T) (sum int64) {
 	t.Helper()
 	seen := map[string]bool{}
@@ -108,8 +108,8 @@ func (f *inFlight) effect(t *testing.T) (sum int64) {
 	return sum
 }
 
-// booked is how much the step moved by core's books.
-func (f *inFlight) booked(t *testing.T) int64 {
+// inBooks returns the amount that the step moved by core's records.
+func (f *inFlight) inBooks(t *testing.T) int64 {
 	t.Helper()
 	return f.first.Number(t, map[coretest.Verb]string{
 		coretest.Authorize: "SELECT COALESCE(SUM(amount_authorized), 0) FROM transactions",
@@ -179,7 +179,7 @@ func (f *inFlight) mustOvertake(t *testing.T, by, then string) {
 	default:
 		a.Before = during
 	}
-	// The response differs by the case: that of a step without a result, or of a decline.
+	// The response depends on the case: a step without a result, or a decline.
 	_, _ = f.take(t.Context(), f.first, f.first.Request("k"), txn)
 	if sent.Load() == 0 {
 		t.Fatal("the first attempt was not sent")
@@ -191,7 +191,7 @@ func (f *inFlight) mustOvertake(t *testing.T, by, then string) {
 func (f *inFlight) overtake(t *testing.T, by, then string) {
 	t.Helper()
 	f.second.Clock.Advance(engine.Patience)
-	MustHeartbeat(t, f.second) // on a busy machine its lead has ended
+	MustHeartbeat(t, f.second) // on a busy machine its leadership has ended
 	if by != "recovery" && by != "dropped" {
 		mustResolve(t, f.second, f.kind(), engine.Decision(by))
 		if then == "approved and released" {
@@ -213,8 +213,8 @@ func (f *inFlight) wantAgreement(t *testing.T, then string) {
 	t.Helper()
 	wantSettledBooks(t, f.first)
 	effect := f.effect(t)
-	if booked := f.booked(t); effect != booked {
-		t.Errorf("the acquirer has %d, core %d", effect, booked)
+	if inBooks := f.inBooks(t); effect != inBooks {
+		t.Errorf("the acquirer has %d, core %d", effect, inBooks)
 	}
 	if want := then == "approved" && f.verb != coretest.Authorize; want && effect == 0 {
 		t.Error("the approval was not recorded")
@@ -249,8 +249,8 @@ func recoverUntil(t *testing.T, s *coretest.Service, begun <-chan struct{}) {
 	}
 }
 
-// TestNoReleaseAfterTheRecord: while a look inquires in vain, the first attempt is approved and
-// recorded. Then the look requests no release.
+// TestNoReleaseAfterTheRecord: while the inquiry of a look finds nothing, the first attempt is
+// approved and recorded. Then the look requests no release.
 func TestNoReleaseAfterTheRecord(t *testing.T) {
 	t.Parallel()
 	for _, st := range append(steps(), credits()) {

@@ -9,8 +9,8 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// follower returns the acquirer for a step on a transaction. Without an acquirer, a transaction
-// that does not exist is ErrNotFound nevertheless.
+// follower returns the acquirer for a step on a transaction. If the transaction does not exist, it
+// returns ErrNotFound, even without an acquirer.
 func (e *Engine) follower(ctx context.Context, t payment.Tenant, transaction int64) (acquirer.Acquirer, error) {
 	a, err := e.acquirer(t)
 	if err == nil {
@@ -37,8 +37,8 @@ func (e *Engine) authorizationOf(ctx context.Context, tenant payment.Tenant, tra
 type followWriter func(tx *store.Tx, refused *payment.Refusal) (Result, error)
 
 // commitFollow writes the acquirer's result of a capture, void or refund. A decline is the result
-// of one attempt. If another attempt may still be under way, a look for its effect is pending from
-// the same commit on.
+// of one attempt. If another attempt may still be in progress, the same commit writes a pending
+// look for its effect.
 func (e *Engine) commitFollow(
 	ctx context.Context, from origin, s step, a acquirer.Answer, write followWriter,
 ) (Result, error) {
@@ -83,7 +83,7 @@ func (e *Engine) commitFollow(
 var errMayBeDropped = errors.New("engine: the acquirer may have dropped the step that it approved; an inquiry decides")
 
 // mayBeDropped reports whether the acquirer was requested to drop an open step that a response
-// approved. Then its look decides. Only an unlinked refund is dropped while it is open.
+// approved. Then the step's look decides. Only an unlinked refund can be dropped while it is open.
 func mayBeDropped(tx *store.Tx, from origin, o about, a acquirer.Answer) (bool, error) {
 	if !a.Approved || from.look != nil || o.Transaction != 0 {
 		return false, nil
@@ -92,8 +92,9 @@ func mayBeDropped(tx *store.Tx, from origin, o about, a acquirer.Answer) (bool, 
 }
 
 // endLook ends the pending reversal of a step that was open until this command. Only an unlinked
-// refund can have one. An approval ends it whichever attempt received it: otherwise recovery would
-// request that the acquirer drops the refund. A decline ends only the look that found it.
+// refund can have one. An approval ends it, whichever attempt received the approval. Otherwise
+// recovery would request that the acquirer drop the refund. A decline ends only the look that found
+// it.
 func endLook(tx *store.Tx, from origin, o about, approved bool) error {
 	switch {
 	case approved && o.Transaction == 0:
@@ -113,7 +114,7 @@ func contested(tx *store.Tx, from origin, o about) (bool, error) {
 		return from.look == nil, nil
 	}
 	err := tx.KeepStep(o.StepID)
-	if errors.Is(err, store.ErrConflict) { // reclaimed; the write of a step that has ended fails
+	if errors.Is(err, store.ErrConflict) { // it was reclaimed, or has ended: then the write fails
 		return true, nil
 	}
 	return false, err

@@ -5,13 +5,13 @@ import (
 )
 
 const (
-	// acquirerSlots is how many steps are tried at one acquirer at a time. releaseSlots is how many
-	// pending reversals are tried in addition.
+	// acquirerSlots is the number of concurrent attempts at one acquirer. releaseSlots is the number
+	// of additional attempts at pending reversals.
 	acquirerSlots, releaseSlots = 128, 32
 	// queueTotal is how many steps wait in all lanes.
 	queueTotal = 4096
-	// gateFailures is after how many failures in a row, over all lanes, an acquirer gets only
-	// gateProbes steps a pass, with pauses between.
+	// After gateFailures consecutive failures over all lanes, an acquirer gets only gateProbes steps a
+	// pass, with pauses between.
 	gateFailures, gateProbes = 32, 64
 	// firstPause and longestPause bound the pauses of such an acquirer.
 	firstPause, longestPause = 500 * time.Millisecond, 5 * time.Second
@@ -23,7 +23,7 @@ type gate struct {
 	failures        int // in a row, over all lanes
 	pauses          int // in a row
 	next            time.Time
-	left            int // how many more steps this pass may queue
+	left            int // the number of steps that this pass may still queue
 	lanes           int // how many lanes this pass has found steps of
 }
 
@@ -31,7 +31,7 @@ func newGate() *gate {
 	return &gate{slots: make(chan struct{}, acquirerSlots), releases: make(chan struct{}, releaseSlots)}
 }
 
-// beginPass sets how many steps the acquirer may get in a pass. paused is the pause that begins, 0
+// beginPass sets how many steps the acquirer may get in a pass. It returns the pause that begins, 0
 // for none.
 func (g *gate) beginPass(now time.Time) (paused time.Duration) {
 	g.left, g.lanes = queueTotal, 0
@@ -39,7 +39,7 @@ func (g *gate) beginPass(now time.Time) (paused time.Duration) {
 		g.pauses, g.next = 0, time.Time{}
 		return 0
 	}
-	if wait := g.next.Sub(now); 0 < wait && wait <= longestPause { // a longer one was set by a clock that was wrong
+	if wait := g.next.Sub(now); 0 < wait && wait <= longestPause { // a longer pause was set by a wrong clock
 		g.left = 0
 		return 0
 	}
@@ -48,7 +48,7 @@ func (g *gate) beginPass(now time.Time) (paused time.Duration) {
 	return pause
 }
 
-// share is how many steps each failing lane may queue in a pass while the acquirer finishes no
+// share returns how many steps each failing lane may queue in a pass while the acquirer finishes no
 // step. The lanes divide gateProbes equally. It returns 0 for an acquirer that finishes steps.
 func (g *gate) share() int {
 	if g.failures < gateFailures {

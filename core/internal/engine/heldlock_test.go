@@ -13,7 +13,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-// hold keeps the row of a transaction locked, as a command of another program does, until release.
+// hold locks the row of a transaction until release, like a command of another program.
 func hold(t *testing.T, s *coretest.Service, txn int64) (held *sql.Tx, release func()) {
 	t.Helper()
 	held, err := s.Database.MustInspect(t).BeginTx(t.Context(), &sql.TxOptions{})
@@ -28,7 +28,7 @@ func hold(t *testing.T, s *coretest.Service, txn int64) (held *sql.Tx, release f
 	return held, release
 }
 
-// waiter is the statement that waits for a lock, once one does.
+// waiter returns the statement that waits for a lock, once one does.
 func waiter(t *testing.T, s *coretest.Service) string {
 	t.Helper()
 	for {
@@ -41,9 +41,9 @@ func waiter(t *testing.T, s *coretest.Service) string {
 	}
 }
 
-// TestTheTransactionIsLockedBeforeItsCapturePostgreSQL: a refund that ends and waits for its
-// transaction has not locked the capture yet. A command that has the transaction, and then locks
-// the capture, would wait for the refund without end.
+// TestTheTransactionIsLockedBeforeItsCapturePostgreSQL: a refund that waits for the lock of its
+// transaction has not locked the capture yet. Otherwise a command that locks the transaction first
+// and then the capture would deadlock with it.
 func TestTheTransactionIsLockedBeforeItsCapturePostgreSQL(t *testing.T) {
 	t.Parallel()
 	s := coretest.OpenShared(t)
@@ -51,11 +51,11 @@ func TestTheTransactionIsLockedBeforeItsCapturePostgreSQL(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	asked, answer := make(chan struct{}), make(chan struct{})
+	asked, proceed := make(chan struct{}), make(chan struct{})
 	s.Acquirer.Before = func(_ context.Context, c coretest.Call) error {
 		if c.Verb == coretest.Refund {
 			close(asked)
-			<-answer
+			<-proceed
 		}
 		return nil
 	}
@@ -64,7 +64,7 @@ func TestTheTransactionIsLockedBeforeItsCapturePostgreSQL(t *testing.T) {
 	ended.Go(func() { a, err = refunding(s, txn, 60)(t.Context()) })
 	<-asked
 	held, release := hold(t, s, txn)
-	close(answer)
+	close(proceed)
 	waiter(t, s)
 	if _, err := held.ExecContext(t.Context(), "SELECT id FROM captures WHERE transaction_id = ? FOR UPDATE NOWAIT", txn); err != nil {
 		t.Errorf("the capture is locked: %v", err)
@@ -76,8 +76,8 @@ func TestTheTransactionIsLockedBeforeItsCapturePostgreSQL(t *testing.T) {
 	}
 }
 
-// TestTheRestIsReadUnderItsLockPostgreSQL: the amount that is left is read once no other command
-// changes it.
+// TestTheRestIsReadUnderItsLockPostgreSQL: the remaining amount is read after all commands that can
+// change it.
 func TestTheRestIsReadUnderItsLockPostgreSQL(t *testing.T) {
 	t.Parallel()
 	s := coretest.OpenShared(t)
@@ -99,9 +99,9 @@ func TestTheRestIsReadUnderItsLockPostgreSQL(t *testing.T) {
 	ended.Wait()
 }
 
-// TestMovedEventsPostgreSQL: events that came from another store have no commit position and are
-// listed before all that are made here, by their ids. A client that pages across the two misses
-// none and sees none twice, both ways.
+// TestMovedEventsPostgreSQL: events that were imported from another store have no commit position.
+// Lists show them by id, before all events of this store. A client that pages across both kinds, in
+// either direction, reads each event once.
 func TestMovedEventsPostgreSQL(t *testing.T) {
 	t.Parallel()
 	s := coretest.OpenShared(t)

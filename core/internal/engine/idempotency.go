@@ -11,17 +11,17 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// intent claims the request's key and runs fn in the same commit. fn returns a result if the
-// request ends there, and its response is stored under the key. Without a result the key stays
-// claimed. An error of fn rolls everything back, the key included. fn runs again if an id that it
-// drew is taken.
+// intent claims the request's key and runs fn in the same commit. If fn returns a result, the
+// request ends there, and the response is stored under the key. Without a result the key stays
+// claimed. An error of fn rolls everything back, including the key. If an id that fn drew is taken,
+// fn runs again.
 func (e *Engine) intent(
 	ctx context.Context, r Request, fn func(tx *store.Tx, claim int64) (*Result, error),
 ) (*Result, error) {
 	return e.intentOf(ctx, r.caller(), r, fn)
 }
 
-// intentOf is intent at the turn of a caller.
+// intentOf is intent in the turn of the given caller.
 func (e *Engine) intentOf(
 	ctx context.Context, c store.Caller, r Request, fn func(tx *store.Tx, claim int64) (*Result, error),
 ) (*Result, error) {
@@ -30,8 +30,8 @@ func (e *Engine) intentOf(
 	return out, err
 }
 
-// intentOnce is intentOf without a further run if an id is taken: the caller has drawn it, and
-// sealed a number for it.
+// intentOnce is intentOf, but does not run again if an id is taken: the caller has drawn the id,
+// and sealed a number for it.
 func (e *Engine) intentOnce(
 	ctx context.Context, c store.Caller, r Request, fn func(tx *store.Tx, claim int64) (*Result, error),
 ) (*Result, error) {
@@ -67,7 +67,7 @@ type Reservation struct {
 }
 
 // ReserveKey stores a reservation under the request's key, and does nothing else. A repeated
-// request gets the same response; ErrKeyReused if another request has the key.
+// request gets the same response. It returns ErrKeyReused if another request has the key.
 func (e *Engine) ReserveKey(ctx context.Context, r Request, purpose string) (Result, error) {
 	return e.onlyStore(ctx, r, func(tx *store.Tx) Result {
 		return e.created(&Reservation{Purpose: purpose, CreatedAt: tx.Now, ExpiresAt: tx.KeyExpiry()})
@@ -89,7 +89,7 @@ func (e *Engine) onlyStore(ctx context.Context, r Request, fn func(*store.Tx) Re
 	return value(out), err
 }
 
-// stored is the body of a response as the store keeps it: encrypted if it shows a credential.
+// stored returns the body of a response as the store keeps it: encrypted if it shows a credential.
 func (e *Engine) stored(r Request, out *Result) []byte {
 	if out.Credential.IsZero() {
 		return out.Body
@@ -115,8 +115,8 @@ func sealContext(t payment.Tenant, key string) []byte {
 	return fmt.Appendf(nil, "idempotency|%d|%t|%s", t.Merchant, t.Live, key)
 }
 
-// busyError has the result of a step that must wait for another one. It is an error so that nothing
-// is stored, least of all under the key: the same request can succeed a moment later.
+// busyError has the result of a step that must wait for another step. It is an error, so that no
+// response is stored under the key: the same request can succeed a moment later.
 type busyError struct{ result Result }
 
 func (*busyError) Error() string { return "engine: another operation is in progress" }
@@ -148,8 +148,8 @@ func replayOf(c store.Claim) (*Result, error) {
 
 // Kept returns the response that is stored under the request's key, for a request that would be
 // refused otherwise. It returns payment.ErrNotFound if the key is free, ErrKeyInUse if an equal
-// request is running, and ErrKeyReused if another request has the key. It waits its turn among the
-// writes, so an equal request that is queued to claim the key is seen.
+// request is running, and ErrKeyReused if another request has the key. It waits for its turn among
+// the writes, so it sees the key of an equal request that was queued earlier.
 func (e *Engine) Kept(ctx context.Context, r Request) (Result, error) {
 	var out *Result
 	err := e.Store.UpdateOf(ctx, r.caller(), func(tx *store.Tx) error {
@@ -193,8 +193,8 @@ func (e *Engine) StoredResponse(ctx context.Context, r Request) (Result, error) 
 	return out, err
 }
 
-// refuse returns the result of a step that the transaction did not allow, for the reason that the
-// pure rule gives.
+// refuse returns the result of a step that the transaction does not allow, with the reason from
+// package payment.
 func (e *Engine) refuse(
 	tx *store.Tx, r Request, transaction int64, why func(*payment.Transaction) *payment.Refusal,
 ) (*Result, error) {
@@ -216,7 +216,7 @@ func (e *Engine) refuse(
 	return &a, nil
 }
 
-// withNewIDs runs write, which draws ids, and runs it again if a second process has made the same
+// withNewIDs runs write, which draws ids. It runs write again if another process has drawn the same
 // ids.
 func withNewIDs(write func() error) error {
 	for attempt := 0; ; attempt++ {

@@ -25,7 +25,7 @@ func MustPaidCustomer(t *testing.T, s *coretest.Service) (customer int64) {
 	return customer
 }
 
-// wantInactive runs the deletion of inactive customers, and wants it to delete a number of them.
+// wantInactive checks how many customers the deletion of inactive customers deletes.
 func wantInactive(t *testing.T, s *coretest.Service, days int, want int64) {
 	t.Helper()
 	if n, err := s.Engine.DeleteInactiveCustomers(t.Context(), days); err != nil || n != want {
@@ -88,7 +88,7 @@ func TestRefundKeepsItsCustomer(t *testing.T) {
 	}
 }
 
-// MustErase runs an erasure, and wants a number of transactions to be erased and unlinked after it.
+// MustErase runs an erasure, and checks the number of erased and unlinked transactions after it.
 func MustErase(t *testing.T, s *coretest.Service, want int64) {
 	t.Helper()
 	if _, err := s.DB.ErasePersonal(t.Context(), s.Clock.Now(), keptDays, impersonal); err != nil {

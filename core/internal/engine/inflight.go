@@ -7,8 +7,8 @@ import (
 )
 
 // inFlight is the set of steps on which requests of this process work. Recovery and operators leave
-// them alone, by any clock. An open step of this process that is not in the set belongs to no
-// request. It is safe for concurrent use.
+// these steps alone, whatever the clock shows. An open step of this process that is not in the set
+// belongs to no request. It is safe for concurrent use.
 type inFlight struct {
 	mu    sync.Mutex
 	steps map[stepKey]struct{} // guarded by mu
@@ -33,9 +33,10 @@ type flight struct {
 	ended bool    // guarded by set.mu
 }
 
-// of enters the step of the request. Call it before the intent can be committed: an open step that
-// is not in the set is recovered. A command that runs twice calls it twice, and the last step
-// counts. After end it does nothing, because a command may run after its caller has returned.
+// of adds the step of the request to the set. Call it before the intent can be committed, because
+// recovery claims open steps outside the set. A command that runs twice calls it twice, and the
+// last step counts. After end it does nothing, because a command may run after its caller has
+// returned.
 func (w *flight) of(s payment.StepID) {
 	w.set.mu.Lock()
 	defer w.set.mu.Unlock()

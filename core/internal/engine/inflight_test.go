@@ -46,7 +46,7 @@ func TestNoPaymentIsLostByAClockStep(t *testing.T) {
 }
 
 // TestARunningStepIsNotResolved: an operator cannot end a step on which a request of this process
-// works. The clock was set by more than a request lasts.
+// works. The clock was set ahead by more than a request lasts.
 func TestARunningStepIsNotResolved(t *testing.T) {
 	t.Parallel()
 	for _, by := range []time.Duration{-24 * time.Hour, engine.Patience} {

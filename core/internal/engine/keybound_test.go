@@ -17,8 +17,8 @@ import (
 
 const storedKeys = "SELECT COUNT(*) FROM api_keys"
 
-// fillKeys stores expired keys until so many keys are stored. It returns their ids, the oldest
-// first.
+// fillKeys stores expired keys until the given number of keys is stored. It returns their ids, the
+// oldest first.
 func fillKeys(t *testing.T, s *coretest.Service, stored int) (ids []int64) {
 	t.Helper()
 	now := s.Clock.Now()
@@ -80,7 +80,8 @@ func TestStoredKeysAreBounded(t *testing.T) {
 }
 
 // TestValidKeysAreBounded: while all stored keys are valid, no key can be made or rolled, and none
-// is removed. Once one is revoked, the next key takes its place, and its events stay.
+// is removed. Once a key is revoked, the next new key replaces it, and the events of the revoked
+// key stay.
 func TestValidKeysAreBounded(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -119,8 +120,8 @@ func TestValidKeysAreBounded(t *testing.T) {
 	}
 }
 
-// TestTheLastKeysAtOnce: of keys that are made and rolled at the same time, only so many are made
-// as the bound allows.
+// TestTheLastKeysAtOnce: keys are made and rolled concurrently, and only as many are made as the
+// bound allows.
 func TestTheLastKeysAtOnce(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

@@ -27,7 +27,7 @@ func TestKeysOutliveACorrectionOfTheClock(t *testing.T) {
 			}
 			pay("at first", false)
 			s.Clock.Step(by)
-			pay("at once", true)
+			pay("immediately", true)
 			s.Clock.Advance(time.Hour)
 			pay("when the clock is believed", true)
 			s.Clock.Advance(store.KeyLifetime - time.Hour - time.Second)

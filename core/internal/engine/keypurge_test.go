@@ -39,9 +39,9 @@ func mustPurge(t *testing.T, s *coretest.Service, want int64) {
 	}
 }
 
-// TestKeysOfAWrongClockStopNoPurge: keys that a clock ten years ahead wrote, a window full of them
-// too, keep no later key from being purged. They get one lifetime from the first pass by the right
-// clock, except keys whose requests run.
+// TestKeysOfAWrongClockStopNoPurge: keys that a clock ten years ahead wrote, even a whole window of
+// them, do not prevent the purge of later keys. They get one lifetime from the first pass by the
+// right clock, except keys whose requests run.
 func TestKeysOfAWrongClockStopNoPurge(t *testing.T) {
 	t.Parallel()
 	for _, wrong := range []int{1, 600} {
@@ -68,8 +68,8 @@ func TestKeysOfAWrongClockStopNoPurge(t *testing.T) {
 	}
 }
 
-// TestAPurgeByAClockThatIsBehindShortensNoKey: neither by a clock that is behind nor before the
-// guard believes a correction.
+// TestAPurgeByAClockThatIsBehindShortensNoKey: a purge shortens the life of no key, neither while
+// the clock is behind nor before the guard believes its correction.
 func TestAPurgeByAClockThatIsBehindShortensNoKey(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -86,7 +86,7 @@ func TestAPurgeByAClockThatIsBehindShortensNoKey(t *testing.T) {
 	}
 }
 
-// TestAPurgeShortensNoKeyWhileAStepWaits: core was started by a clock that was behind. The clock is
+// TestAPurgeShortensNoKeyWhileAStepWaits: core was started while its clock was behind. The clock is
 // set right, and keys are written before the guard believes that.
 func TestAPurgeShortensNoKeyWhileAStepWaits(t *testing.T) {
 	t.Parallel()

@@ -11,8 +11,8 @@ import (
 )
 
 // TestLivingKeysEndNoPurge writes keys by a clock 30 hours ahead, and 700 keys by the right clock
-// after them. Living keys before the expired ones do not end a pass, also if they fill one whole
-// window of 256 keys. None of them expires early, and no key of a running request is removed.
+// after them. Valid keys before expired keys do not end a pass, even if they fill a whole window of
+// 256 keys. None of them expires early, and no key of a running request is removed.
 func TestLivingKeysEndNoPurge(t *testing.T) {
 	t.Parallel()
 	const ahead, years, expired = 30 * time.Hour, 10 * 365 * 24 * time.Hour, 700
@@ -40,7 +40,7 @@ func TestLivingKeysEndNoPurge(t *testing.T) {
 	}
 }
 
-// TestAPurgeEndsAtAWindowOfYoungKeys: a pass reads no key behind a window of 256 keys that are
+// TestAPurgeEndsAtAWindowOfYoungKeys: a pass reads no key after a window of 256 keys that are
 // younger than a lifetime.
 func TestAPurgeEndsAtAWindowOfYoungKeys(t *testing.T) {
 	t.Parallel()
@@ -54,8 +54,8 @@ func TestAPurgeEndsAtAWindowOfYoungKeys(t *testing.T) {
 	}
 }
 
-// keyStores are the ways in which a payment can be written. They are the store of this run, a
-// batch, and its command as a batch of one.
+// keyStores returns the ways in which a payment can be written: the store of this run, a batch, and
+// a command as a batch of one.
 func keyStores() map[string]func(testing.TB) *coretest.Service {
 	return map[string]func(testing.TB) *coretest.Service{
 		"any": coretest.Open, "batch, PostgreSQL": coretest.OpenShared, "commands, PostgreSQL": coretest.OpenAlone,

@@ -16,14 +16,15 @@ import (
 )
 
 const (
-	// laneWidth is how many steps of one lane are tried at a time, laneQueue how many wait in it.
+	// laneWidth is the number of concurrent attempts in one lane. laneQueue is the number of waiting
+	// steps.
 	laneWidth, laneQueue = 8, 256
-	// laneFailures is after how many failures in a row a lane is tried that many steps a pass, one
-	// after the other.
+	// After laneFailures consecutive failures, a pass tries only that many steps of a lane, one after
+	// the other.
 	laneFailures = 3
-	// errorBytes is how much of an error an attempt keeps.
+	// errorBytes is the length to which the stored error of an attempt is cut.
 	errorBytes = 300
-	// refusedPause is how long a step waits if the store refused to write an attempt at it.
+	// refusedPause is the pause of a step after the store refused to write an attempt.
 	refusedPause = time.Minute
 )
 
@@ -37,7 +38,7 @@ type task struct {
 	step      Step
 	since     time.Time // when it was changed last; of a reversal when it was due
 	reference string    // for the log; "" for a reversal
-	mine      bool      // no request works on it, and this core may take it up
+	mine      bool      // no request works on it, and this core may claim it
 	do        func(context.Context) error
 }
 
@@ -63,7 +64,7 @@ type offered struct {
 	nextAt time.Time
 }
 
-// width is how many steps may be tried at a time.
+// width returns how many steps may be tried at a time.
 func (l *lane) width() int {
 	if l.failures >= laneFailures {
 		return 1
@@ -71,8 +72,8 @@ func (l *lane) width() int {
 	return laneWidth
 }
 
-// room is how many steps a pass may queue. share is the part of the acquirer's gate for each lane
-// that fails.
+// room returns how many steps a pass may queue. share is the part of the acquirer's gate for each
+// lane that fails.
 func (l *lane) room(share int) int {
 	if l.failures >= laneFailures {
 		return max(laneFailures, share) - len(l.queue)
@@ -81,8 +82,8 @@ func (l *lane) room(share int) int {
 }
 
 // lanes are the queues of unfinished steps and the workers that try the steps. A lane whose steps
-// fail one after the other is tried a few steps a pass. An acquirer that finishes nothing for any
-// tenant gets a few steps and then a pause.
+// fail one after the other is tried a few steps a pass. If an acquirer finishes no step of any
+// tenant, it gets a few steps and then a pause.
 type lanes struct {
 	log    *slog.Logger
 	tracer *telemetry.Tracer
@@ -142,7 +143,7 @@ func (q *lanes) beginPass(ctx context.Context, now time.Time) {
 	maps.DeleteFunc(q.refused, func(_ stepKey, at time.Time) bool { return now.Sub(at).Abs() >= refusedPause })
 	for live, g := range q.gates {
 		if pause := g.beginPass(now); pause > 0 {
-			q.log.WarnContext(ctx, "reconcile: the acquirer finishes no step", slog.Bool("live", live),
+			q.log.WarnContext(ctx, "reconcile: the acquirer completes no step, so recovery pauses", slog.Bool("live", live),
 				slog.Int("failures", g.failures), slog.Duration("pause", pause))
 		}
 	}
@@ -181,7 +182,7 @@ func (q *lanes) due(key stepKey, last payment.StepAttempt, now time.Time) bool {
 		return !q.tried[key]
 	case now.Sub(q.refused[key]).Abs() < refusedPause:
 		return false
-	case last.Attempts == 0 || age < -aheadTolerance: // a clock that was wrong wrote it
+	case last.Attempts == 0 || age < -aheadTolerance: // a wrong clock wrote it
 		return true
 	case last.Running && age < Patience:
 		return false
@@ -212,8 +213,8 @@ func (q *lanes) start(ctx context.Context) (started int) {
 	return started
 }
 
-// addWorker counts a worker, under q.mu. A WaitGroup cannot: a start that has given up would still
-// wait for it while later passes add to it.
+// addWorker counts a worker; q.mu is held. A WaitGroup would not do: a start that ends early would
+// still wait for it while later passes add to it.
 func (q *lanes) addWorker() {
 	if q.active == 0 {
 		q.idle = make(chan struct{})
@@ -237,8 +238,8 @@ func (q *lanes) noWorkers() <-chan struct{} {
 	return q.idle
 }
 
-// enqueue queues as many of a lane's due steps as fit. First come the steps that were never tried,
-// then the steps that are due for longest. A later pass offers the rest again.
+// enqueue queues as many of a lane's due steps as fit. It queues steps without an attempt first,
+// then the steps that have been due for longest. A later pass offers the rest again.
 func (q *lanes) enqueue(l *lane, g *gate) bool {
 	n := min(l.room(g.share()), g.left, queueTotal-q.queued, len(l.due))
 	if n <= 0 {
@@ -328,7 +329,7 @@ func (q *lanes) ended(t task, l *lane, g *gate, err error) {
 	}
 }
 
-// whyFailed is the part of an error that an attempt keeps.
+// whyFailed returns the part of an error that is stored with an attempt.
 func whyFailed(err error) string {
 	text := strings.ToValidUTF8(strings.ReplaceAll(err.Error(), "\x00", ""), "")
 	if len(text) <= errorBytes {

@@ -9,11 +9,11 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// late handles an approval of a step that was closed without effect. The step is corrected if
-// possible. The acquirer must reverse a step whose amount is no longer available, and every
-// authorization: the merchant may have been paid otherwise. A step that is not closed is left
-// alone. look is the pending reversal that found the approval, nil for a response. done is false if
-// look must go on to release.
+// late handles an approval of a step that was closed without effect. It corrects the step if
+// possible. If the amount is no longer available, the acquirer must reverse the step. It must also
+// reverse every authorization, because the merchant may have been paid otherwise. A step that is
+// not closed is left alone. look is the pending reversal that found the approval, nil for a
+// response. done is false if look must go on to release.
 func (e *Engine) late(ctx context.Context, s step, a acquirer.Answer, look *payment.Reversal) (done bool, err error) {
 	var found Contradiction
 	err = e.Store.Finish(ctx, s.about().tenant, func(tx *store.Tx) (err error) {
@@ -29,8 +29,8 @@ func (e *Engine) late(ctx context.Context, s step, a acquirer.Answer, look *paym
 
 // writeCorrection corrects a step. The idempotency key of its pending reversal gets the response.
 // If a response approved a step that cannot be recorded, writeCorrection writes a pending reversal.
-// It returns "" if the approval contradicts nothing: the step was not closed, a look decides, or
-// the step was closed for this approval.
+// It returns "" if the approval does not contradict the record: the step was not closed, a look
+// decides, or the step was closed because of this approval.
 func writeCorrection(tx *store.Tx, s step, a acquirer.Answer, look *payment.Reversal) (Contradiction, error) {
 	o := s.about()
 	out, result, err := s.correct(tx, a, look)
@@ -63,14 +63,14 @@ func writeCorrection(tx *store.Tx, s step, a acquirer.Answer, look *payment.Reve
 // drop.
 func (e *Engine) contradicted(ctx context.Context, o about, a acquirer.Answer, what Contradiction) {
 	e.Observer.AcquirerContradicted(o.kind, what)
-	e.Log.ErrorContext(ctx, "late approval of a closed step", slog.String("reference", o.reference), slog.Int64("amount", a.Amount),
+	e.Log.ErrorContext(ctx, "the acquirer approved a step after its end: see action", slog.String("reference", o.reference), slog.Int64("amount", a.Amount),
 		slog.String("action", string(what)))
 }
 
 // mustLook reports whether a pending reversal must decide about a capture, void or refund that a
 // response approved. The acquirer may have processed a release request after it sent the response,
-// so an inquiry must report the rest. The reversal is due at once. A closed step whose reversal has
-// ended gets a new one. mustLook changes nothing if no release was requested.
+// so an inquiry must find the present state. The reversal is due immediately. A closed step whose
+// reversal has ended gets a new one. mustLook changes nothing if no release was requested.
 func mustLook(tx *store.Tx, o about, a acquirer.Answer, closed bool) (bool, error) {
 	exists, requested, err := tx.ReleaseRequested(o.StepID)
 	if err != nil || exists && !requested || !exists && !closed {

@@ -8,7 +8,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 )
 
-// TestApprovalAfterTheReversal: the acquirer acts only after the reconciler has inquired about the
+// TestApprovalAfterTheReversal: the acquirer acts only after recovery has inquired about the
 // payment, reversed and closed it. It then releases the money that it holds.
 func TestApprovalAfterTheReversal(t *testing.T) {
 	t.Parallel()
@@ -40,14 +40,15 @@ func TestApprovalAfterTheReversal(t *testing.T) {
 				t.Errorf("%d payments hold money", got)
 			}
 			if !strings.Contains(s.Log.String(), "late approval") {
-				t.Error("nobody is told")
+				t.Error("the log does not show the late approval")
 			}
 		})
 	}
 }
 
-// TestApprovalThatTheReconcilerFoundFirst is not reversed.
-func TestApprovalThatTheReconcilerFoundFirst(t *testing.T) {
+// TestApprovalThatRecoveryFoundFirst: a late approval is not reversed if recovery has found it
+// first.
+func TestApprovalThatRecoveryFoundFirst(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
 	recoverAll := recoversAll(t, s)

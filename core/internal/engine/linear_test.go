@@ -21,13 +21,13 @@ type asked struct {
 	amount int64
 }
 
-// stepResult is the result of a step. A busy one had no effect, and shows nothing else.
+// stepResult is the result of a step. A busy step had no effect, and its result has no other value.
 type stepResult struct {
 	ok, busy bool
 	seen     model // by a read
 }
 
-// sequential is what one transaction does when its steps come one after the other.
+// sequential is the model of a transaction whose steps run one after the other.
 var sequential = porcupine.Model{
 	Init: func() any { return model{status: "requires_confirmation"} },
 	Step: func(state, input, output any) (bool, any) {
@@ -43,7 +43,7 @@ var sequential = porcupine.Model{
 	},
 }
 
-// after is the state that a step leads to, when it is allowed.
+// after returns the state after an allowed step.
 func (m model) after(in asked) (model, bool) {
 	switch in.verb {
 	case "confirm":
@@ -77,7 +77,7 @@ func (m model) after(in asked) (model, bool) {
 	return m, true
 }
 
-// take takes a step on the real thing.
+// take takes a step on the real transaction.
 func take(t *testing.T, s *coretest.Service, txn int64, in asked) stepResult {
 	t.Helper()
 	var a engine.Result
@@ -104,8 +104,8 @@ func take(t *testing.T, s *coretest.Service, txn int64, in asked) stepResult {
 	return stepResult{ok: a.Status < 400, busy: refused.Error.Code == payment.OperationInProgress}
 }
 
-// observe reads the transaction. During an acquirer call a payment shows nothing; a refund counts
-// from its intent on.
+// observe reads the transaction. During an acquirer call, a step shows no effect, but a refund
+// counts from its intent on.
 func observe(t *testing.T, s *coretest.Service, txn int64) stepResult {
 	t.Helper()
 	got, err := s.DB.Transaction(t.Context(), s.Tenant, txn)
@@ -118,8 +118,8 @@ func observe(t *testing.T, s *coretest.Service, txn int64) stepResult {
 	}}
 }
 
-// TestLinearizable: the results of 16 clients of one transaction are also possible for one client,
-// one after the other. Their order fits the begin and the end of each request.
+// TestLinearizable: the results of 16 concurrent clients of one transaction are also possible in
+// some sequence of their steps. This sequence respects the begin and the end of each request.
 func TestLinearizable(t *testing.T) {
 	t.Parallel()
 	const clients, rounds = 16, 60

@@ -19,8 +19,8 @@ import (
 // behind is how far the clock of the second core is behind.
 const behind = 3 * time.Second
 
-// listed is a list of the store, and the row that is written for it. of is the row that all rows of
-// the list belong to.
+// listed is a list of the store, and the row that is written for it. of is the object to which all
+// rows of the list belong.
 type listed struct {
 	of     func(tx *store.Tx, s *coretest.Service, of int64) error // nil if there is none
 	insert func(tx *store.Tx, s *coretest.Service, n, of int64) (int64, error)
@@ -61,7 +61,7 @@ func insertCustomer(tx *store.Tx, s *coretest.Service, n int64) error {
 	})
 }
 
-// transactions is a list of transactions with a filter.
+// transactions returns a list of transactions with a filter.
 func transactions(f payment.TransactionFilter) listed {
 	return listed{
 		insert: func(tx *store.Tx, s *coretest.Service, n, _ int64) (int64, error) {
@@ -74,7 +74,7 @@ func transactions(f payment.TransactionFilter) listed {
 	}
 }
 
-// customers is a list of customers with a filter.
+// customers returns a list of customers with a filter.
 func customers(f payment.CustomerFilter) listed {
 	return listed{
 		insert: func(tx *store.Tx, s *coretest.Service, n, _ int64) (int64, error) { return n, insertCustomer(tx, s, n) },
@@ -89,7 +89,7 @@ func insertAPIKey(tx *store.Tx, s *coretest.Service, n, _ int64) (int64, error) 
 	return n, tx.InsertKey(&payment.APIKey{ID: n, Tenant: s.Tenant, Kind: "secret"}, []byte(strconv.FormatInt(n, 10)))
 }
 
-// lists are all lists of the store.
+// lists returns all lists of the store.
 func lists() map[string]listed {
 	out := listsOfPayments()
 	for _, more := range []map[string]listed{listsOfRefunds(), listsOfCustomers(), listsOfWebhooks(), listsOfMerchants()} {
@@ -273,7 +273,7 @@ func (l listed) mustInsert(t *testing.T, s *coretest.Service, of int64, during f
 	return n
 }
 
-// poll reads a list on from the last id that was seen, as a client does that wants every row.
+// poll reads a list from the last seen id on, like a client that needs every row.
 func (l listed) poll(t *testing.T, s *coretest.Service, of int64, seen []int64) []int64 {
 	t.Helper()
 	for {

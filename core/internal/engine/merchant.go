@@ -12,8 +12,8 @@ import (
 // Operator returns the tenant of the idempotency keys of operators. No merchant has its number.
 func Operator() payment.Tenant { return payment.Tenant{} }
 
-// CreateMerchant makes a merchant by c. Its day ends at midnight UTC unless c has another time. The
-// merchant is nil if the response is that of an earlier request.
+// CreateMerchant makes a merchant with the fields of c. Its day ends at midnight UTC unless c has
+// another time. The merchant is nil if the response is a replay.
 func (e *Engine) CreateMerchant(
 	ctx context.Context, r Request, c payment.MerchantChange,
 ) (*payment.Merchant, Result, error) {
@@ -41,7 +41,7 @@ func (e *Engine) CreateMerchant(
 	return made, value(out), err
 }
 
-// UpdateMerchant changes a merchant. ErrNotFound when there is none.
+// UpdateMerchant changes a merchant. It returns ErrNotFound if there is none.
 func (e *Engine) UpdateMerchant(
 	ctx context.Context, r Request, merchant int64, c payment.MerchantChange,
 ) (Result, error) {
@@ -49,8 +49,8 @@ func (e *Engine) UpdateMerchant(
 	return e.changeMerchant(ctx, r, merchant, "merchants.update", update)
 }
 
-// DisableMerchant takes a merchant out of service, or puts it back. While it is out, its keys are
-// refused; steps that are open go on. ErrNotFound if there is none.
+// DisableMerchant takes a merchant out of service, or returns it to service. While it is out of
+// service, its keys are refused, but open steps continue. It returns ErrNotFound if there is none.
 func (e *Engine) DisableMerchant(ctx context.Context, r Request, merchant int64, disabled bool) (Result, error) {
 	action := "merchants.enable"
 	if disabled {

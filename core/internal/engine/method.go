@@ -19,8 +19,8 @@ const (
 	methodDetached = 2
 )
 
-// Attach uses a token up to give a customer a payment method, which is a change of the customer.
-// describe returns the method's details and fingerprint by the token's.
+// Attach makes a payment method of a customer from a token, which is then used. It also changes the
+// customer. describe returns the method's details and fingerprint from the token's.
 func (e *Engine) Attach(ctx context.Context, r Request, customer int64, token Stored,
 	describe func(token []byte) (details []byte, fingerprint string),
 ) (Result, error) {
@@ -35,7 +35,7 @@ func (e *Engine) Attach(ctx context.Context, r Request, customer int64, token St
 			ID: e.IDs.Next(), Tenant: r.Tenant, Customer: customer, Kind: token.Kind, Fingerprint: fingerprint, Details: details,
 			Client: r.client(),
 		}
-		// The security code stays behind: it lives no longer than the token.
+		// The security code is not copied: it lives no longer than the token.
 		m.Sealed, err = e.Vault.Seal(vault.Object{Tenant: r.Tenant, ID: id.Format(id.PaymentMethod, m.ID)},
 			vault.Secrets{Number: token.Secrets.Number})
 		if err != nil {
@@ -97,7 +97,7 @@ func (e *Engine) detach(tx *store.Tx, m *payment.Method) error {
 	return tx.InsertEvent(e.detachment(m))
 }
 
-// detachment is the event of a payment method that was detached.
+// detachment returns the event of a payment method that was detached.
 func (e *Engine) detachment(m *payment.Method) *payment.Event {
 	return e.event(detachedEvent, m.Tenant, m.ID, methodDetached, e.shown(m))
 }

@@ -29,8 +29,8 @@ const (
 	approvesPart // of an authorization: half of it, rounded up
 )
 
-// taken is the effect of a fate on a payment. The approval of a part is a decline for a payment
-// that needs the whole amount.
+// taken returns the effect of a fate on a payment. A partial approval is a decline if the payment
+// needs the whole amount.
 func (f fate) taken(amount int64, partial bool) fate {
 	if !partial && f.granted(amount) < amount {
 		return declines
@@ -38,7 +38,7 @@ func (f fate) taken(amount int64, partial bool) fate {
 	return f
 }
 
-// granted is how much of an authorization of amount is approved, when it is.
+// granted returns the approved part of an authorization of amount.
 func (f fate) granted(amount int64) int64 {
 	if f == approvesPart {
 		return (amount + 1) / 2
@@ -46,7 +46,7 @@ func (f fate) granted(amount int64) int64 {
 	return amount
 }
 
-// model is the expected state of a transaction, in the simplest words.
+// model is the expected state of a transaction.
 type model struct {
 	status                                  v1.TransactionStatus
 	authorized, captured, settled, refunded int64
@@ -81,7 +81,7 @@ type machine struct {
 	order []int64
 	last  int64 // the transaction of the latest command, 0 for none
 
-	waiting  map[int64]wish    // of the transactions that were made to be confirmed
+	waiting  map[int64]confirmable    // of the transactions that were made to be confirmed
 	captures map[int64][]*part // of the transactions that were captured, oldest first
 }
 
@@ -89,9 +89,9 @@ type machine struct {
 // of a few lines.
 func TestRandomHistories(t *testing.T) {
 	t.Parallel()
-	s := coretest.Open(t) // one for all histories: their transactions do not meet
+	s := coretest.Open(t) // one for all histories: each has separate transactions
 	rapid.Check(t, func(rt *rapid.T) {
-		m := &machine{t: t, s: s, since: s.IDs.Next(), txns: map[int64]*model{}, waiting: map[int64]wish{}, captures: map[int64][]*part{}}
+		m := &machine{t: t, s: s, since: s.IDs.Next(), txns: map[int64]*model{}, waiting: map[int64]confirmable{}, captures: map[int64][]*part{}}
 		rt.Repeat(map[string]func(*rapid.T){
 			"create": m.create, "prepare": m.prepare, "confirm": m.confirm, "capture": m.capture, "void": m.void, "refund": m.refund,
 			"refund a capture": m.refundCapture, "settle": m.settle, "end the day": m.endDay, "expire": m.expire, "lapse": m.lapse, "": m.checkLast,
@@ -176,8 +176,8 @@ func (m *machine) pick(rt *rapid.T) (int64, *model) {
 	return txn, m.txns[txn]
 }
 
-// refused checks a step that the model does not allow: it gets its refusal, and the acquirer gets
-// no request.
+// refused checks a step that the model does not allow: the client gets a refusal, and the acquirer
+// gets no request.
 func (m *machine) refused(rt *rapid.T, a engine.Result, err error, code string) {
 	var body v1.ErrorBody
 	if err != nil || json.Unmarshal(a.Body, &body) != nil || body.Error.Code != code {
@@ -216,7 +216,7 @@ func (m *machine) void(rt *rapid.T) {
 	txn, now := m.pick(rt)
 	f := m.arrange(rt)
 	a, err := m.s.Engine.Void(m.t.Context(), m.s.Request(""), txn, nil)
-	if now.status == "requires_confirmation" { // given up without a request to the acquirer
+	if now.status == "requires_confirmation" { // it is canceled without a request to the acquirer
 		f = approves
 	}
 	if !now.voidable() {
@@ -247,7 +247,7 @@ func (m *machine) refund(rt *rapid.T) {
 	}
 	if m.end(rt, f, 201, a, err) {
 		now.refunded += amount
-		if of := m.captures[txn]; len(of) == 1 { // there is no other that it could be of
+		if of := m.captures[txn]; len(of) == 1 { // it can only be of this capture
 			of[0].refunded += amount
 		}
 	}
@@ -308,8 +308,8 @@ func (m *machine) check(rt *rapid.T, txn int64) {
 	m.checkRows(rt, txn, want)
 }
 
-// checkRows compares the rows around a transaction with the model. They are looked for in this
-// history only: events have no index for it.
+// checkRows compares the rows around a transaction with the model. It reads only the rows of this
+// history, because events have no index for the transaction.
 func (m *machine) checkRows(rt *rapid.T, txn int64, want *model) {
 	refunds := m.s.Number(m.t, "SELECT COALESCE(SUM(amount), 0) FROM refunds WHERE state <> 'failed' AND transaction_id = ?", txn)
 	if refunds != want.refunded {

@@ -28,8 +28,8 @@ func (m *machine) noteCapture(rt *rapid.T, txn int64) {
 	}
 }
 
-// refundCapture refunds one capture. The remainder of the capture and that of the transaction are
-// both limits.
+// refundCapture refunds one capture. The remainders of the capture and of the transaction are both
+// limits.
 func (m *machine) refundCapture(rt *rapid.T) {
 	txn, now := m.pick(rt)
 	if len(m.captures[txn]) == 0 {
@@ -41,7 +41,7 @@ func (m *machine) refundCapture(rt *rapid.T) {
 	a, err := m.s.Engine.RefundCapture(m.t.Context(), m.s.Request(""), txn, of.id, amount, []byte("{}"))
 	switch left := min(now.refundable(), of.amount-of.refunded); {
 	case left == 0 && now.refundable() > 0 && amount > now.refundable():
-		m.refused(rt, a, err, payment.AmountExceedsRefundable) // the transaction is looked at first
+		m.refused(rt, a, err, payment.AmountExceedsRefundable) // the transaction is checked first
 		return
 	case left == 0:
 		m.refused(rt, a, err, payment.NotRefundable)

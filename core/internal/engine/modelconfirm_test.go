@@ -8,15 +8,15 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-// wish is the payment that a waiting transaction becomes when it is confirmed.
-type wish struct {
+// confirmable is the payment that a waiting transaction becomes when it is confirmed.
+type confirmable struct {
 	amount  int64
 	capture bool
 	lapses  time.Time
 }
 
 func (m *machine) prepare(rt *rapid.T) {
-	w := wish{amount: rapid.Int64Range(1, 200).Draw(rt, "amount"), capture: rapid.Bool().Draw(rt, "capture")}
+	w := confirmable{amount: rapid.Int64Range(1, 200).Draw(rt, "amount"), capture: rapid.Bool().Draw(rt, "capture")}
 	last := m.s.Number(m.t, "SELECT COALESCE(MAX(id), 0) FROM transactions")
 	m.arrange(rt) // the acquirer gets no request, so its reaction does not matter
 	if a, err := m.s.Prepare(m.t.Context(), m.s.Request(""), w.amount, w.capture); err != nil || a.Status != 201 {

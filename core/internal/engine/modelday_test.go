@@ -9,7 +9,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// endDay lets a day pass: all that was captured settles, and nothing else.
+// endDay lets a day pass: exactly the captured transactions settle.
 func (m *machine) endDay(rt *rapid.T) {
 	m.s.Clock.Advance(24 * time.Hour)
 	if _, err := m.s.Engine.SettleDue(m.t.Context()); err != nil {
@@ -24,8 +24,9 @@ func (m *machine) endDay(rt *rapid.T) {
 	m.checkAll(rt)
 }
 
-// lapse lets an authorization's time end, and the pass find it. It also ends all whose seven days
-// are over, and all that waited too long to be confirmed.
+// lapse lets the time of an authorization pass, and runs the pass that ends it. The pass also ends
+// all other authorizations older than seven days, and all transactions that waited too long for a
+// confirmation.
 func (m *machine) lapse(rt *rapid.T) {
 	chosen, _ := m.pick(rt)
 	now := m.s.Clock.Now()

@@ -14,7 +14,7 @@ const (
 	StepReversal  Step = "reversal" // of an authorization that must not stand
 )
 
-// Steps are all kinds.
+// Steps returns all kinds.
 func Steps() []Step { return []Step{StepAuthorize, StepVoid, StepCapture, StepRefund, StepReversal} }
 
 // Contradiction is a response of the acquirer that does not fit the recorded outcome.
@@ -22,7 +22,7 @@ type Contradiction string
 
 // The contradictions.
 const (
-	// LateRecorded: a step that had failed, or that the acquirer was to drop, was approved. It is
+	// LateRecorded: a step that had failed, or that the acquirer had to drop, was approved. It is
 	// recorded as done.
 	LateRecorded Contradiction = "late_recorded"
 	// LateReversed: a step that had failed was approved. It cannot be recorded any more, so the
@@ -32,12 +32,12 @@ const (
 	OtherAmount Contradiction = "other_amount"
 )
 
-// Contradictions are all kinds.
+// Contradictions returns all kinds.
 func Contradictions() []Contradiction {
 	return []Contradiction{LateRecorded, LateReversed, OtherAmount}
 }
 
-// Skip is why settlement leaves money unsettled whose day has ended.
+// Skip is the reason why settlement leaves a capture unsettled after the end of its day.
 type Skip string
 
 // The reasons of skips.
@@ -47,14 +47,14 @@ const (
 	SkipFailed   Skip = "failed"    // the store refuses the change; counts transactions
 )
 
-// Skips are all reasons.
+// Skips returns all reasons.
 func Skips() []Skip { return []Skip{SkipTimeZone, SkipVoid, SkipFailed} }
 
 // Settlement is the result of a pass: the transactions that it settled, and the captures that it
 // left unsettled although their day has ended.
 type Settlement struct {
 	Transactions int           // settled by this pass
-	Lag          time.Duration // since the end of the oldest day of which something stays unsettled, 0 for none
+	Lag          time.Duration // since the end of the oldest day with an unsettled capture, 0 for none
 	Skipped      map[Skip]int
 }
 
@@ -72,13 +72,14 @@ type Observer interface {
 	// SettlementBegun reports the time since the end of the oldest day that is not settled, 0 for
 	// none. A pass starts with it.
 	SettlementBegun(lag time.Duration)
-	// SettlementEnded reports a pass. With a nil error it settled all that was due but for s.Skipped.
+	// SettlementEnded reports a pass. With a nil error it settled all due captures except s.Skipped.
 	SettlementEnded(s Settlement, err error)
 	// ClockBehind reports how far the clock is behind the newest row, 0 for not at all.
 	ClockBehind(by time.Duration)
 	// ClockUnconfirmed reports how far the clock is ahead of the confirmed time, 0 for not at all.
 	ClockUnconfirmed(by time.Duration)
-	// ExpiryEnded: a pass ended so many authorizations, and with a nil error all that were due.
+	// ExpiryEnded reports a pass and the number of authorizations that it ended. With a nil error
+	// these are all due ones.
 	ExpiryEnded(transactions int, err error)
 	// RecoveryLooked reports the unfinished steps by kind and the time of the oldest. It omits steps
 	// begun a moment ago and reversals not due.
@@ -89,7 +90,7 @@ type Observer interface {
 	Skipped(pass string)
 	// AcquirerContradicted: a response of the acquirer on a step did not fit the recorded outcome.
 	AcquirerContradicted(step Step, what Contradiction)
-	// TokensSwept: so many tokens were removed.
+	// TokensSwept reports the number of removed tokens.
 	TokensSwept(n int64, err error)
 }
 

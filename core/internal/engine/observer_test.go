@@ -14,7 +14,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/metrics"
 )
 
-// scraped lets the engine count in new metrics, and returns a function that reads them.
+// scraped connects the engine to new metrics, and returns a function that reads them.
 func scraped(s *coretest.Service) func() string {
 	m := metrics.New(metrics.Config{
 		Waiting: s.DB.Waiting, LogSize: func() int64 { return 0 }, Pending: s.DB.PendingDeliveries, Clock: s.Clock,
@@ -28,7 +28,7 @@ func scraped(s *coretest.Service) func() string {
 	}
 }
 
-// wantLines wants each line among the series.
+// wantLines checks that each line is among the series.
 func wantLines(t *testing.T, series string, lines ...string) {
 	t.Helper()
 	for _, line := range lines {
@@ -38,7 +38,8 @@ func wantLines(t *testing.T, series string, lines ...string) {
 	}
 }
 
-// TestRecoveryIsCounted: each kind of step, while its acquirer does not respond and after.
+// TestRecoveryIsCounted: the metrics count attempts at each kind of step, while its acquirer does
+// not respond and after.
 func TestRecoveryIsCounted(t *testing.T) {
 	t.Parallel()
 	for _, st := range steps() {

@@ -31,7 +31,8 @@ func (e *Engine) CreateOperator(ctx context.Context, r Request, o payment.Operat
 	return value(done), err
 }
 
-// RevokeOperator ends an operator token at once, and returns it. ErrNotFound if there is none.
+// RevokeOperator ends an operator token immediately, and returns it. It returns ErrNotFound if
+// there is none.
 func (e *Engine) RevokeOperator(ctx context.Context, r Request, operator int64) (*payment.OperatorToken, error) {
 	var out *payment.OperatorToken
 	err := e.Store.Update(ctx, func(tx *store.Tx) error {
@@ -51,7 +52,7 @@ func (e *Engine) RevokeOperator(ctx context.Context, r Request, operator int64) 
 	return out, err
 }
 
-// shownOperator is an operator token as audit records show it, without the token itself.
+// shownOperator returns an operator token as audit records show it, without the token itself.
 func (e *Engine) shownOperator(tx *store.Tx, o *payment.OperatorToken) string {
 	return string(e.rendered(Result{Kind: Existing, Object: o, At: tx.Now}).Body)
 }

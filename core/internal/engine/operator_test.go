@@ -29,8 +29,8 @@ func mustOperator(t *testing.T, s *coretest.Service) (token int64, r engine.Requ
 	return o.ID, r
 }
 
-// TestNoStoredResponseUnderAnEndedToken: an operator token is revoked. A retry under it does not
-// get the stored response, which shows another token, on any path.
+// TestNoStoredResponseUnderAnEndedToken: an operator token is revoked. A retry under the revoked
+// token does not get the stored response with another token, by any path.
 func TestNoStoredResponseUnderAnEndedToken(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -107,7 +107,7 @@ func TestRevocationWaitsForItsOperatorsCommandPostgreSQL(t *testing.T) {
 	}
 	if err := <-disabled; early && err == nil {
 		t.Error("a command had an effect after the revocation of its token had returned")
-	} else if err != nil && !errors.Is(err, payment.ErrOperatorEnded) { // a pass may have waited in its place
+	} else if err != nil && !errors.Is(err, payment.ErrOperatorEnded) { // a pass may have waited instead of the command
 		t.Errorf("the command before the revocation: got %v", err)
 	}
 }

@@ -10,16 +10,16 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-// unwantedPart reports whether the acquirer approved less than a payment may be taken for.
+// unwantedPart reports whether the acquirer approved less than the payment accepts.
 func unwantedPart(t *payment.Transaction, a acquirer.Answer) bool {
 	return a.Approved && 0 < a.Amount && a.Amount < t.Amount && !t.Partial
 }
 
 // releasePart requests the release of an approval of less than the payment accepts, unless it was
-// released before. errStillHeld if the request has no response within the attempt's time: the
-// payment then stays open, and recovery repeats the request under the same reference. The response
-// to that reference is final. If it is a refusal, releasePart returns the minor units that the
-// acquirer holds, and a pending reversal goes on under other references.
+// released before. It returns errStillHeld if the request has no response within the attempt's
+// time. The payment then stays open, and recovery repeats the request under the same reference. The
+// response to that reference is final. If it is a refusal, releasePart returns the minor units that
+// the acquirer holds, and a pending reversal continues under other references.
 func (e *Engine) releasePart(
 	ctx context.Context, t *payment.Transaction, part acquirer.Answer,
 ) (refused int64, err error) {
@@ -39,7 +39,7 @@ func (e *Engine) releasePart(
 	if a.Approved {
 		return 0, nil
 	}
-	e.Log.ErrorContext(ctx, "authorize: the acquirer refuses to release an unwanted part; its reversal is pending",
+	e.Log.ErrorContext(ctx, "authorize: the acquirer refused to release an unwanted partial approval; its pending reversal retries",
 		slog.String("transaction", authorizationReference(t)), slog.Int64("held", part.Amount),
 		slog.String("response_code", a.ResponseCode))
 	return part.Amount, nil
@@ -49,14 +49,15 @@ func (e *Engine) releasePart(
 // it has one.
 var errStillHeld = errors.New("engine: the release of a partial approval has no response yet")
 
-// declinedFor reports whether an attempt at a payment was declined because of an approved part.
+// declinedFor reports whether an attempt at a payment was declined because only a part was
+// approved.
 func declinedFor(t *payment.Transaction, attempt int64, part acquirer.Answer) bool {
 	return t.Status == payment.Declined && t.Attempt == attempt && t.Result.DeclineCode == insufficientFunds &&
 		t.Result.ResponseCode == part.ResponseCode && t.Result.Code == part.Code
 }
 
-// tooLittle turns an unwanted part into the decline that the merchant gets. The other results of
-// the acquirer stay.
+// tooLittle turns an unwanted part into the decline that the merchant gets. It returns other
+// results unchanged.
 func tooLittle(a acquirer.Answer) acquirer.Answer {
 	return acquirer.Answer{
 		Code: a.Code, NetworkTransactionID: a.NetworkTransactionID, ResponseCode: a.ResponseCode,

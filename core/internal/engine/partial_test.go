@@ -11,7 +11,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-// approving makes the acquirer approve so much of every authorization.
+// approving makes the acquirer approve only the given amount of every authorization.
 func approving(s *coretest.Service, amount int64) {
 	s.Acquirer.Grant = func(coretest.Call) int64 { return amount }
 }
@@ -60,9 +60,9 @@ func TestPartialApprovalNobodyAskedFor(t *testing.T) {
 	}
 }
 
-// TestAllOfItIsNoPartialApproval tests the border on both sides, and the request that the acquirer
-// gets.
-func TestAllOfItIsNoPartialApproval(t *testing.T) {
+// TestFullApprovalIsNoPartialApproval checks approvals at and just below the full amount, and the
+// request that the acquirer gets.
+func TestFullApprovalIsNoPartialApproval(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		amount, approved int64
@@ -91,7 +91,7 @@ func TestAllOfItIsNoPartialApproval(t *testing.T) {
 			t.Errorf("%+v: got %+v", c, got)
 		}
 		if len(w.partial) != 1 || w.partial[0] != c.partial {
-			t.Errorf("%+v: the acquirer was told %v", c, w.partial)
+			t.Errorf("%+v: the acquirer got %v", c, w.partial)
 		}
 		if voids := s.Acquirer.Calls(coretest.Void); len(voids) != 0 {
 			t.Errorf("%+v: reversed %+v", c, voids)
@@ -100,8 +100,8 @@ func TestAllOfItIsNoPartialApproval(t *testing.T) {
 	}
 }
 
-// TestKilledWithAPartialApproval: whenever the process dies, the money is released once, and the
-// payment is declined once.
+// TestKilledWithAPartialApproval: the process dies at each point. The money is released once, and
+// the payment is declined once.
 func TestKilledWithAPartialApproval(t *testing.T) {
 	t.Parallel()
 	for _, at := range []struct {
@@ -140,8 +140,8 @@ func TestKilledWithAPartialApproval(t *testing.T) {
 	}
 }
 
-// TestPartialApprovalThatStays: until the acquirer releases the part, the payment is not shown as
-// declined, since its money is held.
+// TestPartialApprovalThatStays: while the acquirer holds the part, the payment is not shown as
+// declined.
 func TestPartialApprovalThatStays(t *testing.T) {
 	t.Parallel()
 	for name, stubborn := range map[string]func(*coretest.Service){
@@ -209,7 +209,7 @@ func TestPartialApprovalAfterTheReversal(t *testing.T) {
 	wantSettledBooks(t, s)
 }
 
-// TestPartialApprovalByTwo: the request and the reconciler get the outcome at once.
+// TestPartialApprovalByTwo: the request and recovery get the outcome at the same time.
 func TestPartialApprovalByTwo(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -233,7 +233,7 @@ func TestPartialApprovalByTwo(t *testing.T) {
 	}
 }
 
-// TestPartialConfirmation: the setting of the create request holds for its confirmation.
+// TestPartialConfirmation: the setting in the create request applies to the confirmation.
 func TestPartialConfirmation(t *testing.T) {
 	t.Parallel()
 	for _, partial := range []bool{false, true} {

@@ -9,8 +9,8 @@ import (
 )
 
 // tracedPass is the span of a background pass. It begins with the first object, so a pass that
-// finds nothing leaves no span. The commits of a pass get no spans below it: a day's end makes
-// thousands, which would crowd out the spans of payments.
+// finds nothing leaves no span. The commits of a pass have no spans: the end of a day makes
+// thousands, which would displace the spans of payments.
 type tracedPass struct {
 	tracer        *telemetry.Tracer
 	name          string
@@ -40,6 +40,6 @@ func (p *tracedPass) end(err error) {
 // store.DB.ObserveSkips.
 func (e *Engine) Skipped(ctx context.Context, s pass.Skip) {
 	e.Observer.Skipped(s.Pass)
-	e.Log.ErrorContext(ctx, "pass: an object was skipped", slog.String("pass", s.Pass), slog.String("kind", s.Kind),
+	e.Log.ErrorContext(ctx, "pass: an object was skipped; a later pass retries it", slog.String("pass", s.Pass), slog.String("kind", s.Kind),
 		slog.Int64("id", s.ID), slog.Any("error", s.Err))
 }

@@ -23,12 +23,12 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// network forwards to a PostgreSQL server, and each message takes a time on its way. None does
-// before the store is open: a busy machine needs the time of a connection for itself.
+// network forwards to a PostgreSQL server and delays each message. It delays none before the store
+// is open, because a busy machine already needs the time of a connection.
 type network struct {
 	delay    time.Duration
 	open     atomic.Bool
-	messages atomic.Int64 // until the network forwards none any more, if it is above 0
+	messages atomic.Int64 // remaining messages before the network breaks; 0 for no limit
 	broken   chan struct{}
 }
 
@@ -177,7 +177,8 @@ func TestSettlementRunOverASlowNetworkPostgreSQL(t *testing.T) {
 	}
 }
 
-// TestExpiryOverASlowNetworkPostgreSQL is the same of authorizations that lapse.
+// TestExpiryOverASlowNetworkPostgreSQL is TestSettlementOverASlowNetworkPostgreSQL for
+// authorizations that expire.
 func TestExpiryOverASlowNetworkPostgreSQL(t *testing.T) {
 	t.Parallel()
 	s, far := onNetwork(t, &network{delay: 15 * time.Millisecond}, longer)
@@ -191,7 +192,8 @@ func TestExpiryOverASlowNetworkPostgreSQL(t *testing.T) {
 	wantNoSkip(t, s)
 }
 
-// TestBroadcastOverASlowNetworkPostgreSQL is the same of the merchants of a broadcast.
+// TestBroadcastOverASlowNetworkPostgreSQL is TestSettlementOverASlowNetworkPostgreSQL for the
+// merchants of a broadcast.
 func TestBroadcastOverASlowNetworkPostgreSQL(t *testing.T) {
 	t.Parallel()
 	s, far := onNetwork(t, &network{delay: 12 * time.Millisecond}, longer)
@@ -203,7 +205,7 @@ func TestBroadcastOverASlowNetworkPostgreSQL(t *testing.T) {
 		t.Fatalf("broadcast: %d, %v", a.Status, err)
 	}
 	if n, err := far.BroadcastDue(t.Context()); err != nil || n != 40 {
-		t.Errorf("told: got %d, %v, want 40", n, err)
+		t.Errorf("broadcast: got %d, %v, want 40", n, err)
 	}
 	wantNumber(t, s, "events", "SELECT COUNT(*) FROM events", 2*40)
 	wantNoSkip(t, s)
@@ -230,8 +232,8 @@ func TestErasureOverASlowNetworkPostgreSQL(t *testing.T) {
 }
 
 // TestCustomerWithManyEventsOverASlowNetworkPostgreSQL: the events of a customer cannot be erased
-// within the time of one command. The customer is deleted at once, and its events follow. So are
-// inactive customers.
+// within the time of one command. The customer is deleted immediately, and its events are erased
+// later. The same holds for inactive customers.
 func TestCustomerWithManyEventsOverASlowNetworkPostgreSQL(t *testing.T) {
 	t.Parallel()
 	s, far := onNetwork(t, &network{delay: 12 * time.Millisecond}, longer)

@@ -44,7 +44,7 @@ func mustChangeOften(t *testing.T, s *coretest.Service, events int) int64 {
 	return customer
 }
 
-// dyingErase calls erase and dies at the first call that dies selects: it ends ctx and panics.
+// dyingErase calls erase, and ends ctx and panics at the first call that dies selects.
 func dyingErase(
 	ctx context.Context, erase func(string, []byte) []byte, dies func(call int) bool,
 ) (alive context.Context, dying func(string, []byte) []byte) {
@@ -63,7 +63,7 @@ func dyingErase(
 func atCall(n int) func(call int) bool { return func(call int) bool { return call >= n } }
 
 // TestManyRefundsAreErasedInPages: the process dies at several rows. A payment that is not erased
-// has all its personal data; one that is erased waits for the rest, which the next pass erases. A
+// has all its personal data. If a payment is erased in part, the next pass erases the rest. A
 // refund after the erasure keeps its own data for its period.
 func TestManyRefundsAreErasedInPages(t *testing.T) {
 	t.Parallel()
@@ -102,7 +102,7 @@ func TestManyRefundsAreErasedInPages(t *testing.T) {
 	if left() != 1 || waits() != 0 {
 		t.Errorf("got %d refunds left, %d wait, want the late one alone", left(), waits())
 	}
-	later := s.Number(t, "SELECT COUNT(*) FROM erased_objects") // those after the first commit, the capture too
+	later := s.Number(t, "SELECT COUNT(*) FROM erased_objects") // the rows after the first commit, including the capture
 	if later < refunds+1-99 || later > refunds+1-16 {
 		t.Errorf("objects whose events are erased: got %d, want %d to %d", later, refunds+1-99, refunds+1-16)
 	}
@@ -115,7 +115,7 @@ func TestManyRefundsAreErasedInPages(t *testing.T) {
 }
 
 // TestOneErasureHoldsNoWriter: no commit of an erasure changes many rows, however many refunds a
-// payment has and events a customer.
+// payment has, or events a customer has.
 func TestOneErasureHoldsNoWriter(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -162,9 +162,9 @@ func wantHidden(t *testing.T, s *coretest.Service) {
 	}
 }
 
-// TestCustomerEventsEndMidway: the process dies at several events of a deleted customer, and one
-// event is refused. The customer is gone at once, no event is shown with personal data, and later
-// passes erase all events.
+// TestCustomerEventsEndMidway: the process dies at several events of a deleted customer, and the
+// store refuses one event. The customer is deleted immediately, no event is shown with personal
+// data, and later passes erase all events.
 func TestCustomerEventsEndMidway(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

@@ -52,7 +52,7 @@ func (h *hooks) requests() []string {
 	return slices.Clone(h.paths)
 }
 
-// mustWait returns the requests so far when they meet a condition.
+// mustWait waits until the requests meet a condition, and returns them.
 func (h *hooks) mustWait(t *testing.T, what string, holds func([]string) bool) []string {
 	t.Helper()
 	var got []string
@@ -116,8 +116,8 @@ func deliver(t *testing.T, s *coretest.Service, db *store.DB) (stop func(), enco
 	return stop, func() int { return int(events.Load()) }
 }
 
-// TestWebhooksOverASlowNetworkPostgreSQL: leases of all due deliveries take longer than the time
-// within which an attempt may begin. All are delivered, and no lease is given back unused.
+// TestWebhooksOverASlowNetworkPostgreSQL: to lease all due deliveries takes longer than the time
+// within which an attempt may begin. All are delivered, and no lease ends unused.
 func TestWebhooksOverASlowNetworkPostgreSQL(t *testing.T) {
 	t.Parallel()
 	s, far := onNetwork(t, &network{delay: 35 * time.Millisecond}, longer)

@@ -39,8 +39,8 @@ func MustPayPersonal(t *testing.T, s *coretest.Service, n int) {
 	s.Database.MustExec(t, "UPDATE captures SET details = ?", `{"metadata":{"name":"Erika"}}`)
 }
 
-// amountsAndStates is a number that changes with the amounts, states, versions and times of change
-// of all transactions, captures and refunds.
+// amountsAndStates returns a number that depends on the amounts, states, versions and times of
+// change of all transactions, captures and refunds.
 func amountsAndStates(t *testing.T, s *coretest.Service) int64 {
 	t.Helper()
 	return s.Number(t, `SELECT (SELECT SUM(amount * 3 + amount_authorized * 5 + amount_captured * 7 + amount_refunded * 11
@@ -56,8 +56,8 @@ func personalRows(t *testing.T, s *coretest.Service) int64 {
 		+ (SELECT COUNT(*) FROM captures WHERE details LIKE '%Erika%') + (SELECT COUNT(*) FROM refunds WHERE details LIKE '%Erika%')`)
 }
 
-// halfErased counts the transactions that were erased and whose row, capture or refund has personal
-// data, or the other way round.
+// halfErased counts the transactions that are erased only in part: some, but not all, of row,
+// capture and refund have personal data.
 func halfErased(t *testing.T, s *coretest.Service) int64 {
 	t.Helper()
 	return s.Number(t, `SELECT COUNT(*) FROM transactions t WHERE
@@ -68,8 +68,8 @@ func halfErased(t *testing.T, s *coretest.Service) int64 {
 
 func impersonal(kind string, data []byte) []byte { return api.Impersonal(kind, data) }
 
-// TestErasureEndsMidway ends an erasure at every row once, by a panic, as a process that dies does.
-// Nothing is half erased then, and the next pass goes on.
+// TestErasureEndsMidway ends an erasure at every row once by a panic, like a process that dies. No
+// transaction is erased in part, and the next pass continues.
 func TestErasureEndsMidway(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -96,7 +96,7 @@ func TestErasureEndsMidway(t *testing.T) {
 		}
 		deaths++
 	}
-	if deaths < 4 { // one for each payment: a commit that ends after its time leaves fewer rows to the next pass
+	if deaths < 4 { // one for each payment: a slow commit leaves fewer rows to the next pass
 		t.Errorf("got %d ends of the process, want one for each payment", deaths)
 	}
 	if got := personalRows(t, s); got != 0 {
@@ -107,7 +107,7 @@ func TestErasureEndsMidway(t *testing.T) {
 	}
 }
 
-// TestErasureOnTwoCores runs the erasures of two cores at once, during refunds of the same
+// TestErasureOnTwoCores runs the erasures of two cores at the same time, during refunds of the same
 // payments.
 func TestErasureOnTwoCores(t *testing.T) {
 	t.Parallel()
@@ -134,7 +134,7 @@ func TestErasureOnTwoCores(t *testing.T) {
 		}
 	})
 	all.Wait()
-	// The one that a refund had open is erased 60 days after the refund.
+	// The payment with a pending refund is erased 60 days after that refund.
 	one.Clock.Advance(keptAge)
 	if _, err := two.DB.ErasePersonal(t.Context(), two.Clock.Now(), keptDays, impersonal); err != nil {
 		t.Error(err)
@@ -171,7 +171,7 @@ func TestErasureAfterClockJumps(t *testing.T) {
 			t.Errorf("a jump of %s: %d transactions were erased early", jump, got)
 		}
 	}
-	// A payment of a clock that is a day ahead, and then younger ones of the true clock.
+	// A payment at a time a day ahead, and then younger payments at the true time.
 	s.Clock.Advance(day)
 	a, err := s.Pay(t.Context(), s.Request("ahead"), 100, true)
 	if err != nil || a.Status != 201 {
@@ -190,8 +190,8 @@ func TestErasureAfterClockJumps(t *testing.T) {
 	}
 }
 
-// TestOpenPaymentIsErasedLater leaves payments as they are that a step or a payer can still end,
-// and erases them after their end.
+// TestOpenPaymentIsErasedLater checks that payments that a step or a payer can still change are
+// erased only after their end.
 func TestOpenPaymentIsErasedLater(t *testing.T) {
 	t.Parallel()
 	for open, ended := range map[string]string{
@@ -261,8 +261,8 @@ func TestStepsAfterErasure(t *testing.T) {
 	}
 }
 
-// TestInactiveCustomersArePaged puts more young customers than one statement reads before an
-// inactive one. The statement stops at its page, and the pass deletes the inactive one.
+// TestInactiveCustomersArePaged inserts more young customers than one statement reads, and then an
+// inactive one. Each statement reads one page, and the pass deletes the inactive customer.
 func TestInactiveCustomersArePaged(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -292,8 +292,8 @@ func TestInactiveCustomersArePaged(t *testing.T) {
 	}
 }
 
-// TestRecentRefundKeepsItsPayment leaves a payment as it is for 60 days after a refund, and erases
-// it then.
+// TestRecentRefundKeepsItsPayment checks that a payment is erased 60 days after its last refund,
+// and not earlier.
 func TestRecentRefundKeepsItsPayment(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour

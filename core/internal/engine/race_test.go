@@ -29,7 +29,7 @@ func voiding(s *coretest.Service, txn int64) action {
 	return func(ctx context.Context) (engine.Result, error) { return s.Engine.Void(ctx, s.Request(""), txn, nil) }
 }
 
-// TestRefundsAtOnce: of many refunds of 60 %, one fits.
+// TestRefundsAtOnce: of many concurrent refunds of 60 %, exactly one succeeds.
 func TestRefundsAtOnce(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -46,8 +46,8 @@ func TestRefundsAtOnce(t *testing.T) {
 	wantSettledBooks(t, s)
 }
 
-// TestRefundsOfOneCaptureAtOnce: of several refunds of 60 % of one capture one fits, while the
-// transaction has more to give.
+// TestRefundsOfOneCaptureAtOnce: of several concurrent refunds of 60 % of one capture, exactly one
+// succeeds, although the transaction has more money.
 func TestRefundsOfOneCaptureAtOnce(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -83,8 +83,8 @@ func capturedTwice(ctx context.Context, s *coretest.Service) (txn, capture int64
 	return txn, capture, nil
 }
 
-// TestCaptureAgainstVoid: a void that goes through is the end, whether the capture came before it
-// or was refused.
+// TestCaptureAgainstVoid: a successful void ends the transaction, whether the capture came before
+// it or was refused.
 func TestCaptureAgainstVoid(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -98,8 +98,8 @@ func TestCaptureAgainstVoid(t *testing.T) {
 	wantSettledBooks(t, s)
 }
 
-// TestFinalAgainstPartialCapture: a final capture ends it. Earlier captures count, and a capture
-// during another one gets the refusal to come again.
+// TestFinalAgainstPartialCapture: a final capture ends the transaction. Earlier captures count. A
+// capture during another one is refused as in progress.
 func TestFinalAgainstPartialCapture(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -113,7 +113,7 @@ func TestFinalAgainstPartialCapture(t *testing.T) {
 	wantSettledBooks(t, s)
 }
 
-// TestConfirmsAtOnce: of two confirmations, one takes place.
+// TestConfirmsAtOnce: of two concurrent confirmations, exactly one takes place.
 func TestConfirmsAtOnce(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -131,7 +131,7 @@ func TestConfirmsAtOnce(t *testing.T) {
 	wantSettledBooks(t, s)
 }
 
-// TestSettlementAgainstVoid: one of them wins, and the books fit the winner.
+// TestSettlementAgainstVoid: one of them takes place, and the books agree with it.
 func TestSettlementAgainstVoid(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -143,7 +143,7 @@ func TestSettlementAgainstVoid(t *testing.T) {
 	wantSettledBooks(t, s)
 }
 
-// runDaily is run with a day that ends between the making of a group and the race.
+// runDaily is run, but a day ends between the preparation of a group and its races.
 func (r race) runDaily(t *testing.T, s *coretest.Service) map[string]int {
 	t.Helper()
 	pass := r.pass
@@ -154,7 +154,7 @@ func (r race) runDaily(t *testing.T, s *coretest.Service) map[string]int {
 	return r.run(t)
 }
 
-// TestSettlementAgainstRefund: neither is in the other's way, and both count whichever was first.
+// TestSettlementAgainstRefund: both take place, whichever was first.
 func TestSettlementAgainstRefund(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -175,8 +175,8 @@ func TestSettlementAgainstRefund(t *testing.T) {
 	wantSettledBooks(t, s)
 }
 
-// TestVoidAgainstRefundAtSettlement: money goes back by the one or the other, never by both, at any
-// hour.
+// TestVoidAgainstRefundAtSettlement: money goes back by a void or by a refund, never by both, at
+// any time.
 func TestVoidAgainstRefundAtSettlement(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -190,8 +190,8 @@ func TestVoidAgainstRefundAtSettlement(t *testing.T) {
 	wantSettledBooks(t, s)
 }
 
-// TestCaptureAgainstExpiry: a capture that goes through counts; its rest is released, now or with
-// the next pass.
+// TestCaptureAgainstExpiry: a successful capture counts. The rest of its authorization is released
+// by this pass or the next.
 func TestCaptureAgainstExpiry(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

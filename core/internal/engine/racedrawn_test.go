@@ -43,7 +43,8 @@ func payingBy(s *coretest.Service, method string) action {
 	return func(ctx context.Context) (engine.Result, error) { return payBy(ctx, s, "", method) }
 }
 
-// TestTokenAtOnce: a token pays once, or is attached once, by any request.
+// TestTokenAtOnce: of all concurrent requests with a token, one uses it, for a payment or for a
+// payment method.
 func TestTokenAtOnce(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -51,7 +52,7 @@ func TestTokenAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const other = int64(payment.MaxMethods) // the customer has room for so many; from then on it is payments alone
+	const other = int64(payment.MaxMethods) // the customer has room for these; later repetitions are payments only
 	got := race{prepare: func(ctx context.Context, i int) (contest, error) {
 		token, err := tokenOf(ctx, s)
 		steps := []action{payingBy(s, token), payingBy(s, token)}
@@ -75,8 +76,8 @@ func TestTokenAtOnce(t *testing.T) {
 	wantSettledBooks(t, s)
 }
 
-// TestDetachAgainstPay: a payment by a payment method that goes at the same time is made or
-// refused, never half of it.
+// TestDetachAgainstPay: a payment by a payment method that is detached at the same time is made or
+// refused as a whole.
 func TestDetachAgainstPay(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -120,8 +121,8 @@ func attachedTo(t *testing.T, s *coretest.Service) func(objects []int64) string 
 	}
 }
 
-// TestDeleteAgainstAttach: a deleted customer has nothing attached. A token whose attachment comes
-// after the deletion is unchanged.
+// TestDeleteAgainstAttach: a deleted customer has no payment method. If the deletion comes first,
+// the token stays unused.
 func TestDeleteAgainstAttach(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -150,9 +151,8 @@ func TestDeleteAgainstAttach(t *testing.T) {
 	wantSettledBooks(t, s)
 }
 
-// TestConditionalDeleteAgainstAttach tests a deletion that expects the version before an
-// attachment, against that attachment: one of them happens. It runs within one core, and across two
-// cores.
+// TestConditionalDeleteAgainstAttach races an attachment against a deletion that expects the
+// version before it. One of them takes place. It runs within one core, and across two cores.
 func TestConditionalDeleteAgainstAttach(t *testing.T) {
 	t.Parallel()
 	t.Run("one core", func(t *testing.T) {

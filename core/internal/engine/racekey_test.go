@@ -23,9 +23,9 @@ func payingUnder(s *coretest.Service, e *engine.Engine, key string, amount int64
 	}
 }
 
-// TestKeyWithTwoBodiesAtOnce: the first request has the key, and the other gets its refusal,
-// although the key was free when it began. Two engines on one store are two processes: neither sees
-// the running requests of the other.
+// TestKeyWithTwoBodiesAtOnce: the first request gets the key, and the other one a refusal, although
+// the key was free when it began. Two engines on one store act like two processes: neither sees the
+// running requests of the other.
 func TestKeyWithTwoBodiesAtOnce(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -95,7 +95,7 @@ func keyState(t *testing.T, s *coretest.Service) func(objects []int64) string {
 	}
 }
 
-// TestRollsAtOnce: of two rolls of one key, one wins, however they fall.
+// TestRollsAtOnce: of two concurrent rolls of one key, exactly one succeeds.
 func TestRollsAtOnce(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

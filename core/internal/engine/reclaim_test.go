@@ -44,7 +44,7 @@ func reclaimed(t *testing.T, v coretest.Verb, by *coretest.Service, fails, lost 
 		return nil
 	}
 	if fails == nil {
-		reportsDecline(by, v) // the first report is the first attempt's
+		reportsDecline(by, v) // the first reported result is for the first attempt
 	}
 	a, err := take()
 	close(failed)
@@ -72,14 +72,14 @@ func TestFirstAttemptOfAReclaimedStep(t *testing.T) {
 				t.Errorf("%d stay open", got)
 			}
 			st.wantDone(t, s)
-			st.wantAnswer(t, s, st.success, true)
+			st.wantResponse(t, s, st.success, true)
 			st.wantDone(t, s)
 		})
 	}
 }
 
 // TestReclaimBetweenTwoCores is TestFirstAttemptOfAReclaimedStep with two cores that share a
-// server. The first core is taken for dead.
+// server. The second core considers the first one dead.
 func TestReclaimBetweenTwoCores(t *testing.T) {
 	t.Parallel()
 	for _, st := range followUpSteps() {
@@ -96,13 +96,13 @@ func TestReclaimBetweenTwoCores(t *testing.T) {
 				t.Errorf("the first core: got %d %s, %v, want 504", a.Status, a.Body, err)
 			}
 			st.wantDone(t, first)
-			st.wantAnswer(t, first, st.success, true)
+			st.wantResponse(t, first, st.success, true)
 			st.wantDone(t, first)
 		})
 	}
 }
 
-// mustLead lets a core write heartbeats until it leads and takes every silent core for dead.
+// mustLead lets a core write heartbeats until it leads and considers every silent core dead.
 func mustLead(t *testing.T, s *coretest.Service) {
 	t.Helper()
 	s.Clock.Advance(time.Second)
@@ -115,7 +115,7 @@ func mustLead(t *testing.T, s *coretest.Service) {
 	}
 }
 
-// catchUp is Recover for another goroutine than the test's.
+// catchUp is Recover for goroutines other than the test's.
 func catchUp(t *testing.T, s *coretest.Service) {
 	t.Helper()
 	if err := s.Engine.NewRecovery().CatchUp(t.Context(), time.Minute); err != nil {
@@ -123,8 +123,8 @@ func catchUp(t *testing.T, s *coretest.Service) {
 	}
 }
 
-// TestUnavailableBeforeAReclaim: the same proof closes a step that recovery has not claimed, and
-// frees its key.
+// TestUnavailableBeforeAReclaim: if recovery has not claimed the step, a first attempt without
+// effect closes it and frees its key.
 func TestUnavailableBeforeAReclaim(t *testing.T) {
 	t.Parallel()
 	for _, st := range steps() {

@@ -12,8 +12,8 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/engine"
 )
 
-// TestKilledAfterAReclaim: recovery has marked a step, and dies before or after it has sent it
-// again.
+// TestKilledAfterAReclaim: recovery has marked a step, and the process dies before or after the
+// step is sent again.
 func TestKilledAfterAReclaim(t *testing.T) {
 	t.Parallel()
 	for _, st := range steps() {
@@ -41,14 +41,14 @@ func TestKilledAfterAReclaim(t *testing.T) {
 					t.Errorf("%d stay open", got)
 				}
 				st.wantDone(t, s)
-				st.wantAnswer(t, s, st.success, true)
+				st.wantResponse(t, s, st.success, true)
 			})
 		}
 	}
 }
 
-// TestReclaimedVoidThenAnother: the mark of a void that was refused does not stay for the next void
-// of the transaction.
+// TestReclaimedVoidThenAnother: the mark of a refused void does not apply to the next void of the
+// transaction.
 func TestReclaimedVoidThenAnother(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -70,7 +70,7 @@ func TestReclaimedVoidThenAnother(t *testing.T) {
 }
 
 // TestKilledWhileLookedFor: the process dies at each request about an unlinked refund, before or
-// after its effect. The refund arrives after core requested that the acquirer drops it.
+// after its effect. The refund arrives after core requested that the acquirer drop it.
 func TestKilledWhileLookedFor(t *testing.T) {
 	t.Parallel()
 	for _, d := range []struct {
@@ -131,8 +131,8 @@ func TestKilledWhileLookedFor(t *testing.T) {
 	}
 }
 
-// TestTwoRecoveriesOfUnlinkedRefunds: two recoveries work on the same refunds at once. Each refund
-// is given once, whenever it arrives.
+// TestTwoRecoveriesOfUnlinkedRefunds: two recoveries work on the same refunds at the same time.
+// Each refund is given once, whenever it arrives.
 func TestTwoRecoveriesOfUnlinkedRefunds(t *testing.T) {
 	t.Parallel()
 	s := MustOpenGiving(t)

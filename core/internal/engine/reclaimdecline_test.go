@@ -14,7 +14,7 @@ import (
 
 // TestDeclineOfAReclaimedFirstAttempt: recovery repeats the step, and the acquirer approves the
 // repeated request. Before the approval is committed, the first attempt is declined. The approval
-// is recorded: at once if it arrives, and by a look if it is lost or the process dies.
+// is recorded: immediately if it arrives, and by a look if it is lost or the process dies.
 func TestDeclineOfAReclaimedFirstAttempt(t *testing.T) {
 	t.Parallel()
 	for _, st := range followUpSteps() {
@@ -44,7 +44,7 @@ func TestDeclineOfAReclaimedFirstAttempt(t *testing.T) {
 					lookUntilTheEnd(t, s)
 				}
 				st.wantDone(t, s)
-				st.wantAnswer(t, s, 402, true) // the first response stands
+				st.wantResponse(t, s, 402, true) // the first response stands
 				st.wantDone(t, s)
 			})
 		}
@@ -52,7 +52,7 @@ func TestDeclineOfAReclaimedFirstAttempt(t *testing.T) {
 }
 
 // TestDeclineOfAReclaimBetweenTwoCores is TestDeclineOfAReclaimedFirstAttempt with two cores that
-// share a server. The first core is taken for dead.
+// share a server. The second core considers the first one dead.
 func TestDeclineOfAReclaimBetweenTwoCores(t *testing.T) {
 	t.Parallel()
 	for _, st := range followUpSteps() {
@@ -70,7 +70,7 @@ func TestDeclineOfAReclaimBetweenTwoCores(t *testing.T) {
 			}
 			lookUntilTheEnd(t, second)
 			st.wantDone(t, first)
-			st.wantAnswer(t, first, 402, true)
+			st.wantResponse(t, first, 402, true)
 		})
 	}
 }
@@ -95,9 +95,8 @@ func TestDeclineOfTheOnlyAttempt(t *testing.T) {
 	}
 }
 
-// declinedInquiry is an acquirer that reports a decline to inquiries while declines is set. It is
-// the decline of a repeated request, which the acquirer took for a duplicate of a request under
-// way.
+// declinedInquiry is an acquirer that reports a decline to inquiries while declines is set. The
+// acquirer declined the repeated request as a duplicate of a request in progress.
 type declinedInquiry struct {
 	*coretest.Acquirer
 	declines atomic.Bool
@@ -113,7 +112,7 @@ func (d *declinedInquiry) Inquire(ctx context.Context, reference string) (acquir
 }
 
 // TestLookAfterADeclinedInquiry: a look does not end with a declined inquiry. The acquirer
-// processes the first request after so many of them, and the approval is recorded.
+// processes the first request after that number of inquiries, and the approval is recorded.
 func TestLookAfterADeclinedInquiry(t *testing.T) {
 	t.Parallel()
 	for _, st := range followUpSteps() {

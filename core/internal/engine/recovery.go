@@ -25,8 +25,8 @@ const sweepEvery = time.Minute
 // and there is no last attempt.
 //
 // It claims payments in unknown and open steps on which no request works. In its own process these
-// are all steps that are not in flight, by any clock. Where cores share a store, one core claims
-// the steps of cores that have ended, and after Patience the steps of living cores (Cluster).
+// are all steps that are not in flight, by any clock. If cores share a store, the leader claims the
+// steps of cores that have ended, and after Patience the steps of running cores (Cluster).
 type Recovery struct {
 	e     *Engine
 	steps *unfinished // used by Pass alone
@@ -34,8 +34,8 @@ type Recovery struct {
 	swept time.Time // when Pass last removed the attempts at ended steps
 }
 
-// NewRecovery returns the recovery of an engine that has not served yet. Where no other core shares
-// the store, each unfinished step was left by a process that ended.
+// NewRecovery returns the recovery of an engine that has not served yet. If no other core shares
+// the store, each unfinished step is of a process that has ended.
 func (e *Engine) NewRecovery() *Recovery {
 	r := &Recovery{e: e, steps: e.newUnfinished()}
 	serves := func(t payment.Tenant) bool { _, err := e.acquirer(t); return err == nil }
@@ -44,8 +44,8 @@ func (e *Engine) NewRecovery() *Recovery {
 }
 
 // CatchUp tries every unfinished step once. It returns after that, or after the given time of the
-// machine's clock. A step that cannot be finished must not prevent the start of the service. Run
-// goes on with it. The error is the store's.
+// machine's clock. A step that cannot be finished must not prevent the start of the service: Run
+// continues it. The error is from the store.
 func (r *Recovery) CatchUp(ctx context.Context, patience time.Duration) error {
 	deadline := time.NewTimer(patience)
 	defer deadline.Stop()
@@ -81,7 +81,7 @@ func (r *Recovery) Run(ctx context.Context, every time.Duration) {
 		case <-tick.C:
 		}
 		if _, err := r.Pass(ctx); err != nil && ctx.Err() == nil {
-			r.e.Log.ErrorContext(ctx, "reconcile failed", slog.Any("error", err))
+			r.e.Log.ErrorContext(ctx, "reconcile: the pass failed; it is retried", slog.Any("error", err))
 		}
 	}
 }
@@ -143,7 +143,7 @@ func (r *Recovery) try(ctx context.Context, t task) error {
 		end = func(tx *store.Tx) error { return tx.FailAttempt(t.id, whyFailed(err)) }
 	}
 	if wrote := r.e.Store.Update(context.WithoutCancel(ctx), end); wrote != nil {
-		r.e.Log.ErrorContext(ctx, "reconcile: the result of an attempt was not written",
+		r.e.Log.ErrorContext(ctx, "reconcile: the result of an attempt was not written; it is retried",
 			slog.String("reference", t.reference), slog.Any("error", wrote))
 	}
 	return err

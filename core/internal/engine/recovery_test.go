@@ -34,7 +34,7 @@ func recoversAll(t *testing.T, s *coretest.Service) func() {
 	}
 }
 
-// pass makes one pass, waits for its lanes, and wants so many of them.
+// pass makes one pass, checks the number of its lanes, and waits for them.
 func pass(t *testing.T, r *engine.Recovery, want int) {
 	t.Helper()
 	got, err := r.Pass(t.Context())
@@ -44,9 +44,9 @@ func pass(t *testing.T, r *engine.Recovery, want int) {
 	r.Wait()
 }
 
-// TestGivenUpIsTakenUpAtOnce: once the client has its 504, recovery does not wait for the patience
-// of a running request.
-func TestGivenUpIsTakenUpAtOnce(t *testing.T) {
+// TestUnknownPaymentIsClaimedImmediately: once the client has its 504, recovery claims the payment
+// without waiting for Patience.
+func TestUnknownPaymentIsClaimedImmediately(t *testing.T) {
 	t.Parallel()
 	for _, st := range steps() {
 		t.Run(st.name, func(t *testing.T) {
@@ -58,14 +58,15 @@ func TestGivenUpIsTakenUpAtOnce(t *testing.T) {
 			s.Clock.Advance(200 * time.Millisecond)
 			pass(t, r, 1)
 			st.wantDone(t, s)
-			st.wantAnswer(t, s, st.success, true)
+			st.wantResponse(t, s, st.success, true)
 			pass(t, r, 0)
 		})
 	}
 }
 
-// TestRunningRequestsAreLeftAlone: recovery claims no step on which a request works, however long
-// that takes and however the clock is set. It claims the step once the request has left it open.
+// TestRunningRequestsAreLeftAlone: recovery claims no step on which a request works, for any
+// duration of the request and any step of the clock. It claims the step once the request has left
+// it open.
 func TestRunningRequestsAreLeftAlone(t *testing.T) {
 	t.Parallel()
 	for _, st := range steps() {
@@ -112,8 +113,8 @@ func TestEarlierProcessesAreClaimedAtOnce(t *testing.T) {
 	}
 }
 
-// TestStartDoesNotWaitForTheAcquirer: a service whose acquirer is away starts, and finishes its
-// open steps when the acquirer is back.
+// TestStartDoesNotWaitForTheAcquirer: a service whose acquirer is unavailable starts. It finishes
+// its open steps when the acquirer is back.
 func TestStartDoesNotWaitForTheAcquirer(t *testing.T) {
 	t.Parallel()
 	for _, st := range steps() {
@@ -129,7 +130,7 @@ func TestStartDoesNotWaitForTheAcquirer(t *testing.T) {
 			s.Clock.Advance(time.Minute)
 			pass(t, r, 1)
 			st.wantDone(t, s)
-			st.wantAnswer(t, s, st.success, true)
+			st.wantResponse(t, s, st.success, true)
 		})
 	}
 }
@@ -151,7 +152,7 @@ func TestStartIsBounded(t *testing.T) {
 	steps()[1].wantDone(t, s)
 }
 
-// TestPauses: each pause of a step that cannot be finished is twice the one before it, up to a
+// TestPauses: each pause of a step that cannot be finished is twice the previous one, up to a
 // quarter of an hour. There is no last attempt, and the count outlives the process.
 func TestPauses(t *testing.T) {
 	t.Parallel()
@@ -165,7 +166,7 @@ func TestPauses(t *testing.T) {
 	s.Clock.Advance(time.Second)
 	for n, pause := range []time.Duration{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900} {
 		pass(t, r, 1)
-		if n == 6 { // another process goes on with the pauses
+		if n == 6 { // another process continues the pauses
 			r = s.Engine.NewRecovery()
 			r.Serve()
 		}
@@ -185,7 +186,7 @@ func TestPauses(t *testing.T) {
 }
 
 // TestOneTenantsTroubleIsItsOwn: a payment whose inquiry fails, at an acquirer that hangs, delays
-// no payment of another tenant. In the end it delays no later payment either.
+// no payment of another tenant. It also delays no later payment.
 func TestOneTenantsTroubleIsItsOwn(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -229,7 +230,7 @@ func TestOneTenantsTroubleIsItsOwn(t *testing.T) {
 	close(hang)
 	r.Wait()
 	s.Clock.Advance(time.Second)
-	pass(t, r, 1) // begins behind the failed ones
+	pass(t, r, 1) // begins after the failed ones
 	if got := s.Number(t, captured, mine.Merchant); got != 1 {
 		t.Errorf("behind those that fail: got %d captured, want 1", got)
 	}

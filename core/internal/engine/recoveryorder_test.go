@@ -18,8 +18,8 @@ import (
 // errForGood is an acquirer's error for a request that it can never decide.
 var errForGood = errors.New("acquirer: the account is closed")
 
-// stuck lets an acquirer fail without end for the references of some steps, and counts the attempts
-// at each.
+// stuck makes an acquirer fail permanently for the references of some steps, and counts the
+// attempts at each.
 type stuck struct {
 	mu       sync.Mutex
 	closed   map[string]bool // guarded by mu
@@ -73,7 +73,7 @@ func (k *stuck) close(references []string) {
 
 func newStuck() *stuck { return &stuck{closed: map[string]bool{}, attempts: map[string]int{}} }
 
-// rounds makes passes with a tick of the service between, until so much time has gone by.
+// rounds makes passes until the given time has passed. The service ticks between two passes.
 func rounds(t *testing.T, s *coretest.Service, r *engine.Recovery, long time.Duration) {
 	t.Helper()
 	for end := s.Clock.Now().Add(long); s.Clock.Now().Before(end); s.Clock.Advance(250 * time.Millisecond) {
@@ -91,9 +91,8 @@ func capturedOf(t *testing.T, s *coretest.Service, tenant payment.Tenant) int64 
 	return s.Number(t, query, tenant.Merchant)
 }
 
-// TestHeadOfLine: payments that the acquirer can never decide keep no refund, no later payment of
-// the same merchant and no other merchant waiting. They are tried on and on, with longer and longer
-// pauses.
+// TestHeadOfLine: payments that the acquirer can never decide delay no refund, no later payment of
+// the same merchant and no other merchant. They are retried with growing pauses.
 func TestHeadOfLine(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -136,7 +135,7 @@ func TestHeadOfLine(t *testing.T) {
 }
 
 // TestStuckKindDelaysNoOther: refunds that the acquirer can never decide come first in each pass.
-// One pass finishes the merchant's capture, void and payments nevertheless.
+// One pass still finishes the merchant's capture, void and payments.
 func TestStuckKindDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -171,8 +170,9 @@ func TestStuckKindDelaysNoOther(t *testing.T) {
 	}
 }
 
-// TestSeveralInFlight: eight steps of one kind of a merchant are tried at a time. While all of them
-// hang, its other kinds, other merchants and releases of held money go on.
+// TestSeveralInFlight: eight steps of one kind of a merchant are tried at the same time. While all
+// of them get no response, other kinds of steps, other merchants and releases of held money
+// continue.
 func TestSeveralInFlight(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -221,8 +221,8 @@ func TestSeveralInFlight(t *testing.T) {
 	wantSettledBooks(t, s)
 }
 
-// TestFailingLane: a lane whose steps fail in a row gets three steps a pass, one after the other.
-// It takes no more of the acquirer than that.
+// TestFailingLane: a lane with consecutive failures gets three steps a pass, one after the other.
+// It sends no more requests to the acquirer.
 func TestFailingLane(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -235,7 +235,7 @@ func TestFailingLane(t *testing.T) {
 			together.Add(1)
 		}
 		calls.Add(1)
-		runtime.Gosched() // lets another worker in, if there is one
+		runtime.Gosched() // lets another worker run, if there is one
 		return k.before(ctx, c)
 	}
 	s.Clock.Advance(time.Second)
@@ -255,8 +255,8 @@ func TestFailingLane(t *testing.T) {
 	}
 }
 
-// TestAcquirerAway: an acquirer that finishes nothing for any of many merchants gets a few steps
-// and then pauses. When it is back, all steps that were not tried are finished at once.
+// TestAcquirerAway: an acquirer that finishes no step of any merchant gets a few steps, and then
+// pauses. When it is back, all steps that were not tried are finished immediately.
 func TestAcquirerAway(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -300,12 +300,12 @@ func TestUnfinishedByAClockAhead(t *testing.T) {
 			s.Clock.Advance(engine.Patience)
 			pass(t, r, 1)
 			st.wantDone(t, s)
-			st.wantAnswer(t, s, st.success, true)
+			st.wantResponse(t, s, st.success, true)
 		})
 	}
 }
 
-// TestManyPages: recovery reaches the steps behind many pages, too.
+// TestManyPages: recovery also reaches the steps after many pages.
 func TestManyPages(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

@@ -7,7 +7,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// authorizationReference is the acquirer's reference of an authorization. A confirmation that
+// authorizationReference returns the acquirer's reference of an authorization. A confirmation that
 // failed was reversed, so the next one has another reference.
 func authorizationReference(t *payment.Transaction) string {
 	name := id.Format(id.Transaction, t.ID)
@@ -22,18 +22,18 @@ func captureReference(c *payment.Capture) string { return id.Format(id.Capture, 
 
 func refundReference(r *payment.Refund) string { return id.Format(id.Refund, r.ID) }
 
-// voidReference names a void by its transaction and its number. No row keeps the number unique: two
-// cores can draw the same for voids of two transactions.
+// voidReference names a void by its transaction and its number. The number alone is not unique: two
+// cores can draw the same number for voids of two transactions.
 func voidReference(t *payment.Transaction) string {
 	return "void_" + id.Format(id.Transaction, t.ID)[4:] + "_" + id.Format(id.Transaction, t.OperationID)[4:]
 }
 
-// partReference names the reversal of an authorization of less than its payment may be taken for.
+// partReference names the reversal of an authorization of less than its payment accepts.
 func partReference(t *payment.Transaction) string {
 	return "part_" + authorizationReference(t)[4:]
 }
 
-// stepReference is the acquirer's idempotency key of a step.
+// stepReference returns the acquirer's idempotency key of a step.
 func stepReference(s payment.StepID) string {
 	switch s.Kind {
 	case payment.CaptureStep:

@@ -9,13 +9,13 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// Refund gives amount (0 for all that is left) of a captured transaction back.
+// Refund refunds amount of a captured transaction, or with 0 the whole rest.
 func (e *Engine) Refund(ctx context.Context, r Request, transaction, amount int64, details []byte) (Result, error) {
 	return e.RefundCapture(ctx, r, transaction, 0, amount, details)
 }
 
-// RefundCapture is Refund of one capture, whose own remainder is then a limit too. A capture of 0
-// names none; ErrCaptureNotFound when the transaction has no such capture.
+// RefundCapture is Refund of one capture, whose remainder is then a limit too. With a capture of 0
+// it is Refund. It returns ErrCaptureNotFound if the transaction has no such capture.
 func (e *Engine) RefundCapture(
 	ctx context.Context, r Request, transaction, capture, amount int64, details []byte,
 ) (Result, error) {
@@ -44,7 +44,7 @@ func (e *Engine) RefundCapture(
 	return e.takeAgain(ctx, r.ID, s, acq)
 }
 
-// beginRefund reserves the amount, resolves "all that is left", and announces the refund.
+// beginRefund reserves the amount, replaces 0 by the rest, and announces the refund.
 func (e *Engine) beginRefund(tx *store.Tx, f *payment.Refund) error {
 	if f.Amount == 0 {
 		t, err := tx.TransactionForUpdate(f.Tenant, f.Transaction)
@@ -73,7 +73,8 @@ func (e *Engine) beginRefund(tx *store.Tx, f *payment.Refund) error {
 	return tx.InsertEvent(e.event("refund.created", f.Tenant, f.ID, 1, e.shown(f)))
 }
 
-// refuseRefund returns why there is no refund: by the capture it names, or else by the transaction.
+// refuseRefund returns why the refund is refused: because of the named capture, or else of the
+// transaction.
 func (e *Engine) refuseRefund(tx *store.Tx, r Request, f *payment.Refund, amount int64) (*Result, error) {
 	var ofCapture *payment.Refusal
 	if f.Capture != 0 {

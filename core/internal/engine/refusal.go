@@ -10,7 +10,8 @@ const (
 	keyNotRollable   = "api_key_not_rollable"
 )
 
-// unavailable is why a capture or refund failed whose request certainly did not reach the acquirer.
+// unavailable returns the reason of a capture or refund whose request certainly did not reach the
+// acquirer.
 func unavailable() *payment.Refusal {
 	return &payment.Refusal{
 		Code: payment.AcquirerUnavailable, Message: "The acquirer could not be reached. Nothing was changed.",

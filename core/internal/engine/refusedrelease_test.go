@@ -10,8 +10,8 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-// unwanted are the approvals that take money and must be released. Each returns the service after
-// the approval arrived, before a look has found it.
+// unwanted returns the cases of an approval that must be released. Each returns the service after
+// the approval, before a look has found it.
 func unwanted() map[string]func(*testing.T) *coretest.Service {
 	return map[string]func(*testing.T) *coretest.Service{
 		"sale": func(t *testing.T) *coretest.Service {
@@ -21,7 +21,7 @@ func unwanted() map[string]func(*testing.T) *coretest.Service {
 			arrive(t, s, reference(t, s))
 			return s
 		},
-		"capture": func(t *testing.T) *coretest.Service { // another took the amount
+		"capture": func(t *testing.T) *coretest.Service { // another capture took the amount
 			t.Helper()
 			s := coretest.Open(t)
 			if a, err := s.Pay(t.Context(), s.Request(""), 100, false); err != nil || a.Status != 201 {
@@ -44,8 +44,9 @@ func unwanted() map[string]func(*testing.T) *coretest.Service {
 	}
 }
 
-// TestAcquirerRefusesToRelease: core requests the release of money that was taken. Each request has
-// another reference, and the pauses grow, but without end. Every other request is a refund.
+// TestAcquirerRefusesToRelease: the acquirer refuses every release of money that it took. Core
+// repeats the request without end, each time with another reference and after a longer pause. Every
+// other request is a refund.
 func TestAcquirerRefusesToRelease(t *testing.T) {
 	t.Parallel()
 	for name, prepare := range unwanted() {
@@ -95,7 +96,7 @@ func TestAcquirerRefusesToRelease(t *testing.T) {
 	}
 }
 
-// refusesVoids has the acquirer refuse every void.
+// refusesVoids makes the acquirer refuse every void.
 func refusesVoids(s *coretest.Service) {
 	s.Acquirer.Decide = func(c coretest.Call) string {
 		if c.Verb == coretest.Void {
@@ -130,7 +131,8 @@ func wantPartPending(t *testing.T, s *coretest.Service) {
 }
 
 // TestRefusedReleaseOfAPart: the acquirer approves 40 of 100, and refuses to release them. The
-// request gets that, or its response is lost, or the process dies at either response.
+// cases are: the request gets these responses, one response is lost, or the process dies at one of
+// them.
 func TestRefusedReleaseOfAPart(t *testing.T) {
 	t.Parallel()
 	for _, at := range []struct {
@@ -175,8 +177,8 @@ func TestRefusedReleaseOfAPart(t *testing.T) {
 }
 
 // TestRefusedReleaseOfAPartByTwo: recovery and the request find the part, and both get the refusal.
-// The payment was declined for this part, so its approval contradicts nothing, whether the pending
-// reversal has ended since or not.
+// The payment was declined because of this part, so its approval is no contradiction, even if the
+// pending reversal has ended.
 func TestRefusedReleaseOfAPartByTwo(t *testing.T) {
 	t.Parallel()
 	for _, ended := range []bool{false, true} {
@@ -218,7 +220,7 @@ func TestRefusedReleaseOfAPartByTwo(t *testing.T) {
 }
 
 // TestRefusedReleaseOfAPartOfADeclinedPayment: the payment was closed without a reversal, as by an
-// acquirer that contradicts itself. The part that it still holds has one then.
+// acquirer that contradicts itself. Then the part that the acquirer still holds gets a reversal.
 func TestRefusedReleaseOfAPartOfADeclinedPayment(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

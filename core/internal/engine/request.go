@@ -13,8 +13,8 @@ import (
 // Request has the common fields of every changing request.
 type Request struct {
 	Tenant payment.Tenant
-	APIKey int64 // under which it came, 0 for none: it must be good when the request takes place
-	// Payer reports whether the key is publishable. Such requests take turns apart from the others.
+	APIKey int64 // the key of the request, 0 for none; it must be valid when the request takes effect
+	// Payer reports whether the key is publishable. Such requests have separate turns.
 	Payer bool
 	// ClientAddress is "203.0.113.7", "2001:db8::1", or "" if unknown. The rows of the request
 	// record it.
@@ -30,10 +30,10 @@ type Request struct {
 	Actor audit.Actor
 }
 
-// caller is the sender of the request as its commands take turns.
+// caller returns the sender of the request, by which its commands get their turns.
 func (r *Request) caller() store.Caller { return store.Caller{Tenant: r.Tenant, Payer: r.Payer} }
 
-// client is the sender of the request as rows record it.
+// client returns the sender of the request as rows record it.
 func (r *Request) client() payment.Client {
 	return payment.Client{APIKey: r.APIKey, Address: r.ClientAddress}
 }
@@ -56,8 +56,8 @@ func (r Request) fingerprints() (own []byte, others [][]byte) {
 	return append(slices.Clone(own), sealedMark), [][]byte{own}
 }
 
-// scopedFingerprint makes a request by a key with other scopes another request. Otherwise a lesser
-// key that repeats it would get the stored secret.
+// scopedFingerprint makes a request by a key with other scopes another request. Otherwise a key
+// with fewer scopes could repeat the request and get the stored secret.
 func scopedFingerprint(fingerprint []byte, by []string) []byte {
 	if fingerprint == nil {
 		return nil

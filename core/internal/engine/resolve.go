@@ -19,17 +19,17 @@ const (
 	StepApproved Decision = "approved"  // the acquirer carried the step out
 	StepDeclined Decision = "declined"  // the acquirer refused it
 	StepNoEffect Decision = "no_effect" // never carried out; recovery still looks for an effect, to release or record it
-	StepReleased Decision = "released"  // of a pending reversal alone: the acquirer holds nothing
+	StepReleased Decision = "released"  // only for a pending reversal: the acquirer holds nothing
 )
 
-// Why a step is not resolved. Nothing was changed.
+// The reasons why a step is not resolved. Nothing was changed.
 var (
 	// ErrStepRunning: an attempt at the step has no result yet, or its request may still work on
 	// it.
-	ErrStepRunning = errors.New("engine: an attempt at the step may still be under way; resolve it half a minute later")
+	ErrStepRunning = errors.New("engine: an attempt at the step may be in progress: resolve the step in 30 seconds")
 	// ErrDecision: the step cannot have this decision.
 	ErrDecision = errors.New(
-		"engine: a pending reversal can be released, every other step approved, declined or no_effect")
+		"engine: outcome: want released for a pending reversal, and approved, declined or no_effect for other steps")
 )
 
 // Resolution is an operator's decision about a step.
@@ -38,15 +38,15 @@ type Resolution struct {
 	Reason   string // 10 to 500 characters: by which statement or person
 }
 
-// ResolvedStep is an unfinished step, with the resolution that has ended it unless that is nil.
+// ResolvedStep is an unfinished step. Its resolution is nil unless an operator has ended it.
 type ResolvedStep struct {
 	*payment.Unfinished
 	Resolution *Resolution
 }
 
 // ResolveStep ends an unfinished step as an operator decides, with the events, the stored response
-// and the audit record in one commit. ErrNotFound if there is no such unfinished step;
-// ErrStepRunning and ErrDecision as above.
+// and the audit record in one commit. It returns ErrNotFound if there is no such unfinished step,
+// and ErrStepRunning and ErrDecision as described there.
 func (e *Engine) ResolveStep(ctx context.Context, r Request, f payment.UnfinishedFilter, d Resolution) (Result, error) {
 	if (f.Kind == payment.ReversalStep) != (d.Decision == StepReleased) {
 		return Result{}, ErrDecision
@@ -166,9 +166,8 @@ func (e *Engine) resolvePayment(tx *store.Tx, r Request, s *authorization, end D
 	return tx.ReleaseKey(o.claim)
 }
 
-// recordPayment writes an authorization as the acquirer decided it by the operator's word. An
-// approval is for the whole amount, and lasts for payment.AuthorizationLifetime from the request
-// on.
+// recordPayment writes an authorization with the outcome that the operator reports. An approval is
+// for the whole amount, and lasts for payment.AuthorizationLifetime from the request on.
 func (e *Engine) recordPayment(tx *store.Tx, r Request, open *payment.Transaction, approved bool) error {
 	const unchecked = "not_processed"
 	a := acquirer.Answer{

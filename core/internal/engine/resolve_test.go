@@ -13,7 +13,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-// operatorRequest is a request of an operator.
+// operatorRequest returns a request of an operator.
 func operatorRequest(s *coretest.Service) engine.Request {
 	r := s.Request("")
 	r.Tenant, r.Actor = engine.Operator(), audit.Actor{Name: "operator alice"}
@@ -35,9 +35,9 @@ func mustUnfinished(t *testing.T, s *coretest.Service, kind payment.StepKind) (p
 	return found[0], f
 }
 
-// TestResolveStep: each kind of step that the acquirer can never decide, resolved in each way. The
-// books are whole. The retry under its key gets the stored response or is free. One audit record is
-// in the commit, and recovery has nothing left but the look for an effect.
+// TestResolveStep: each kind of step that the acquirer can never decide is resolved in each way.
+// The books agree. A retry under its key gets the stored response, or the key is free. The commit
+// has one audit record, and recovery only has to look for an effect.
 func TestResolveStep(t *testing.T) {
 	t.Parallel()
 	for _, st := range steps() {
@@ -95,8 +95,8 @@ func resolveOne(t *testing.T, st step, end engine.Decision) {
 	wantSettledBooks(t, s)
 }
 
-// TestResolutionWithATakenIDPostgreSQL: a resolution draws the id of an event that another core has
-// drawn at the same time. It is written with other ids.
+// TestResolutionWithATakenIDPostgreSQL: a resolution draws an id for an event that another core has
+// used. It is written with other ids.
 func TestResolutionWithATakenIDPostgreSQL(t *testing.T) {
 	t.Parallel()
 	s := coretest.OpenOnce(t)
@@ -119,8 +119,8 @@ func TestResolutionWithATakenIDPostgreSQL(t *testing.T) {
 	wantNumber(t, s, "audit records", "SELECT COUNT(*) FROM audit_records WHERE action = 'steps.resolve'", 1)
 }
 
-// TestResolveReversal: a release that the acquirer never makes ends when an operator has it from a
-// statement.
+// TestResolveReversal: an operator ends a release that the acquirer never makes, because a
+// statement shows that it holds nothing.
 func TestResolveReversal(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -204,8 +204,8 @@ func TestApprovedTooMuchIsShown(t *testing.T) {
 	wantSettledBooks(t, s)
 }
 
-// TestResolveApprovedExpires: an authorization that an operator records as approved has the default
-// lifetime from its request on, as created or confirmed, and ends with it.
+// TestResolveApprovedExpires: an authorization that an operator records as approved expires after
+// the default lifetime, counted from its request. The cases are a created and a confirmed payment.
 func TestResolveApprovedExpires(t *testing.T) {
 	t.Parallel()
 	for _, confirmed := range []bool{false, true} {
@@ -246,8 +246,8 @@ func TestResolveApprovedExpires(t *testing.T) {
 	}
 }
 
-// TestResolveNoEffectReturnsTheToken: the token of a confirmation without an effect can be used
-// again, unless it had a security code: that is not kept.
+// TestResolveNoEffectReturnsTheToken: the token of a confirmation without effect can be used again,
+// unless it had a security code, which is not kept.
 func TestResolveNoEffectReturnsTheToken(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

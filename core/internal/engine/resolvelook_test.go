@@ -56,7 +56,7 @@ func TestNoEffectKeepsTheKey(t *testing.T) {
 					}
 					lookUntilTheEnd(t, s)
 				}
-				st.wantAnswer(t, s, st.success, effect)
+				st.wantResponse(t, s, st.success, effect)
 				if st.verb == coretest.Void && !effect {
 					return // the dropped request counts as a void at the acquirer
 				}
@@ -68,7 +68,7 @@ func TestNoEffectKeepsTheKey(t *testing.T) {
 
 // TestApprovalAfterNoEffect: the first attempt stalls on one core, and an operator of another core
 // resolves its step as without effect. Then it is approved: it is recorded, its key gets the
-// response, and no look is left that could have the acquirer drop it.
+// response, and no look remains that could make the acquirer drop it.
 func TestApprovalAfterNoEffect(t *testing.T) {
 	t.Parallel()
 	for _, st := range followUpSteps() {
@@ -92,14 +92,15 @@ func TestApprovalAfterNoEffect(t *testing.T) {
 				t.Errorf("reversals: got %d, want none", got)
 			}
 			st.wantDone(t, first)
-			st.wantAnswer(t, first, st.success, true)
+			st.wantResponse(t, first, st.success, true)
 			st.wantDone(t, first)
 		})
 	}
 }
 
-// TestAnotherVoidAfterNoEffect: an operator resolves a void as without effect, another void
-// succeeds, and the look finds that the first one did too. The key of the first is free.
+// TestAnotherVoidAfterNoEffect: an operator resolves a void as without effect, and another void
+// succeeds. Then the look finds that the first void succeeded too. The key of the first void is
+// free.
 func TestAnotherVoidAfterNoEffect(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -149,8 +150,8 @@ func TestResolvedPaymentIsReleased(t *testing.T) {
 	}
 }
 
-// giveUndropped makes an unlinked refund that the acquirer has not processed. Recovery has found
-// nothing, and its request to drop the refund did not reach the acquirer.
+// giveUndropped makes an unlinked refund that the acquirer has not processed. Recovery has found no
+// refund, and its drop request did not reach the acquirer.
 func giveUndropped(t *testing.T, s *coretest.Service) (sent coretest.Call) {
 	t.Helper()
 	s.Acquirer.Before = func(_ context.Context, c coretest.Call) error {
@@ -174,8 +175,8 @@ func giveUndropped(t *testing.T, s *coretest.Service) (sent coretest.Call) {
 	return sent
 }
 
-// TestApprovedUnlinkedRefundIsNotDropped: an operator resolves an unlinked refund as approved that
-// inquiries do not find yet. Core does not request that the acquirer drops it.
+// TestApprovedUnlinkedRefundIsNotDropped: an operator resolves an unlinked refund as approved,
+// which inquiries do not find yet. Core does not request that the acquirer drop it.
 func TestApprovedUnlinkedRefundIsNotDropped(t *testing.T) {
 	t.Parallel()
 	s := MustOpenGiving(t)
@@ -258,7 +259,7 @@ func TestStalledUnlinkedRefundIsNotDropped(t *testing.T) {
 }
 
 // TestAttemptOfACoreThatIsAhead: an attempt counts as running although the clock of its core is
-// seconds ahead of this one's. A begin that is minutes ahead was written by a wrong clock.
+// seconds ahead of this one's. An attempt that began minutes ahead was written by a wrong clock.
 func TestAttemptOfACoreThatIsAhead(t *testing.T) {
 	t.Parallel()
 	for _, at := range []struct {

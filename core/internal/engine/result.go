@@ -32,8 +32,8 @@ type Result struct {
 	Refusal     *payment.Refusal     // of a result that is Refused
 	RequestID   string               // of a result that is Refused or Unknown
 	Transaction *payment.Transaction // of the step, if the result is Refused or Unknown; nil if it has none
-	At          time.Time            // the state of an API key or operator token is that of this time
-	Credential  secret.String        // that the response shows; it is stored encrypted then
+	At          time.Time            // the time at which the state of an API key or operator token is shown
+	Credential  secret.String        // shown by the response, which is then stored encrypted
 	Response
 	Replayed bool
 	cause    error // of a result that is Unknown

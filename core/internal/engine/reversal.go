@@ -13,8 +13,8 @@ import (
 )
 
 // A step that the acquirer does not have is closed, or waits to be closed, with a pending reversal
-// in the same commit. The store has decided before core requests that the acquirer drops the
-// request, so a later approval cannot become the step's outcome unseen.
+// in the same commit. So the store has decided before core sends a drop request. A later approval
+// cannot become the step's outcome unnoticed.
 
 // reconcileReversal looks for the effect of a step, and releases or records an effect that it
 // finds.
@@ -40,13 +40,14 @@ func (e *Engine) reconcileReversal(ctx context.Context, r *payment.Reversal) err
 	return e.requestRelease(ctx, acq, r, true)
 }
 
-// found handles the result of a capture, void or refund that a look found. It becomes the outcome
-// of a pending step, and an approval corrects a closed one. An approval that no longer fits is
-// released. A void cannot be released, so it waits until it fits or an operator resolves it.
+// found handles the result of a capture, void or refund that a look found. The result becomes the
+// outcome of a pending step. An approval corrects a closed step. If its amount is no longer
+// available, the approval is released. A void cannot be released, so it waits until it fits or an
+// operator resolves it.
 //
 // A decline of a closed step does not end the look. The request was sent more than once, and the
-// decline may be of the repeated request, while the first is under way. An authorization is sent
-// once under its reference, so a decline ends its look.
+// decline may be for the repeated request while the first is still in progress. An authorization is
+// sent once under its reference, so a decline ends its look.
 func (e *Engine) found(ctx context.Context, acq acquirer.Acquirer, r *payment.Reversal, a acquirer.Answer) error {
 	s, state, err := e.stepOf(ctx, r)
 	switch {
@@ -79,7 +80,7 @@ func (e *Engine) foundPending(ctx context.Context, r *payment.Reversal, s step, 
 	return err
 }
 
-// stepOf reads the step of a pending reversal that is no authorization, and its state.
+// stepOf reads the step of a pending reversal that is not an authorization, and its state.
 func (e *Engine) stepOf(ctx context.Context, r *payment.Reversal) (step, payment.StepState, error) {
 	switch r.Step.Kind {
 	case payment.CaptureStep:
@@ -107,8 +108,8 @@ func (e *Engine) stepOf(ctx context.Context, r *payment.Reversal) (step, payment
 
 // requestRelease requests the release of a known step. For an unknown one it requests that the
 // acquirer drops its request. The release request is written before it is sent. From then on an
-// approval in a response to the step is no proof of an effect (late.go). Nothing is sent if the
-// reversal was changed or ended meanwhile.
+// approval in a response to the step is no proof of an effect (late.go). If the reversal was
+// changed or ended meanwhile, no request is sent.
 func (e *Engine) requestRelease(ctx context.Context, acq acquirer.Acquirer, r *payment.Reversal, known bool) error {
 	if !r.Requested {
 		r.Requested = true
@@ -133,7 +134,7 @@ func (e *Engine) requestRelease(ctx context.Context, acq acquirer.Acquirer, r *p
 	switch {
 	case !a.Approved:
 		r.Refuse(e.Clock.Now())
-		e.Log.ErrorContext(ctx, "reversal: the acquirer refused to release a payment that was closed", append(what,
+		e.Log.ErrorContext(ctx, "reversal: the acquirer refused to release an ended payment; it is retried", append(what,
 			slog.String("response_code", a.ResponseCode), slog.Int64("refused", r.Refused), slog.Time("again", r.DueAt))...)
 	case known:
 		e.Log.WarnContext(ctx, "reversal: late approval reversed", what...)
@@ -152,8 +153,8 @@ func (e *Engine) lookAgain(ctx context.Context, r *payment.Reversal) error {
 	return e.changeReversal(ctx, r, (*store.Tx).PostponeReversal)
 }
 
-// endReversal ends r: the step had no effect. Its idempotency key is free, and a refund that waited
-// for the end fails.
+// endReversal ends r because the step had no effect. It frees the step's idempotency key, and fails
+// a refund that waited for the end.
 func (e *Engine) endReversal(ctx context.Context, r *payment.Reversal) error {
 	return e.changeReversal(ctx, r, e.writeEnd)
 }
@@ -180,8 +181,8 @@ func (e *Engine) writeEnd(tx *store.Tx, r *payment.Reversal) error {
 	return tx.ReleaseKey(claim)
 }
 
-// changeReversal commits a change of a reversal. Nothing happens if it was changed or ended
-// meanwhile.
+// changeReversal commits a change of a reversal. It does nothing if the reversal was changed or
+// ended meanwhile.
 func (e *Engine) changeReversal(
 	ctx context.Context, r *payment.Reversal, change func(*store.Tx, *payment.Reversal) error,
 ) error {

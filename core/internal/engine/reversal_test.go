@@ -13,8 +13,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// closings are the ways in which a payment of 100 ends that the acquirer did not have at the
-// inquiry. Each returns the service after that.
+// closings returns the ways in which a payment of 100 is closed because an inquiry did not find it.
+// Each returns the service after that.
 func closings() map[string]func(*testing.T) *coretest.Service {
 	unknown := func(t *testing.T, s *coretest.Service, key string) {
 		t.Helper()
@@ -49,7 +49,7 @@ func closings() map[string]func(*testing.T) *coretest.Service {
 	}
 }
 
-// reference is the acquirer's reference of the only open payment.
+// reference returns the acquirer's reference of the only open payment.
 func reference(t *testing.T, s *coretest.Service) string {
 	t.Helper()
 	if a := s.Acquirer.Calls(coretest.Void); len(a) > 0 {
@@ -59,7 +59,7 @@ func reference(t *testing.T, s *coretest.Service) string {
 	return s.Acquirer.Calls(coretest.Void)[0].Authorization
 }
 
-// arrive lets the acquirer act on a request of 100 that it did not have at the inquiry.
+// arrive makes the acquirer process a request of 100 that the inquiry did not find.
 func arrive(t *testing.T, s *coretest.Service, reference string) {
 	t.Helper()
 	if a, err := s.Acquirer.Authorize(t.Context(), acquirer.Authorize{Reference: reference, Amount: 100}); err != nil || !a.Approved {
@@ -67,7 +67,8 @@ func arrive(t *testing.T, s *coretest.Service, reference string) {
 	}
 }
 
-// look goes to when the next reversal is due, and has it worked on. It is false when there is none.
+// look advances the clock to the next due reversal and runs recovery. It returns false if there is
+// no reversal.
 func look(t *testing.T, s *coretest.Service) bool {
 	t.Helper()
 	due := s.Number(t, "SELECT COALESCE(MIN(due_at), 0) FROM reversals")
@@ -76,13 +77,13 @@ func look(t *testing.T, s *coretest.Service) bool {
 	}
 	s.Clock.Advance(max(0, time.UnixMilli(due).Sub(s.Clock.Now())))
 	if s.Cluster != nil {
-		MustHeartbeat(t, s) // on a busy machine its lead has ended
+		MustHeartbeat(t, s) // on a busy machine its leadership has ended
 	}
 	s.Recover(t)
 	return true
 }
 
-// wantAllReleased works on all reversals until none is pending, and checks that the acquirer holds
+// wantAllReleased runs recovery until no reversal is pending, and checks that the acquirer holds
 // only the amounts that v1 shows.
 func wantAllReleased(t *testing.T, s *coretest.Service) {
 	t.Helper()
@@ -98,7 +99,7 @@ func wantAllReleased(t *testing.T, s *coretest.Service) {
 	wantSettledBooks(t, s)
 }
 
-// TestLateApproval: the acquirer acts on a closed payment, after so many inquiries.
+// TestLateApproval: the acquirer approves a closed payment after some inquiries.
 func TestLateApproval(t *testing.T) {
 	t.Parallel()
 	for name, closing := range closings() {
@@ -127,29 +128,28 @@ func TestLateApproval(t *testing.T) {
 	}
 }
 
-// TestNothingArrives: a closed payment is inquired about at growing intervals, for a day, and then
-// no more.
+// TestNothingArrives: core inquires about a closed payment at growing intervals, for one day.
 func TestNothingArrives(t *testing.T) {
 	t.Parallel()
 	s := closings()["failed"](t)
 	s.Recover(t)
-	told := s.Clock.Now()
+	requested := s.Clock.Now()
 	before := len(s.Acquirer.Calls(coretest.Inquire))
 	wantAllReleased(t, s)
-	if got := s.Clock.Now().Sub(told); got != payment.LateWindow {
+	if got := s.Clock.Now().Sub(requested); got != payment.LateWindow {
 		t.Errorf("looked for until %s, want %s", got, payment.LateWindow)
 	}
 	if got := len(s.Acquirer.Calls(coretest.Inquire)) - before; got != 33 {
 		t.Errorf("inquired %d times, want 33", got)
 	}
 	if got := len(s.Acquirer.Calls(coretest.Void)); got != 1 {
-		t.Errorf("told %d times, want once", got)
+		t.Errorf("requested the release %d times, want once", got)
 	}
 }
 
-// TestKilledWhileLettingGo: the process dies at each request to the acquirer, before or after its
-// effect. The request arrives after the acquirer had to drop it.
-func TestKilledWhileLettingGo(t *testing.T) {
+// TestKilledWhileReleasing: the process dies at each request to the acquirer, before or after its
+// effect. The payment's request arrives after the drop request.
+func TestKilledWhileReleasing(t *testing.T) {
 	t.Parallel()
 	deaths := []struct {
 		verb  coretest.Verb
@@ -210,7 +210,7 @@ func TestKilledWhileLettingGo(t *testing.T) {
 	}
 }
 
-// TestTwoRecoveriesAtOnce work on the same payments and reversals.
+// TestTwoRecoveriesAtOnce: two recoveries work on the same payments and reversals.
 func TestTwoRecoveriesAtOnce(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -242,8 +242,8 @@ func TestTwoRecoveriesAtOnce(t *testing.T) {
 	wantAllReleased(t, s)
 }
 
-// TestLateApprovalOfAnEarlierAttempt: money that the first confirmation comes to hold is released,
-// and money that the second took stays.
+// TestLateApprovalOfAnEarlierAttempt: the acquirer approves the first confirmation late, and its
+// money is released. The money of the second confirmation stays.
 func TestLateApprovalOfAnEarlierAttempt(t *testing.T) {
 	t.Parallel()
 	for _, second := range []string{"before", "after"} {
@@ -277,9 +277,9 @@ func TestLateApprovalOfAnEarlierAttempt(t *testing.T) {
 	}
 }
 
-// TestAcquirerIsAwayForLong: the day in which an approval may come late begins with the request to
-// the acquirer.
-func TestAcquirerIsAwayForLong(t *testing.T) {
+// TestAcquirerIsDownForLong: the day in which an approval may arrive late begins with the request
+// to the acquirer.
+func TestAcquirerIsDownForLong(t *testing.T) {
 	t.Parallel()
 	s := closings()["failed"](t)
 	s.Acquirer.Before = func(_ context.Context, c coretest.Call) error {
@@ -316,8 +316,8 @@ func TestAcquirerIsAwayForLong(t *testing.T) {
 	wantAllReleased(t, s)
 }
 
-// TestReleasedIsNotTaken: a payment that is open in the store, but that the acquirer has released,
-// is not the merchant's.
+// TestReleasedIsNotTaken: if a payment is open in the store, but the acquirer has released it, the
+// merchant gets no money.
 func TestReleasedIsNotTaken(t *testing.T) {
 	t.Parallel()
 	s := steps()[1].MustDie(t, coretest.Open(t), "", true)

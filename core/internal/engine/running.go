@@ -27,7 +27,8 @@ type runningKey struct {
 
 func newRunning() *running { return &running{keys: map[runningKey]chan struct{}{}} }
 
-// enter waits while an equal request runs, at most keyWait. The caller calls leave at its end.
+// enter waits while an equal request runs, at most keyWait. The caller must call leave when it
+// ends.
 func (u *running) enter(ctx context.Context, r Request) (leave func()) {
 	if r.Key == "" {
 		return func() {}

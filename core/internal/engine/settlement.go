@@ -16,7 +16,7 @@ import (
 const (
 	// dueBatch is how many rows a background pass reads at a time.
 	dueBatch = 500
-	// commitBatch is how many objects it changes in one commit, so that no payment waits long for
+	// commitBatch is how many objects a pass changes in one commit, so that no payment waits long for
 	// the writer.
 	commitBatch = 50
 )
@@ -33,8 +33,8 @@ type endedDay struct {
 // SettleDue settles the captures of every merchant that were taken before the last end of the
 // merchant's day, and returns how many transactions became settled. Due captures follow from the
 // unsettled captures alone. So a pass that is cut short, or that ran by a wrong clock, leaves
-// nothing behind. The next pass finds all due captures by its own clock. A capture that a clock
-// more than a day ahead took belongs to the day in which that is found.
+// nothing behind. The next pass finds all due captures by its own clock. A capture at a time more
+// than a day ahead belongs to the day in which a pass finds the wrong time.
 func (e *Engine) SettleDue(ctx context.Context) (int, error) {
 	done, err := e.settleDue(ctx)
 	e.Observer.SettlementEnded(done, err)
@@ -108,7 +108,7 @@ func (e *Engine) endedDays(ctx context.Context, days []store.Day, done *Settleme
 		if !ok {
 			var err error
 			if zone, err = time.LoadLocation(d.TimeZone); err != nil {
-				e.Log.ErrorContext(ctx, "settlement: the merchant's time zone cannot be loaded; its captures stay unsettled",
+				e.Log.ErrorContext(ctx, "settlement: the merchant's time zone cannot be loaded, so its captures stay unsettled: correct it",
 					slog.Int64("merchant", d.Tenant.Merchant), slog.String("time_zone", d.TimeZone), slog.Any("error", err))
 			}
 			zones[d.TimeZone] = zone
@@ -161,7 +161,7 @@ func (e *Engine) settlePage(ctx context.Context, traced *tracedPass, d *endedDay
 	return false, nil
 }
 
-// settleTogether settles transactions in one commit, and returns how many it has come to.
+// settleTogether settles transactions in one commit, and returns how many it has handled.
 func (e *Engine) settleTogether(ctx context.Context, d *endedDay, part []store.Unsettled, done *Settlement) (n int, err error) {
 	var settled int
 	var voided []store.Unsettled

@@ -21,7 +21,7 @@ func mustPay(t *testing.T, s *coretest.Service, capture bool) int64 {
 	return s.Number(t, "SELECT MAX(id) FROM transactions")
 }
 
-// mustSettle runs a pass and wants so many transactions settled by it.
+// mustSettle runs a pass, which must settle the given number of transactions.
 func mustSettle(t *testing.T, s *coretest.Service, want int) {
 	t.Helper()
 	if got, err := s.Engine.SettleDue(t.Context()); err != nil || got != want {
@@ -74,9 +74,9 @@ func TestSettleDue(t *testing.T) {
 	wantSettledBooks(t, s)
 }
 
-// TestSettleable: a transaction with several captures is returned once, before one whose capture is
-// newer. Of more captures than the limit there are more. A transaction with a pending void is left
-// out.
+// TestSettleable: a transaction with several captures is returned once, before transactions with
+// newer captures. If there are more captures than the limit, the rest is reported. A transaction
+// with a pending void is left out.
 func TestSettleable(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

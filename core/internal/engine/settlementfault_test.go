@@ -56,7 +56,7 @@ func TestSettlementAfterAClockJump(t *testing.T) {
 }
 
 // TestSettlementLagOfWhatStays: a void without an outcome and a merchant with a bad time zone stay
-// unsettled. The lag shows them after the pass too, and each is counted by its reason; other
+// unsettled. The lag includes them after the pass too, and each is counted by its reason. Other
 // merchants settle.
 func TestSettlementLagOfWhatStays(t *testing.T) {
 	t.Parallel()
@@ -90,7 +90,7 @@ func TestSettlementLagOfWhatStays(t *testing.T) {
 	wantSeries(t, series(), "settlement_lag_seconds 0", `settlement_skipped{reason="void"} 0`)
 }
 
-// wantSeries checks that each line is among the series.
+// wantSeries checks that each line is among the exported series.
 func wantSeries(t *testing.T, series string, lines ...string) {
 	t.Helper()
 	for _, line := range lines {
@@ -118,7 +118,7 @@ func TestOneRefusedCaptureStopsNoOther(t *testing.T) {
 	wantSeries(t, series(), `settlement_skipped{reason="failed"} 1`)
 }
 
-// refuseSettling is a statement that makes the store refuse to settle a transaction.
+// refuseSettling returns a statement that makes the store refuse to settle a transaction.
 func refuseSettling(transaction int64) string {
 	if coretest.Shared() {
 		return fmt.Sprintf("ALTER TABLE transactions ADD CONSTRAINT refused CHECK (id <> %d OR amount_settled = 0)", transaction)
@@ -149,8 +149,8 @@ func mustPayFor(t *testing.T, s *coretest.Service, tenant payment.Tenant) int64 
 	return s.Number(t, "SELECT MAX(id) FROM transactions")
 }
 
-// TestSettlementPages: more captures than a page has, with one that stays in the middle; none is
-// left and none settles twice.
+// TestSettlementPages: there are more captures than a page holds, and one of them cannot settle.
+// All others settle, each once.
 func TestSettlementPages(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

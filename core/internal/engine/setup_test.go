@@ -27,7 +27,7 @@ type step struct {
 	attempt  int64 // of a confirmation, from 1; 0 for all else
 }
 
-// asks reports whether the step is the payment itself: if the acquirer does not have it, it is
+// asks reports whether the step is the payment itself. If the acquirer does not have it, it is
 // closed and not sent again.
 func (st step) asks() bool { return st.verb == coretest.Authorize }
 
@@ -39,7 +39,7 @@ func steps() []step {
 	}
 	confirm := func(ctx context.Context, s *coretest.Service, r engine.Request, txn int64) (engine.Result, error) {
 		a, err := s.Confirm(ctx, r, txn)
-		if errors.Is(err, payment.ErrNotFound) { // of the read before it
+		if errors.Is(err, payment.ErrNotFound) { // from the read before the step
 			err = engine.ErrNotFound
 		}
 		return a, err
@@ -71,7 +71,7 @@ func steps() []step {
 // takeFunc takes a step on a transaction, 0 for a step that makes it.
 type takeFunc func(ctx context.Context, s *coretest.Service, r engine.Request, txn int64) (engine.Result, error)
 
-// followUpSteps is the steps on a transaction that exists: captures, voids and refunds.
+// followUpSteps returns the steps on a transaction that exists: captures, voids and refunds.
 func followUpSteps() []step {
 	return slices.DeleteFunc(steps(), step.asks)
 }
@@ -88,7 +88,7 @@ func (st step) mustLoseOutcome(t *testing.T, s *coretest.Service, effect bool) {
 	heal(s)
 }
 
-// moves is how much the step moves at the acquirer, in minor units.
+// moves returns the amount that the step moves at the acquirer, in minor units.
 func (st step) moves() int64 {
 	if st.verb == coretest.Capture {
 		return 40
@@ -133,7 +133,7 @@ func (st step) mustWait(t *testing.T, s *coretest.Service) int64 {
 	return txn
 }
 
-// MustTransaction is the only transaction of the service.
+// MustTransaction returns the only transaction of the service.
 func MustTransaction(t *testing.T, s *coretest.Service) *payment.Transaction {
 	t.Helper()
 	got, err := s.DB.Transaction(t.Context(), s.Tenant, s.Number(t, "SELECT id FROM transactions"))
@@ -143,7 +143,7 @@ func MustTransaction(t *testing.T, s *coretest.Service) *payment.Transaction {
 	return got
 }
 
-// wantDone checks that the step happened, once, everywhere.
+// wantDone checks that the step took effect once, in the store and at the acquirer.
 func (st step) wantDone(t *testing.T, s *coretest.Service) {
 	t.Helper()
 	got := MustTransaction(t, s)
@@ -179,7 +179,7 @@ func (st step) wantUndone(t *testing.T, s *coretest.Service) {
 	}
 }
 
-// wantSettledBooks checks the rules that hold whenever nothing is open. No step pends, and no key
+// wantSettledBooks checks the rules for a store without open steps. No step is pending, and no key
 // is claimed without a response. Every version of every transaction has exactly one event.
 func wantSettledBooks(t *testing.T, s *coretest.Service) {
 	t.Helper()

@@ -11,9 +11,9 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// TestAClockThatIsBehindPostgreSQL: a core has a payment at the acquirer for as long as an attempt
-// may last. Its clock is as far behind as it may be. The leader, whose clock is as far ahead as a
-// leader's may be, leaves the payment alone in a pass.
+// TestAClockThatIsBehindPostgreSQL: a core waits for the acquirer for as long as an attempt may
+// last. Its clock is as far behind as allowed, and the leader's clock as far ahead. The leader
+// still leaves the payment alone.
 func TestAClockThatIsBehindPostgreSQL(t *testing.T) {
 	t.Parallel()
 	const leaderAhead, attempt = 5 * time.Second, 20 * time.Second

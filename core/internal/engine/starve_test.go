@@ -14,8 +14,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// In each of these tests the store refuses a row that a pass comes to first. All other rows must be
-// done, the refused one must be logged and counted, and it must be done once the store accepts it.
+// In each of these tests the store refuses the first row of a pass. The pass must handle all other
+// rows, and log and count the refused row. It must handle that row once the store accepts it.
 
 // wantSkipped checks that a pass has logged an object that it skipped, and that the series shows
 // it.
@@ -186,7 +186,7 @@ func mustLoseOne(t *testing.T, s *coretest.Service, tenant payment.Tenant) {
 
 // TestRefusedAttemptsStopNoRecovery: the store refuses to write the attempts at more payments of a
 // merchant than a failing lane tries in a pass. It also refuses the removal of an old attempt. The
-// others of the merchant are finished.
+// other payments of the merchant are finished.
 func TestRefusedAttemptsStopNoRecovery(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -220,7 +220,7 @@ func TestRefusedAttemptsStopNoRecovery(t *testing.T) {
 }
 
 // TestRefusedMerchantStopsNoBroadcast: the store refuses the event of one merchant and its failure
-// is kept. The others have their events once, and so have the merchants of a later broadcast.
+// is kept. The other merchants get their events once, and so do the merchants of a later broadcast.
 func TestRefusedMerchantStopsNoBroadcast(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -238,7 +238,7 @@ func TestRefusedMerchantStopsNoBroadcast(t *testing.T) {
 	due := func(want int) {
 		t.Helper()
 		if n, err := s.Engine.BroadcastDue(t.Context()); err != nil || n != want {
-			t.Errorf("told: got %d, %v, want %d", n, err, want)
+			t.Errorf("broadcast: got %d, %v, want %d", n, err, want)
 		}
 	}
 	due(2 * 60)
@@ -254,8 +254,8 @@ func TestRefusedMerchantStopsNoBroadcast(t *testing.T) {
 	due(0)
 }
 
-// TestRefusedRowStopsNoPurge: of idempotency keys and of events. A server drops events by whole
-// partitions, with all of their rows.
+// TestRefusedRowStopsNoPurge: a refused row stops no purge of idempotency keys and of events. A
+// server drops events by whole partitions, with all of their rows.
 func TestRefusedRowStopsNoPurge(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

@@ -10,7 +10,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// The tests of starve_test.go for what erases personal data.
+// The tests of starve_test.go for the passes that erase personal data.
 
 // TestRefusedErasureStopsNoOther: in each table a row is refused that comes first.
 func TestRefusedErasureStopsNoOther(t *testing.T) {
@@ -28,7 +28,7 @@ func TestRefusedErasureStopsNoOther(t *testing.T) {
 			mustErase(t, s)
 			left := int64(1)
 			if table == "transactions" || table == "captures" || table == "refunds" {
-				left = 3 // of one transaction all or nothing is erased
+				left = 3 // a transaction is erased as a whole or not at all
 			}
 			if got := personalIn(t, s); got != left {
 				t.Errorf("rows with personal data: got %d of %d, want %d", got, before, left)
@@ -82,8 +82,8 @@ func personalIn(t *testing.T, s *coretest.Service) int64 {
 		+ (SELECT COUNT(*) FROM payment_methods WHERE client_address <> '')`)
 }
 
-// TestRefusedErasureOfADeletedCustomerStopsNoOther: neither its other transactions nor the
-// transactions of the next deleted customer.
+// TestRefusedErasureOfADeletedCustomerStopsNoOther: the refusal stops neither the erasure of its
+// other transactions nor of the next deleted customer's.
 func TestRefusedErasureOfADeletedCustomerStopsNoOther(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -119,8 +119,8 @@ func TestRefusedErasureOfADeletedCustomerStopsNoOther(t *testing.T) {
 	erase(transactions)
 }
 
-// TestRefusedEventStopsNoErasure: an event of a payment that was erased before its age. The payment
-// is remembered until the event is erased too.
+// TestRefusedEventStopsNoErasure: the store refuses to erase one event of a payment. The payment
+// stays in the list of due erasures until the event is erased too.
 func TestRefusedEventStopsNoErasure(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

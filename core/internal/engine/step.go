@@ -15,27 +15,27 @@ import (
 // methods.
 //
 // A step is never concluded from one attempt while another may be under way. Recovery marks a step
-// before it sends anything (store.Tx.ReclaimStep). From then on, an error proves nothing: it is
-// true of one attempt only. A step closed without proof gets a pending reversal in the same commit.
-// An approval that finds its step closed corrects the step or is reversed (late.go).
+// before it sends anything (store.Tx.ReclaimStep). From then on an error proves nothing, because it
+// applies to one attempt only. A step closed without proof gets a pending reversal in the same
+// commit. An approval that finds its step closed corrects the step or is reversed (late.go).
 type step interface {
 	about() about
 	// again sends the request another time, under the same reference. A step whose card number is
 	// gone inquires instead.
 	again(ctx context.Context, acq acquirer.Acquirer) (acquirer.Answer, error)
-	// commit writes the acquirer's result and returns the response that was stored with it.
-	// store.ErrConflict if the step is not open.
+	// commit writes the acquirer's result, and returns the response that was stored with it. It
+	// returns store.ErrConflict if the step is not open.
 	commit(ctx context.Context, from origin, a acquirer.Answer) (Result, error)
 	// cancel closes the step as one that had no effect.
 	cancel(tx *store.Tx) error
 	// missing decides about a step that the acquirer does not have.
 	missing(ctx context.Context) error
-	// leave hands the open step to recovery, and returns the transaction for the response, nil if
+	// leave leaves the open step to recovery, and returns the transaction for the response, nil if
 	// there is none.
 	leave(ctx context.Context) (*payment.Transaction, error)
-	// correct records the approval a of a step that was closed without this effect. It returns the
-	// response to a success with the correction recorded, and the zero Result with any other. look is
-	// the pending reversal that found the approval, nil for a response.
+	// correct records the approval a of a step that was closed without this effect. If it recorded the
+	// effect, it returns the response to a success, otherwise the zero Result. look is the pending
+	// reversal that found the approval, nil for a response.
 	correct(tx *store.Tx, a acquirer.Answer, look *payment.Reversal) (Result, correction, error)
 }
 
@@ -48,7 +48,7 @@ type about struct {
 	reference string // the acquirer's idempotency key
 	amount    int64  // minor units
 	currency  string
-	captured  bool          // the step takes money: once that has settled, only a refund gives it back
+	captured  bool          // the step takes money; after its settlement, only a refund can return it
 	drawn     int64         // the object that used the token up
 	method    string        // the payment method that the request named, "" for none
 	secrets   vault.Secrets // of the token, if method is one
@@ -61,7 +61,7 @@ type origin struct {
 	look    *payment.Reversal // the pending reversal that found the result; nil for none
 }
 
-// reversal returns the pending reversal of a step that is closed at a time. It is due at once.
+// reversal returns the pending reversal of a step that is closed at a time. It is due immediately.
 func (o about) reversal(at time.Time) *payment.Reversal {
 	return &payment.Reversal{
 		Step: o.StepID, Tenant: o.tenant, Amount: o.amount, Currency: o.currency, Captured: o.captured, Since: at, DueAt: at,
@@ -75,6 +75,6 @@ const (
 	notClosed     correction = "not_closed"     // the step is open, or has this effect
 	recorded      correction = "recorded"       // the step was closed, and now has the effect
 	leftToLook    correction = "left_to_look"   // a pending reversal decides (mustLook)
-	samePart      correction = "same_part"      // a payment that was declined for the same unwanted part
+	samePart      correction = "same_part"      // the payment was declined because of this unwanted part
 	notRecordable correction = "not_recordable" // the step is closed, and the acquirer must reverse the effect
 )

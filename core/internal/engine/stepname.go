@@ -9,15 +9,15 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// The prefixes of the names of steps that are no objects.
+// The prefixes of the names of steps that are not objects.
 const (
 	voidPrefix     id.Prefix = "void"
 	reversalPrefix id.Prefix = "rev"
 )
 
-// StepName is the name of an unfinished step for operators: rev_… of a pending reversal, otherwise
-// the acquirer's reference of the attempt. An earlier attempt at a payment has its own outcome
-// under another reference, so two attempts never share a name.
+// StepName returns the name of an unfinished step for operators: rev_… of a pending reversal,
+// otherwise the acquirer's reference of the attempt. An earlier attempt at a payment has its own
+// outcome under another reference, so two attempts never share a name.
 func StepName(s payment.StepID) string {
 	if s.Kind == payment.ReversalStep {
 		return id.Format(reversalPrefix, s.ID)
@@ -25,8 +25,8 @@ func StepName(s payment.StepID) string {
 	return stepReference(s)
 }
 
-// StepReference is the acquirer's reference of an unfinished step. A pending reversal has that of
-// the step that it reverses.
+// StepReference returns the acquirer's reference of an unfinished step. A pending reversal has the
+// reference of the step that it reverses.
 func StepReference(u *payment.Unfinished) string {
 	if u.Step.Kind == payment.ReversalStep {
 		return stepReference(u.Reverses)
@@ -34,7 +34,8 @@ func StepReference(u *payment.Unfinished) string {
 	return stepReference(u.Step)
 }
 
-// ParseStep returns the filter that selects the step with a name. id.ErrMalformed if it is none.
+// ParseStep returns the filter that selects the step with a name. It returns id.ErrMalformed for
+// any other text.
 func ParseStep(name string) (payment.UnfinishedFilter, error) {
 	prefix, rest, _ := strings.Cut(name, "_")
 	switch first, second, more := strings.Cut(rest, "_"); {

@@ -11,8 +11,8 @@ import (
 )
 
 // TestStepIsNamedAsAtTheAcquirer: an operator sees the reference that the acquirer got for the
-// attempt. That holds for a later attempt to confirm a payment and for a void, too. The name
-// selects this step alone.
+// attempt, also for a void and for a later attempt to confirm a payment. The name selects only this
+// step.
 func TestStepIsNamedAsAtTheAcquirer(t *testing.T) {
 	t.Parallel()
 	for _, st := range steps() {
@@ -45,7 +45,7 @@ func TestStepIsNamedAsAtTheAcquirer(t *testing.T) {
 	}
 }
 
-// wantStep wants a number of unfinished steps with a name.
+// wantStep checks the number of unfinished steps with a name.
 func wantStep(t *testing.T, s *coretest.Service, name string, want int) {
 	t.Helper()
 	f, err := engine.ParseStep(name)
@@ -57,8 +57,8 @@ func wantStep(t *testing.T, s *coretest.Service, name string, want int) {
 	}
 }
 
-// TestReversalShowsWhatItReverses: an operator takes the reference of the reversed step to the
-// acquirer.
+// TestReversalShowsWhatItReverses: an operator sees the reference of the reversed step, which the
+// acquirer knows.
 func TestReversalShowsWhatItReverses(t *testing.T) {
 	t.Parallel()
 	for _, st := range steps() {

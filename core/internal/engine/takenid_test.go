@@ -43,7 +43,7 @@ func wantRedrawn(t *testing.T, s *coretest.Service, table, columns string, inser
 	wantNumber(t, s, table, "SELECT COUNT(*) FROM "+table, 66)
 }
 
-// TestTakenIDOfAToken: another process drew the same number.
+// TestTakenIDOfAToken: another process has used the same id.
 func TestTakenIDOfAToken(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -75,7 +75,7 @@ func TestTakenIDOfAPaymentMethod(t *testing.T) {
 	})
 }
 
-// TestTakenIDOfACustomer: as TestTakenIDOfAToken, for an object without a sealed number.
+// TestTakenIDOfACustomer is TestTakenIDOfAToken for an object without a sealed number.
 func TestTakenIDOfACustomer(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

@@ -28,9 +28,9 @@ type SettlementRun struct {
 	More    bool // transactions wait for the next run
 }
 
-// RunSettlement settles the tenant's captured money as if its day ended now, the transactions of
-// the oldest captures first. It settles as many as runBatch captures have, and fewer if they would
-// take longer than a background commit may.
+// RunSettlement settles the tenant's captured money as if its day ended now. It begins with the
+// oldest captures, reads at most runBatch captures, and stops before a background commit would take
+// too long.
 func (e *Engine) RunSettlement(ctx context.Context, r Request) (Result, error) {
 	defer e.running.enter(ctx, r)()
 	page, more, err := e.Store.Settleable(ctx, r.Tenant, runBatch)
@@ -42,7 +42,7 @@ func (e *Engine) RunSettlement(ctx context.Context, r Request) (Result, error) {
 		n, err := store.Each(tx, page, func(transaction int64) error {
 			err := tx.SettleTransaction(r.Tenant, transaction)
 			if errors.Is(err, store.ErrConflict) {
-				return nil // another command settled it first, or voids it
+				return nil // another command has settled it, or voids it
 			}
 			if err != nil {
 				return err
@@ -77,7 +77,7 @@ func (e *Engine) Expire(ctx context.Context, r Request, transaction int64) (Resu
 }
 
 // AdvanceTestClock moves the merchant's test clock forward. It settles and expires the transactions
-// that are due then, as the background work would a little later.
+// that are due then, which the background work would otherwise do a little later.
 func (e *Engine) AdvanceTestClock(ctx context.Context, r Request, by time.Duration) (Result, error) {
 	defer e.running.enter(ctx, r)()
 	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
@@ -94,13 +94,13 @@ func (e *Engine) AdvanceTestClock(ctx context.Context, r Request, by time.Durati
 	return value(done), err
 }
 
-// catchUp does the tenant's due work, as one of the merchant's lists: it reads on the connections
-// of the background. It keeps its turn for catchUpTime at most. The rest is left to the background,
-// as is work that fails.
+// catchUp does the tenant's due work. It counts as one of the merchant's lists and reads on the
+// connections of the background. It keeps its turn for at most catchUpTime. The background does the
+// rest, and work that failed.
 func (e *Engine) catchUp(ctx context.Context, tenant payment.Tenant) {
 	done, err := e.Store.Turn(ctx, tenant)
 	if err != nil {
-		e.Log.WarnContext(ctx, "test clock: due work is left to the background", slog.Any("error", err))
+		e.Log.WarnContext(ctx, "test clock: the background does the due work", slog.Any("error", err))
 		return
 	}
 	defer done()
@@ -117,9 +117,9 @@ func (e *Engine) catchUp(ctx context.Context, tenant payment.Tenant) {
 	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		e.Log.WarnContext(ctx, "test clock: due work is left to the background", slog.Any("error", err))
+		e.Log.WarnContext(ctx, "test clock: the background does the due work", slog.Any("error", err))
 	case err != nil:
-		e.Log.ErrorContext(ctx, "test clock: due work", slog.Any("error", err))
+		e.Log.ErrorContext(ctx, "test clock: due work failed; the background retries it", slog.Any("error", err))
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// inTimeAhead runs change by a clock that is ahead. The clock is set right after ten minutes, or
-// after two hours if core is to believe it.
+// inTimeAhead runs change while the clock is ahead. The clock is corrected after ten minutes, or
+// after two hours if core should believe it.
 func inTimeAhead(t *testing.T, s *coretest.Service, ahead time.Duration, believed bool, change func()) {
 	t.Helper()
 	held := 10 * time.Minute
@@ -35,7 +35,7 @@ func inTimeAhead(t *testing.T, s *coretest.Service, ahead time.Duration, believe
 	s.DB.ClockAhead()
 }
 
-// timeAhead is a clock that is ahead, and whether core comes to believe it.
+// timeAhead has how far the clock is ahead, and whether core comes to believe it.
 type timeAhead struct {
 	name     string
 	ahead    time.Duration
@@ -49,9 +49,8 @@ func timesAhead() []timeAhead {
 	}
 }
 
-// TestTokensOfATimeAheadAreWiped: a token that a clock ahead wrote keeps its card number for at
-// most an hour after the clock is set right. Its row is removed as soon as the row of another
-// token.
+// TestTokensOfATimeAheadAreWiped: a token of a time ahead keeps its card number for at most an hour
+// after the clock is set right. Its row is removed at the same time as the row of a normal token.
 func TestTokensOfATimeAheadAreWiped(t *testing.T) {
 	t.Parallel()
 	for _, c := range timesAhead() {
@@ -60,7 +59,7 @@ func TestTokensOfATimeAheadAreWiped(t *testing.T) {
 			s := coretest.Open(t)
 			inTimeAhead(t, s, c.ahead, c.believed, func() {
 				MustToken(t, s, cvc)
-				if c.believed { // its number is wiped in the time ahead
+				if c.believed { // its number is wiped while the clock is ahead
 					s.Clock.Advance(payment.TokenLifetime)
 					mustSweep(t, s)
 					MustToken(t, s, cvc)
@@ -96,8 +95,9 @@ func mustSweep(t *testing.T, s *coretest.Service) {
 	}
 }
 
-// TestDeletionsOfATimeAheadAreErased: the next pass erases the other events of a customer that a
-// clock ahead deleted, and the pass after 60 days its payment. Then nothing waits any more.
+// TestDeletionsOfATimeAheadAreErased: a customer was deleted at a time ahead. The next pass erases
+// the customer's other events, and a pass after 60 days erases its payment. Then no row waits any
+// more.
 func TestDeletionsOfATimeAheadAreErased(t *testing.T) {
 	t.Parallel()
 	for _, c := range timesAhead() {
@@ -122,7 +122,7 @@ func TestDeletionsOfATimeAheadAreErased(t *testing.T) {
 				if a, err := s.Engine.DeleteCustomer(t.Context(), s.Request(""), customer, nil); err != nil || a.Status != 200 {
 					t.Fatalf("delete: %d, %v", a.Status, err)
 				}
-				if c.believed { // a pass in the time ahead postpones both
+				if c.believed { // a pass while the clock is ahead postpones both
 					end = s.MustRefuse(t, "UPDATE", "events", fmt.Sprintf("NEW.object_id = %d", customer))
 					pass(0)
 				}
@@ -145,8 +145,8 @@ func TestDeletionsOfATimeAheadAreErased(t *testing.T) {
 	}
 }
 
-// TestPaymentOfATimeAheadOfADeletedCustomer: the deletion waits until the payment that a clock
-// ahead wrote can be erased.
+// TestPaymentOfATimeAheadOfADeletedCustomer: the deletion waits until the payment of a time ahead
+// can be erased.
 func TestPaymentOfATimeAheadOfADeletedCustomer(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -165,9 +165,9 @@ func TestPaymentOfATimeAheadOfADeletedCustomer(t *testing.T) {
 	wantNumber(t, s, "payments with personal data", "SELECT COUNT(*) FROM transactions WHERE details LIKE '%Erika%'", 0)
 }
 
-// TestDelayedErasuresOfATimeAhead: some rows could not be erased in a time ahead. They, and
-// captures and refunds that were to follow, are listed as due and erased once the clock is right.
-// So are the events of the erased objects, and no row waits any more.
+// TestDelayedErasuresOfATimeAhead: some rows could not be erased while the clock was ahead. Once it
+// is right, these rows and the captures and refunds after them are due, and are erased. So are the
+// events of the erased objects. No row stays in the list.
 func TestDelayedErasuresOfATimeAhead(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -197,7 +197,7 @@ func TestDelayedErasuresOfATimeAhead(t *testing.T) {
 	wantNumber(t, s, "erased objects", "SELECT COUNT(*) FROM erased_objects", 0)
 }
 
-// wantDueErasures wants some kinds of rows among the rows that are due for erasure now.
+// wantDueErasures checks the kinds of rows that are due for erasure now.
 func wantDueErasures(t *testing.T, s *coretest.Service, kinds ...string) {
 	t.Helper()
 	due, err := s.DB.DueErasures(t.Context(), s.Clock.Now(), payment.Retention{Personal: keptDays})
@@ -221,9 +221,8 @@ func mustPayOf(t *testing.T, s *coretest.Service, customer int64) {
 		SELECT merchant_id, live, 1, ?, id FROM transactions`, name)
 }
 
-// TestCapturesOfATimeAheadSettle: a capture that a clock ahead took settles when the day of the
-// correction has ended, within nine days if core believed that clock. Not before: its payment can
-// be voided until then.
+// TestCapturesOfATimeAheadSettle: a capture at a time ahead settles after the day of the
+// correction, within nine days if core believed the clock. Until then its payment can be voided.
 func TestCapturesOfATimeAheadSettle(t *testing.T) {
 	t.Parallel()
 	for _, c := range timesAhead() {
@@ -276,8 +275,8 @@ func TestCapturesOfATimeAheadHoldNoWriter(t *testing.T) {
 	}
 }
 
-// TestWaitsOfATimeAheadEnd: a payment that a clock ahead wrote can be confirmed for a day after the
-// correction, or for eight if core believed that clock.
+// TestWaitsOfATimeAheadEnd: a payment at a time ahead can be confirmed for one day after the
+// correction, or for eight days if core believed the clock.
 func TestWaitsOfATimeAheadEnd(t *testing.T) {
 	t.Parallel()
 	for _, c := range timesAhead() {

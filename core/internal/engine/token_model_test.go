@@ -16,7 +16,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/vault"
 )
 
-// modelToken is a token by the rules.
+// modelToken is the expected state of a token.
 type modelToken struct {
 	id   string
 	code string
@@ -35,7 +35,7 @@ type tokenModel struct {
 	paid   int64
 }
 
-// want is how a payment by k must end while the acquirer returns an error, nil for an approval.
+// want returns how a payment by k must end if the acquirer returns err; nil is an approval.
 func (m *tokenModel) want(k *modelToken, says error) (status int, refused error) {
 	status = 201
 	switch {
@@ -111,8 +111,8 @@ func (m *tokenModel) check(r *rapid.T) {
 	}
 }
 
-// TestTokensAgainstAModel: after actions in any order, a token has paid once, within its hour,
-// whole, or not at all.
+// TestTokensAgainstAModel: after actions in any order, a token has made at most one whole payment,
+// within its hour.
 func TestTokensAgainstAModel(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

@@ -9,8 +9,8 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-// TestTokensOutliveAClockSetBack: a clock is set back by mistake for less than an hour. It removes
-// neither the card number nor the security code of a token. A payment by the token has both.
+// TestTokensOutliveAClockSetBack: a clock is set back by mistake for less than an hour. Neither the
+// card number nor the security code of a token is removed, and a payment by the token has both.
 func TestTokensOutliveAClockSetBack(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -63,8 +63,8 @@ func TestTokensOutliveAClockSetBack(t *testing.T) {
 	}
 }
 
-// TestTokensOfAClockSetBackAreWiped: a clock is set back for more than an hour. It keeps no card
-// number and no key of a security code for longer, and no token of the new time loses its number.
+// TestTokensOfAClockSetBackAreWiped: a clock is set back for more than an hour. No card number and
+// no code key is kept for longer than that, and no token of the new time loses its number.
 func TestTokensOfAClockSetBackAreWiped(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -85,8 +85,8 @@ func TestTokensOfAClockSetBackAreWiped(t *testing.T) {
 }
 
 // TestCodeKeysOfAClockThatWasAhead: a clock a day ahead made a key of security codes, and was set
-// back while core was stopped. The key is destroyed an hour after the start. That of an hour that
-// the clock has reached by then stays.
+// back while core was stopped. The key is destroyed an hour after the start. The key of an hour
+// that the clock has reached by then stays.
 func TestCodeKeysOfAClockThatWasAhead(t *testing.T) {
 	t.Parallel()
 	first := coretest.Open(t)

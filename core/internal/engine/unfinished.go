@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// openBatch is how many unfinished steps a page has, openPages how many pages of a source a
-	// pass reads.
+	// openBatch is the number of unfinished steps in a page. openPages is the number of pages of a
+	// source that a pass reads.
 	openBatch, openPages = 500, 4
 	// claimAfter is how old a step must be before recovery claims it: the acquirer may still be
 	// finishing it after its request has ended.
@@ -33,9 +33,9 @@ func (e *Engine) newUnfinished() *unfinished {
 	return u
 }
 
-// source is a table of unfinished steps. It is read a page at a time, from behind the last page on,
-// and from the beginning again after the last page. So a step that cannot be finished delays the
-// read of no later step.
+// source is a table of unfinished steps. A pass reads the pages after the pages of the previous
+// pass, and starts from the beginning after the last page. So a step that cannot be finished does
+// not delay later steps.
 type source struct {
 	kinds [2]payment.StepKind // of the steps in it
 	page  func(ctx context.Context, after int64) (rows []task, last int64, err error)
@@ -144,7 +144,7 @@ func (u *unfinished) ofCapture(c *payment.Capture) (int64, task) {
 }
 
 // ofTransaction returns the id of a transaction, and the task of its unfinished authorization or
-// void. A transaction has one at a time. Attempts at one that cannot be read fail.
+// void. A transaction has one at a time. If the transaction cannot be read, its attempts fail.
 func (u *unfinished) ofTransaction(o store.OpenTransaction) (int64, task) {
 	t := o.Transaction
 	out := task{
@@ -162,9 +162,9 @@ func (u *unfinished) ofTransaction(o store.OpenTransaction) (int64, task) {
 	return t.ID, out
 }
 
-// claimable reports whether no request works on a step that a core began at a time, and this core
-// may claim it. A step of this process is judged by the requests in flight and never by the clock,
-// which may have been set. By an age, a clock that steps would have it claimed under its request.
+// claimable reports whether no request works on a step, and this core may claim it. core has begun
+// the step, at begun. For a step of this process, the requests in flight decide, never the clock.
+// If the age decided, recovery could claim a step during its request after the clock jumped.
 func (u *unfinished) claimable(step payment.StepID, core int64, begun time.Time) bool {
 	p := u.e.Cluster
 	if p == nil {
@@ -181,11 +181,11 @@ func (u *unfinished) reversals(ctx context.Context, after int64) ([]*payment.Rev
 	return u.e.Store.DueReversals(ctx, u.e.Clock.Now(), after, openBatch)
 }
 
-// pager reads the rows of a table behind an id, a page of them.
+// pager reads a page of the rows of a table after an id.
 type pager[T any] func(ctx context.Context, after int64) ([]T, error)
 
-// since makes a list of steps a list of pages: of all steps until the service serves, then of the
-// steps without a recent change.
+// since turns a list of steps into pages. During the start these have all steps, afterwards only
+// the steps without a recent change.
 func since[T any](u *unfinished, list func(ctx context.Context, before, after int64, limit int) ([]T, error)) pager[T] {
 	return func(ctx context.Context, after int64) ([]T, error) {
 		cut := int64(math.MaxInt64 / 2)
@@ -196,7 +196,7 @@ func since[T any](u *unfinished, list func(ctx context.Context, before, after in
 	}
 }
 
-// pageOf makes a list of rows one of tasks.
+// pageOf turns a list of rows into a list of tasks.
 func pageOf[T any](
 	list pager[T], of func(T) (int64, task),
 ) func(ctx context.Context, after int64) (rows []task, last int64, err error) {

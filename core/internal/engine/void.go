@@ -9,9 +9,9 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// Void releases an authorization, cancels a capture that has not settled, or gives up a payment
-// that was not confirmed. It is refused if the transaction has another version than expected; nil
-// is any.
+// Void releases an authorization, cancels a capture that has not settled, or cancels a payment that
+// was not confirmed. It is refused if the transaction has another version than expected. A nil
+// expected matches every version.
 func (e *Engine) Void(ctx context.Context, r Request, transaction int64, expected *int64) (Result, error) {
 	acq, err := e.follower(ctx, r.Tenant, transaction)
 	if err != nil {
@@ -39,8 +39,8 @@ func (e *Engine) Void(ctx context.Context, r Request, transaction int64, expecte
 	return e.takeAgain(ctx, r.ID, &void{e, t}, acq)
 }
 
-// voidOther returns the response to a void that no acquirer can carry out. It cancels a payment
-// that was not confirmed, and refuses all others.
+// voidOther returns the response to a void that needs no request to the acquirer. It cancels a
+// payment that was not confirmed, and refuses all others.
 func (e *Engine) voidOther(tx *store.Tx, r Request, transaction int64, expected *int64) (*Result, error) {
 	done, err := e.cancelWaiting(tx, r, transaction, expected)
 	if errors.Is(err, store.ErrConflict) {
@@ -109,7 +109,7 @@ func (s *void) correct(tx *store.Tx, a acquirer.Answer, look *payment.Reversal) 
 	})
 }
 
-// voidState is the state of a void by its transaction.
+// voidState returns the state of a void by its transaction.
 func voidState(t *payment.Transaction, operation int64) payment.StepState {
 	switch {
 	case t.Status == payment.Voided:

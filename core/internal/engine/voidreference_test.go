@@ -8,8 +8,8 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 )
 
-// TestVoidsOfOneNumber: two voids that have the same number release both payments. Two cores can
-// draw the same number, and the acquirer returns the first result again under the same reference.
+// TestVoidsOfOneNumber: two voids with the same number must release both payments. Two cores can
+// draw the same number. Under one reference, the acquirer would replay the first result.
 func TestVoidsOfOneNumber(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

@@ -12,7 +12,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-// mustExpire makes one pass of the expiry and wants so many ended by it.
+// mustExpire runs one pass of the expiry, which must end the given number of payments.
 func mustExpire(t *testing.T, s *coretest.Service, want int) {
 	t.Helper()
 	if got, err := s.Engine.ExpireDue(t.Context()); err != nil || got != want {
@@ -20,8 +20,8 @@ func mustExpire(t *testing.T, s *coretest.Service, want int) {
 	}
 }
 
-// TestWaitingLapses: to the millisecond 24 hours after it was made, with one event that gives the
-// reason; then no client can confirm it any more.
+// TestWaitingLapses: a transaction that waits to be confirmed is canceled exactly 24 hours after
+// its creation. One event gives the reason, and no client can confirm the transaction any more.
 func TestWaitingLapses(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -43,12 +43,12 @@ func TestWaitingLapses(t *testing.T) {
 		t.Errorf("confirm: got %d, %v: %s", a.Status, err, a.Body)
 	}
 	if calls := s.Acquirer.Calls(coretest.Authorize); len(calls) != 0 {
-		t.Errorf("the acquirer was asked: %v", calls)
+		t.Errorf("the acquirer got requests: %v", calls)
 	}
 	wantSettledBooks(t, s)
 }
 
-// TestManyLapse: more than one commit takes.
+// TestManyLapse: one pass ends more transactions than one commit can.
 func TestManyLapse(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -98,7 +98,7 @@ func TestWaitingLapsesByTheTestClock(t *testing.T) {
 }
 
 // TestConfirmedDoesNotLapse: a confirmed transaction has the expiry of its authorization, or none.
-// A withdrawn one whose time is over lapses.
+// If its confirmation was withdrawn, it lapses when its time is over.
 func TestConfirmedDoesNotLapse(t *testing.T) {
 	t.Parallel()
 	for _, capture := range []bool{false, true} {
@@ -118,7 +118,7 @@ func TestConfirmedDoesNotLapse(t *testing.T) {
 	}
 	s := closings()["withdrawn"](t)
 	s.Clock.Advance(48 * time.Hour)
-	mustExpire(t, s, 0) // it is not known yet
+	mustExpire(t, s, 0) // its outcome is not known yet
 	s.Recover(t)
 	mustExpire(t, s, 1)
 	if got := MustTransaction(t, s); got.Status != payment.Canceled {
@@ -127,7 +127,7 @@ func TestConfirmedDoesNotLapse(t *testing.T) {
 	wantAllReleased(t, s)
 }
 
-// TestConfirmAgainstLapse: exactly one of the two takes place.
+// TestConfirmAgainstLapse: of a confirmation and a concurrent lapse, exactly one takes place.
 func TestConfirmAgainstLapse(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -139,12 +139,12 @@ func TestConfirmAgainstLapse(t *testing.T) {
 		txn := s.Number(t, "SELECT MAX(id) FROM transactions")
 		s.Clock.Advance(24 * time.Hour)
 		var (
-			answer              engine.Result
+			result              engine.Result
 			lapsed              int
 			confirmErr, passErr error
 			both                sync.WaitGroup
 		)
-		both.Go(func() { answer, confirmErr = s.Confirm(t.Context(), s.Request(""), txn) })
+		both.Go(func() { result, confirmErr = s.Confirm(t.Context(), s.Request(""), txn) })
 		both.Go(func() { lapsed, passErr = s.Engine.ExpireDue(t.Context()) })
 		both.Wait()
 		if err := errors.Join(confirmErr, passErr); err != nil {
@@ -155,8 +155,8 @@ func TestConfirmAgainstLapse(t *testing.T) {
 		if lapsed == 1 {
 			status, want = 409, payment.Canceled
 		}
-		if answer.Status != status || got.Status != want || got.Version != 1 {
-			t.Fatalf("got %d and %d lapsed, %s version %d", answer.Status, lapsed, got.Status, got.Version)
+		if result.Status != status || got.Status != want || got.Version != 1 {
+			t.Fatalf("got %d and %d lapsed, %s version %d", result.Status, lapsed, got.Status, got.Version)
 		}
 		confirmed += 1 - lapsed
 	}

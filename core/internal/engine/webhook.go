@@ -15,17 +15,17 @@ import (
 const (
 	// maxEndpoints bounds the deliveries that one event costs its commit.
 	maxEndpoints = 16
-	// maxStored bounds the endpoints that are stored for a tenant, the deleted ones with deliveries
-	// left included. Each costs each look for due deliveries a step.
+	// maxStored bounds the stored endpoints of a tenant, including deleted ones with remaining
+	// deliveries. Each one costs time in every search for due deliveries.
 	maxStored = 2 * maxEndpoints
 )
 
 // The refusals of requests on webhook endpoints that have no response to store.
 var (
-	// ErrTooManyEndpoints: the tenant has as many webhook endpoints as it may, or so many deleted ones
-	// whose deliveries are not yet removed.
+	// ErrTooManyEndpoints: the tenant has as many webhook endpoints as it may, or as many deleted ones
+	// whose deliveries are not removed yet.
 	ErrTooManyEndpoints = errors.New("engine: too many webhook endpoints")
-	// ErrEndpointNotFound: a request names a webhook endpoint that is not there.
+	// ErrEndpointNotFound: a request names a webhook endpoint that does not exist.
 	ErrEndpointNotFound = errors.New("engine: webhook endpoint not found")
 	// ErrEndpointDisabled: nothing is delivered to a disabled endpoint.
 	ErrEndpointDisabled = errors.New("engine: webhook endpoint disabled")
@@ -54,7 +54,7 @@ func (e *Engine) CreateEndpoint(ctx context.Context, r Request, w payment.Endpoi
 	return value(done), err
 }
 
-// ChangeEndpoint lets change edit an endpoint. It is announced when that disables it.
+// ChangeEndpoint calls change on an endpoint. If that disables the endpoint, an event announces it.
 func (e *Engine) ChangeEndpoint(
 	ctx context.Context, r Request, endpoint int64, change func(*payment.Endpoint),
 ) (Result, error) {
@@ -85,8 +85,8 @@ func (e *Engine) DeleteEndpoint(ctx context.Context, r Request, endpoint int64) 
 	})
 }
 
-// RollSecret gives an endpoint its next secret, which the response shows. The secret before it
-// signs too for as long as overlap; older ones no longer do.
+// RollSecret gives an endpoint its next secret, which the response shows. The previous secret also
+// signs for the time of overlap. Older secrets do not.
 func (e *Engine) RollSecret(ctx context.Context, r Request, endpoint int64, overlap time.Duration) (Result, error) {
 	return e.endpointStep(ctx, r, endpoint, func(tx *store.Tx, w *payment.Endpoint) (Result, error) {
 		w.Generation++
@@ -128,8 +128,8 @@ func (e *Engine) DisableEndpoint(tx *store.Tx, w *payment.Endpoint, why payment.
 	return tx.InsertEvent(e.event("webhook_endpoint.disabled", w.Tenant, w.ID, w.Version, e.shown(w)))
 }
 
-// Redeliver has an event delivered once more: to one endpoint, or with 0 to all enabled ones that
-// want its type.
+// Redeliver delivers an event once more: to one endpoint, or with 0 to all enabled endpoints that
+// subscribe to its type.
 func (e *Engine) Redeliver(ctx context.Context, r Request, event, endpoint int64) (Result, error) {
 	defer e.running.enter(ctx, r)()
 	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {

@@ -37,8 +37,8 @@ func TestATokenThatAWrongClockWipedIsNotCharged(t *testing.T) {
 	}
 }
 
-// TestATokenWithoutItsNumberIsNotCharged: the number decides, and not only the time at which the
-// token expires.
+// TestATokenWithoutItsNumberIsNotCharged: a token without its number is refused, even before it
+// expires.
 func TestATokenWithoutItsNumberIsNotCharged(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -47,7 +47,7 @@ func TestATokenWithoutItsNumberIsNotCharged(t *testing.T) {
 	wantExpired(t, s, token)
 }
 
-// wantExpired pays by a token and attaches it to a customer.
+// wantExpired checks that a payment by a token, and its attachment to a customer, are refused.
 func wantExpired(t *testing.T, s *coretest.Service, token string) {
 	t.Helper()
 	found, err := s.Engine.Stored(t.Context(), s.Tenant, token)

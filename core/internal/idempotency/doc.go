@@ -1,3 +1,3 @@
-// Package idempotency decides which requests are the same: it names keys for the store and takes
-// the fingerprint of a request.
+// Package idempotency decides which requests are equal. It names idempotency keys for the store and
+// computes the fingerprint of a request.
 package idempotency

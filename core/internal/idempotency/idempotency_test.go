@@ -48,8 +48,8 @@ func TestFingerprint(t *testing.T) {
 	}
 }
 
-// TestFingerprintOfDeepBodies: a body that nests deeper than any request may counts as no JSON. Its
-// canonical form is not made: that takes time by the square of its length.
+// TestFingerprintOfDeepBodies: a body that nests deeper than a request may is not treated as JSON.
+// Its canonical form is not computed, because that takes quadratic time.
 func TestFingerprintOfDeepBodies(t *testing.T) {
 	t.Parallel()
 	of := func(depth int, inner string) string {
@@ -64,8 +64,8 @@ func TestFingerprintOfDeepBodies(t *testing.T) {
 	}
 }
 
-// TestFingerprintWithoutSecurityCodes wants a code to have no effect, however it is written, and
-// all else to have one.
+// TestFingerprintWithoutSecurityCodes checks that a code has no effect in any spelling, and that
+// everything else has one.
 func TestFingerprintWithoutSecurityCodes(t *testing.T) {
 	t.Parallel()
 	of := func(body string) string {

@@ -59,7 +59,7 @@ var latencies = []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5,
 // commands are the buckets for the commands of a commit.
 var commands = prometheus.ExponentialBuckets(1, 2, 9)
 
-// New returns metrics. A counter stands at 0 before the first event.
+// New returns metrics. A counter is exported as 0 before its first event.
 func New(c Config) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
@@ -67,25 +67,26 @@ func New(c Config) *Metrics {
 			Name: "causeway_request_seconds", Help: "Duration of a request, by route and status.", Buckets: latencies,
 		}, []string{"route", "status"}),
 		groups: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "causeway_store_group_commands", Help: "Commands that shared one commit.", Buckets: commands,
+			Name: "causeway_store_group_commands", Help: "Number of commands in one group commit.", Buckets: commands,
 		}),
 		commits: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "causeway_store_group_seconds", Help: "Time from the begin to the end of a group commit.", Buckets: latencies,
+			Name: "causeway_store_group_seconds", Help: "Duration of a group commit.", Buckets: latencies,
 		}),
 		waits: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "causeway_store_wait_seconds", Help: "How long the first command of a group had waited for the writer.",
+			Name: "causeway_store_wait_seconds", Help: "Time for which the first command of a group commit waited.",
 			Buckets: latencies,
 		}),
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "causeway_refused_requests_total",
-			Help: "Requests refused: over a rate limit or the bound of requests at once, or with an unfinished or slow body.",
+			Help: "Requests refused: over a rate limit or the bound of concurrent requests, or with an unfinished or slow body.",
 		}, []string{"reason"}),
 		logins: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "causeway_operator_logins_total",
-			Help: "Logins at the operator's API, by result: accepted, refused, or limited after too many refused ones.",
+			Help: "Logins at the operator's API, by result: accepted, refused, or limited after too many failures.",
 		}, []string{"result"}),
 		calls: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "causeway_acquirer_seconds", Help: "Time the acquirer took, by operation and outcome.", Buckets: latencies,
+			Name: "causeway_acquirer_seconds", Help: "Duration of a request to the acquirer, by operation and outcome.",
+			Buckets: latencies,
 		}, []string{"operation", "outcome"}),
 		webhooks: newWebhooks(), passes: newPasses(c.Clock), recovery: newRecovery(c.Clock), purges: newPurges(c.Clock),
 	}
@@ -96,7 +97,7 @@ func New(c Config) *Metrics {
 		}, func() float64 { return float64(c.Waiting()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "causeway_core_leads",
-			Help: "1 for the one core that does what is done once for all that share a store; without such, it is this one.",
+			Help: "1 for the leader, which does the background work of all cores on a store; always 1 for a core with a store in a folder.",
 		}, func() float64 { return map[bool]float64{true: 1}[c.Leads()] }),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.registry.MustRegister(pending{c}, secrets{c}, logSize(c))
@@ -120,7 +121,7 @@ func (m *Metrics) startAtZero() {
 	}
 }
 
-// logSize is the series of the store's write-ahead log.
+// logSize returns the series of the store's write-ahead log.
 func logSize(c Config) prometheus.Collector {
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "causeway_store_log_bytes", Help: "Size of SQLite's write-ahead log; 0 for a store on a server.",
@@ -197,7 +198,7 @@ func (a *measured) Inquire(ctx context.Context, reference string) (acquirer.Answ
 
 func (a *measured) time(operation string, call func() (acquirer.Answer, error)) (acquirer.Answer, error) {
 	start := a.clock.Now()
-	answer, err := call()
-	a.calls.WithLabelValues(operation, acquirer.Outcome(answer, err)).Observe(a.clock.Now().Sub(start).Seconds())
-	return answer, err
+	response, err := call()
+	a.calls.WithLabelValues(operation, acquirer.Outcome(response, err)).Observe(a.clock.Now().Sub(start).Seconds())
+	return response, err
 }

@@ -28,17 +28,17 @@ func newPasses(c clock.Clock) passes {
 		clock: c,
 		last: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "causeway_pass_last_success_timestamp_seconds",
-			Help: "When the last pass of settlement or expiry ended that did all that was due.",
+			Help: "End of the last pass of settlement or expiry that handled all due rows.",
 		}, []string{"pass"}),
 		failed: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "causeway_pass_failures_total", Help: "Passes of settlement or expiry that failed. They are made again.",
+			Name: "causeway_pass_failures_total", Help: "Passes of settlement or expiry that failed. They are retried.",
 		}, []string{"pass"}),
 		ended: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "causeway_pass_transactions_total", Help: "Transactions that a pass settled or expired.",
 		}, []string{"pass"}),
 		lag: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "causeway_settlement_lag_seconds",
-			Help: "Time since the end of the oldest day of which a capture is not settled, 0 for none.",
+			Help: "Time since the end of the oldest day with an unsettled capture, 0 for none.",
 		}),
 		skips: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "causeway_settlement_skipped",
@@ -47,16 +47,16 @@ func newPasses(c clock.Clock) passes {
 		}, []string{"reason"}),
 		left: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "causeway_pass_skipped_objects_total",
-			Help: "Objects that a background pass left as they were because of a failure of their own. A later pass tries " +
+			Help: "Objects that a background pass skipped because their change failed. A later pass tries " +
 				"again.",
 		}, []string{"pass"}),
 		behind: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "causeway_core_clock_behind_rows_seconds",
-			Help: "How far this core's clock is behind the newest row of the store, 0 for not at all.",
+			Help: "Time by which this core's clock is behind the newest row of the store; 0 if it is not.",
 		}),
 		ahead: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "causeway_core_clock_unconfirmed_seconds",
-			Help: "How far this core's clock was set ahead and is not believed yet, 0 for not at all.",
+			Help: "Time by which this core's clock is ahead of the confirmed time; 0 if it is not.",
 		}),
 	}
 	for _, pass := range []string{"settlement", "expiry"} {
@@ -113,10 +113,10 @@ func (p *passes) end(pass string, transactions int, err error) {
 	p.last.WithLabelValues(pass).Set(seconds(p.clock.Now()))
 }
 
-// seconds is a time as Prometheus has it.
+// seconds returns a time as Prometheus has it.
 func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
 
-// age is how long ago a time is, 0 for the zero time.
+// age returns how long ago a time is, 0 for the zero time.
 func age(c clock.Clock, t time.Time) float64 {
 	if t.IsZero() {
 		return 0

@@ -26,11 +26,11 @@ func newPurges(c clock.Clock) purges {
 	p := purges{
 		clock: c,
 		rows: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "causeway_purged_rows_total", Help: "Rows that were removed because they are past their time, by kind.",
+			Name: "causeway_purged_rows_total", Help: "Rows that were removed at the end of their retention, by kind.",
 		}, []string{"kind"}),
 		last: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "causeway_purge_last_success_timestamp_seconds",
-			Help: "When the last purge ended that removed all that was past its time, by kind.",
+			Help: "End of the last purge that removed all rows past their retention, by kind.",
 		}, []string{"kind"}),
 	}
 	for _, kind := range []string{keys, tokens, deliveries, events, personal} {

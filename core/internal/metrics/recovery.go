@@ -25,19 +25,19 @@ func newRecovery(c clock.Clock) recovery {
 	r := recovery{
 		attempted: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "causeway_recovery_taken_up_total",
-			Help: "Steps that recovery claimed because no request worked on them any more, by kind. Each claim counts.",
+			Help: "Claims of unfinished steps by recovery, by kind.",
 		}, []string{"step"}),
 		finished: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "causeway_recovery_finished_total", Help: "Steps that recovery brought to their end, by kind.",
+			Name: "causeway_recovery_finished_total", Help: "Steps that recovery ended, by kind.",
 		}, []string{"step"}),
 		open: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "causeway_recovery_open_steps",
-			Help: "Steps that were open for a moment or longer when recovery looked last, by kind.",
+			Help: "Steps without an outcome at the last pass of recovery, by kind.",
 		}, []string{"step"}),
 		oldest: oldest,
 		age: prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "causeway_recovery_oldest_open_seconds",
-			Help: "Age of the oldest step that was open when recovery looked last, 0 for none.",
+			Help: "Age of the oldest step without an outcome at the last pass of recovery; 0 if there is none.",
 		}, func() float64 {
 			if ms := oldest.Load(); ms != 0 {
 				return age(c, time.UnixMilli(ms))
@@ -47,7 +47,7 @@ func newRecovery(c clock.Clock) recovery {
 	}
 	r.contradictions = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "causeway_acquirer_contradictions_total",
-		Help: "Responses of acquirers that did not fit what was recorded, by kind of step and of contradiction.",
+		Help: "Responses of acquirers that contradict the recorded outcome, by kind of step and of contradiction.",
 	}, []string{"step", "kind"})
 	for _, step := range engine.Steps() {
 		for _, kind := range engine.Contradictions() {

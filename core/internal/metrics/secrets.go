@@ -7,7 +7,7 @@ import (
 )
 
 var secretAge = prometheus.NewDesc("causeway_secret_age_seconds",
-	"Time since a secret or key that operators rotate was made or last rotated.", []string{"secret"}, nil)
+	"Age of a secret or key that operators rotate, since its creation or last rotation.", []string{"secret"}, nil)
 
 // secrets reads the ages of secrets at a scrape. While they cannot be read, the series are missing.
 type secrets struct{ Config }

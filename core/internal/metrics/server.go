@@ -24,26 +24,26 @@ type Server struct {
 
 var (
 	connections = prometheus.NewDesc("causeway_store_connections",
-		"Connections to the server, by what they are for and what they do.", []string{"pool", "state"}, nil)
-	most = prometheus.NewDesc("causeway_store_connections_max", "The most connections to the server.",
+		"Connections to the server, by purpose and state.", []string{"pool", "state"}, nil)
+	most = prometheus.NewDesc("causeway_store_connections_max", "Limit of connections to the database server.",
 		[]string{"pool"}, nil)
 	waited = prometheus.NewDesc("causeway_store_connection_waits_total",
-		"How often a command had to wait for a connection.", []string{"pool"}, nil)
+		"Commands that waited for a connection to the database server.", []string{"pool"}, nil)
 	waiting = prometheus.NewDesc("causeway_store_connection_wait_seconds_total",
-		"How long commands have waited for connections, in total.", []string{"pool"}, nil)
+		"Total time for which commands waited for a connection to the database server.", []string{"pool"}, nil)
 	rolledBack = prometheus.NewDesc("causeway_store_rolled_back_total",
-		"Commands that the server rolled back and core ran again, by cause.", []string{"reason"}, nil)
+		"Commands that the database server rolled back and core retried, by cause.", []string{"reason"}, nil)
 	unavailable = prometheus.NewDesc("causeway_store_unavailable_total",
-		"Commands that ended because the server could not be reached or took nothing.", nil, nil)
+		"Commands that ended because the server could not be reached or accepted no commands.", nil, nil)
 	members = prometheus.NewDesc("causeway_core_members",
-		"Cores on this store whose heartbeat is recent, this one included.", nil, nil)
+		"Cores on this store with a recent heartbeat, this one included.", nil, nil)
 	offset = prometheus.NewDesc("causeway_core_clock_offset_seconds",
-		"How far this core's clock is ahead of the server's, at least; negative when behind.", nil, nil)
+		"Least time by which this core's clock is ahead of the database server's; negative if it is behind.", nil, nil)
 	held = prometheus.NewDesc("causeway_lists_held_back_seconds",
-		"How long one command of a core has held new rows back from lists, 0 for none. It takes two scrapes.", nil, nil)
+		"Time for which one command has kept new rows out of lists; 0 if none does. It needs two scrapes.", nil, nil)
 )
 
-// onServer collects series at a scrape. While the server is away, the series are missing.
+// onServer collects series at a scrape. While the server is unavailable, the series are missing.
 type onServer struct {
 	Server
 	clock clock.Clock

@@ -26,11 +26,11 @@ func newWebhooks() webhooks {
 	w := webhooks{
 		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "causeway_webhook_attempts_total",
-			Help: "Attempts to deliver a webhook that ended, by outcome: accepted, or the class of the failure.",
+			Help: "Ended attempts to deliver a webhook, by outcome: accepted, or the class of the failure.",
 		}, []string{"outcome"}),
 		deliveries: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "causeway_webhook_deliveries_total",
-			Help: "Webhook deliveries that ended: accepted by the receiver, or given up.",
+			Help: "Webhook deliveries that ended: accepted by the receiver, or failed.",
 		}, []string{"status"}),
 		disabled: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "causeway_webhook_endpoints_disabled_total",
@@ -38,7 +38,7 @@ func newWebhooks() webhooks {
 		}, []string{"reason"}),
 		discarded: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "causeway_webhook_discarded_total",
-			Help: "Webhook deliveries that were given up because too many were pending.",
+			Help: "Webhook deliveries that ended as failed because too many were pending.",
 		}),
 	}
 	for _, outcome := range []string{
@@ -82,7 +82,7 @@ func (w *webhooks) DeliveriesDiscarded(n int64) {
 
 var (
 	pendingCount = prometheus.NewDesc("causeway_webhook_pending_deliveries",
-		"Webhook deliveries that wait for an attempt or are under way.", nil, nil)
+		"Webhook deliveries that wait for an attempt or are in progress.", nil, nil)
 	pendingAge = prometheus.NewDesc("causeway_webhook_oldest_pending_seconds",
 		"Age of the oldest pending webhook delivery, 0 for none.", nil, nil)
 )

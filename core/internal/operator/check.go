@@ -12,7 +12,7 @@ import (
 )
 
 // FieldError reports a field of a request, or a flag of the command line, with a value that is not
-// allowed. Text names the field and the values that are. It repeats no text of the request, which
+// allowed. Text names the field and the allowed values. It repeats no text of the request, which
 // may contain a secret.
 type FieldError struct{ Field, Text string }
 
@@ -55,7 +55,7 @@ func (u MerchantUpdate) Change() (payment.MerchantChange, error) {
 	return c, nil
 }
 
-// Token checks a new operator token at a time. The error is a FieldError.
+// Token returns the new operator token at the time now. The error is a FieldError.
 func (t TokenCreate) Token(now time.Time) (payment.OperatorToken, error) {
 	out := payment.OperatorToken{Name: t.Name, Role: string(t.Role)}
 	if n := utf8.RuneCountInString(t.Name); n < 1 || n > 100 {

@@ -8,7 +8,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// Root is what every path of the operator's API begins with.
+// Root is the beginning of every path of the operator's API.
 const Root = "/admin/v1"
 
 //go:embed admin.openapi.yaml
@@ -24,7 +24,7 @@ type Status string
 // The statuses of merchants.
 const (
 	Enabled  Status = "enabled"
-	Disabled Status = "disabled" // its API keys open nothing
+	Disabled Status = "disabled" // its API keys are refused
 )
 
 // ObjectMerchant is the object of a Merchant.
@@ -38,7 +38,7 @@ type Merchant struct {
 	Status          Status `json:"status"`
 	TimeZone        string `json:"time_zone"`        // IANA name
 	Cutoff          string `json:"cutoff"`           // HH:MM, when the merchant's day ends there
-	UnlinkedRefunds bool   `json:"unlinked_refunds"` // it may give money to where it took none from
+	UnlinkedRefunds bool   `json:"unlinked_refunds"` // it may refund to cards and accounts without a payment
 	// Days after which personal data of payments is erased, and after which inactive customers are
 	// deleted. Absent: the period of the service.
 	KeepPersonalDays  int `json:"keep_personal_data_days,omitzero"`
@@ -76,7 +76,7 @@ type APIKeyCreate struct {
 	ExpiresAt *v1.Time      `json:"expires_at,omitempty"`
 }
 
-// EventCreate is the body of an announcement. Of a type, a merchant gets one event per name.
+// EventCreate is the body of an announcement. A merchant gets one event for each type and name.
 type EventCreate struct {
 	Mode   v1.Mode        `json:"mode"`
 	Type   v1.EventType   `json:"type"`
@@ -84,8 +84,8 @@ type EventCreate struct {
 	Object jsontext.Value `json:"object"`
 }
 
-// BroadcastCreate is the body of an announcement to all merchants. Of a type, each gets one event
-// per name.
+// BroadcastCreate is the body of an announcement to all merchants. Each merchant gets one event for
+// each type and name.
 type BroadcastCreate struct {
 	Type   v1.EventType   `json:"type"`
 	Name   string         `json:"name"`
@@ -104,13 +104,13 @@ const (
 	Told    BroadcastStatus = "told"
 )
 
-// Broadcast is an announcement to all merchants, and how far it has come.
+// Broadcast is an announcement to all merchants, with its progress.
 type Broadcast struct {
 	Object     string          `json:"object"`
 	Type       v1.EventType    `json:"type"`
 	Name       string          `json:"name"`
 	Status     BroadcastStatus `json:"status"`
-	Merchants  int64           `json:"merchants"` // told so far
+	Merchants  int64           `json:"merchants"` // merchants that got their events so far
 	CreatedAt  v1.Time         `json:"created_at"`
 	FinishedAt *v1.Time        `json:"finished_at,omitempty"`
 }

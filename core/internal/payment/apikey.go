@@ -10,7 +10,7 @@ var (
 	// ErrKeyEnded reports that the key was revoked or has expired.
 	ErrKeyEnded = errors.New("payment: the API key has ended")
 	// ErrMerchantDisabled reports that an operator took the key's merchant out of service.
-	ErrMerchantDisabled = errors.New("payment: merchant disabled")
+	ErrMerchantDisabled = errors.New("payment: the merchant is disabled")
 	// ErrTooManyKeys reports that the merchant has MaxKeys active keys, or MaxStoredKeys valid ones.
 	ErrTooManyKeys = errors.New(
 		"payment: the merchant has 100 active API keys in this mode, or 1,000 valid ones with the rolled ones: revoke one")

@@ -40,11 +40,11 @@ type StepAttempt struct {
 	Running   bool      // the last one has no result yet, or its process ended
 	BegunAt   time.Time // when the last one began
 	NextAt    time.Time // the next one begins at this time or later
-	LastError string    // of the last one that failed, "" while none has; at most 300 bytes
+	LastError string    // of the last failed attempt, "" for none; at most 300 bytes
 }
 
-// RetryAfter is the pause after so many attempts at a step: each is twice the one before it, up to
-// a longest. There is no last attempt.
+// RetryAfter returns the pause after a number of attempts at a step. Each pause is twice the
+// previous one, up to a maximum. There is no last attempt.
 func RetryAfter(kind StepKind, attempts int64) time.Duration {
 	longest := longestRetry
 	if kind == ReversalStep {

@@ -8,7 +8,7 @@ type Customer struct {
 	Tenant    Tenant
 	Details   []byte // the merchant's data, as the contract shows it; opaque here
 	Default   int64  // the payment method that is charged when none is named, 0 for none
-	Version   int64  // counts the announced changes; attaching and detaching a method are such
+	Version   int64  // counts the announced changes, including attached and detached methods
 	Client    Client // that created it; not read back
 	CreatedAt time.Time
 	UpdatedAt time.Time
@@ -26,7 +26,7 @@ type Method struct {
 	Kind        string
 	Fingerprint string
 	Details     []byte // the data that may be shown, as the contract shows it; opaque here
-	Sealed      Sealed // nothing once it is detached
+	Sealed      Sealed // empty after the method is detached
 	Client      Client // that attached it; not read back
 	CreatedAt   time.Time
 	DetachedAt  time.Time // zero while it is attached

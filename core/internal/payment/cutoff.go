@@ -5,9 +5,9 @@ import "time"
 // DayMinutes is how many minutes an ordinary day has; a cut-off is a minute of it.
 const DayMinutes = 24 * 60
 
-// LastCutoff is the latest end of a merchant's day at or before now: minutes after midnight on the
-// clocks of the zone. Where clocks skip that minute the day ends at the jump. Where they show it
-// twice, the day ends at the first time. So each local date has exactly one end.
+// LastCutoff returns the latest end of a merchant's day at or before now: minutes after midnight on
+// the clocks of the zone. Where clocks skip that minute the day ends at the jump. Where they show
+// it twice, the day ends at the first time. So each local date has exactly one end.
 func LastCutoff(now time.Time, zone *time.Location, minutes int) time.Time {
 	local := now.In(zone)
 	for days := 1; ; days-- { // from tomorrow on: a zone that skips a date ends two days at one moment
@@ -17,7 +17,8 @@ func LastCutoff(now time.Time, zone *time.Location, minutes int) time.Time {
 	}
 }
 
-// NextCutoff is the earliest end of a merchant's day at or after t, by the rules of LastCutoff.
+// NextCutoff returns the earliest end of a merchant's day at or after t, by the rules of
+// LastCutoff.
 func NextCutoff(t time.Time, zone *time.Location, minutes int) time.Time {
 	local := t.In(zone)
 	for days := -1; ; days++ {
@@ -27,12 +28,12 @@ func NextCutoff(t time.Time, zone *time.Location, minutes int) time.Time {
 	}
 }
 
-// cutoffOn is the first moment when the zone's clocks show this date and minute, or have jumped
-// past it.
+// cutoffOn returns the first moment when the zone's clocks show this date and minute, or have
+// jumped past it.
 func cutoffOn(year int, month time.Month, day int, zone *time.Location, minutes int) time.Time {
 	wall := time.Date(year, month, day, 0, minutes, 0, 0, time.UTC)
-	// The zone's offsets around the date; they differ when the clocks change that day, and the
-	// larger one comes to the minute first.
+	// The zone's offsets around the date. They differ if the clocks change that day; the larger offset
+	// reaches the minute first.
 	_, before := wall.Add(-36 * time.Hour).In(zone).Zone()
 	_, after := wall.Add(36 * time.Hour).In(zone).Zone()
 	first, second := wall.Add(-seconds(max(before, after))), wall.Add(-seconds(min(before, after)))

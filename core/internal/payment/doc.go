@@ -2,7 +2,6 @@
 // and refunds, how a transaction moves from status to status, and which steps are allowed. It is
 // pure: no SQL, no HTTP, no clock.
 //
-// The store repeats the same conditions in its single-statement updates, because only there can
-// they hold against a concurrent request. The functions here return why a step that did not happen
-// was refused.
+// The store repeats the same conditions in its single-statement updates, because only the store can
+// enforce them against concurrent requests. The functions here return the reason of a refused step.
 package payment

@@ -78,7 +78,7 @@ type Delivery struct {
 
 // DeliveryAttempt is the result of one attempt.
 type DeliveryAttempt struct {
-	At       time.Time     // when it began; zero when none has ended yet
+	At       time.Time     // when it began; zero before the end of the first attempt
 	Status   int           // HTTP status, 0 without a response
 	Error    string        // class of the failure, "" for none
 	Duration time.Duration // in whole milliseconds

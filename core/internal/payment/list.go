@@ -13,11 +13,11 @@ var (
 	// ErrListTimeout reports a list that did not end in its time. A narrower filter may help.
 	ErrListTimeout = errors.New("payment: the list did not end in time")
 	// ErrTooManyLists reports that a merchant's other lists run or wait.
-	ErrTooManyLists = errors.New("payment: too many lists of the merchant run or wait")
+	ErrTooManyLists = errors.New("payment: too many lists of the merchant are in progress or waiting")
 )
 
 // ErrTooManyChanges reports that a merchant's other changes run or wait. Nothing was changed.
-var ErrTooManyChanges = errors.New("payment: too many changes of the merchant run or wait")
+var ErrTooManyChanges = errors.New("payment: too many changes of the merchant are in progress or waiting")
 
 // Page selects one page of a list. Lists are newest first. After and Before are ids, 0 for none,
 // and exclude each other.
@@ -33,7 +33,8 @@ type List[T any] struct {
 	More bool // the list has further rows in the direction of the page
 }
 
-// TransactionFilter narrows a list of transactions. A zero field selects all; all must hold.
+// TransactionFilter narrows a list of transactions. A zero field sets no condition, and all
+// conditions must hold.
 type TransactionFilter struct {
 	Status          Status
 	Customer        string // as the contract writes its id
@@ -45,13 +46,14 @@ type TransactionFilter struct {
 	Before          time.Time // created before this moment
 }
 
-// Terms are the words by which a list of transactions finds one without a scan.
+// Terms are the values by which a list finds a transaction without a scan.
 type Terms struct {
 	Customer  string // as the contract writes its id, "" for none
 	Reference string // the merchant's own, "" for none
 }
 
-// CustomerFilter narrows a list of customers. A zero field selects all; both must hold.
+// CustomerFilter narrows a list of customers. A zero field sets no condition, and both conditions
+// must hold.
 type CustomerFilter struct {
 	Reference string
 	Email     string

@@ -28,7 +28,7 @@ type MerchantChange struct {
 	TimeZone        string
 	Cutoff          int
 	UnlinkedRefunds *bool
-	Personal        *int // days; 0 for the period of the service
+	Personal        *int // days; 0 for the service's default period
 	Customers       *int
 }
 
@@ -70,5 +70,5 @@ func ValidTimeZone(name string) bool {
 	return err == nil && name != "" && name != "Local" // "Local" is the machine's zone, not a merchant's
 }
 
-// ValidCutoff reports whether a day can end so many minutes after midnight.
+// ValidCutoff reports whether a day can end the given number of minutes after midnight.
 func ValidCutoff(minutes int) bool { return minutes >= 0 && minutes < DayMinutes }

@@ -2,7 +2,7 @@ package payment
 
 import "fmt"
 
-// Refusal is why a step was refused. Its code is the contract's.
+// Refusal is the reason why a step was refused. Its code is a code of the contract.
 type Refusal struct {
 	Code    string
 	Message string
@@ -24,11 +24,16 @@ const (
 	AcquirerUnavailable     = "acquirer_unavailable"
 )
 
-// Busy is the refusal while the acquirer's response to an earlier step is missing.
+// isNot returns the message for a transaction whose status does not allow a step.
+func isNot(status Status, wanted, done string) string {
+	return "The transaction is " + string(status) + ". Only one that is " + wanted + " can be " + done + "."
+}
+
+// Busy returns the refusal while the acquirer's response to an earlier step is missing.
 func Busy() *Refusal {
 	return &Refusal{
 		Code:    OperationInProgress,
-		Message: "Another operation on this transaction is still in progress. Try again shortly.",
+		Message: "Another operation on this transaction is in progress. Retry after the seconds in Retry-After.",
 	}
 }
 
@@ -38,7 +43,7 @@ func (t *Transaction) WhyNoConfirm() *Refusal {
 	case t.Status.Open():
 		return Busy()
 	case t.Status != RequiresConfirmation:
-		return &Refusal{Code: NotConfirmable, Message: "A transaction that is " + string(t.Status) + " cannot be confirmed."}
+		return &Refusal{Code: NotConfirmable, Message: isNot(t.Status, "requires_confirmation", "confirmed")}
 	}
 	return nil
 }
@@ -49,18 +54,18 @@ func (t *Transaction) WhyNoCapture(amount int64) *Refusal {
 	case t.Operation != NoOperation || t.Status.Open():
 		return Busy()
 	case t.Status != Authorized && t.Status != PartiallyCaptured:
-		return &Refusal{Code: NotCapturable, Message: "A transaction that is " + string(t.Status) + " cannot be captured."}
+		return &Refusal{Code: NotCapturable, Message: isNot(t.Status, "authorized or partially_captured", "captured")}
 	case t.Authorized == 0:
-		return &Refusal{Code: NotCapturable, Message: "A verification reserves nothing that could be captured."}
+		return &Refusal{Code: NotCapturable, Message: "The transaction only verified the card: it has no amount to capture."}
 	case t.CapturesBegun >= MaxCaptures:
 		return &Refusal{
 			Code:    NotCapturable,
-			Message: fmt.Sprintf("The transaction has %d captures already, and cannot have more.", MaxCaptures),
+			Message: fmt.Sprintf("The transaction has %d captures, which is the limit.", MaxCaptures),
 		}
 	case max(amount, 1) > t.Capturable():
 		return &Refusal{
 			Code: AmountExceedsCapturable, Param: "amount",
-			Message: "The amount is more than what is left to capture (amount_capturable).",
+			Message: fmt.Sprintf("The amount is more than amount_capturable, which is %d.", t.Capturable()),
 		}
 	}
 	return nil
@@ -74,12 +79,15 @@ func (t *Transaction) WhyNoVoid() *Refusal {
 	case t.Status == RequiresConfirmation: // it is canceled
 		return nil
 	case t.Status != Authorized && t.Status != PartiallyCaptured && t.Status != Captured:
-		return &Refusal{Code: NotVoidable, Message: "A transaction that is " + string(t.Status) + " cannot be voided."}
+		return &Refusal{
+			Code:    NotVoidable,
+			Message: isNot(t.Status, "requires_confirmation, authorized, partially_captured or captured", "voided"),
+		}
 	case t.Settled > 0 && t.Capturable() > 0:
 		return &Refusal{
 			Code: NotVoidable,
-			Message: "Captured money has settled: refund that. What is not captured is released by a final capture, or when " +
-				"the authorization expires.",
+			Message: "Captured money has settled: refund it. A final capture releases the rest of the authorization, or its " +
+				"expiry does.",
 		}
 	case t.Settled > 0:
 		return &Refusal{Code: NotVoidable, Message: "Captured money has settled: refund it instead."}
@@ -113,15 +121,15 @@ func (t *Transaction) WhyNoRefund(amount int64) *Refusal {
 	case t.Operation == VoidOperation || t.Status.Open():
 		return Busy()
 	case t.Status != Captured && t.Status != PartiallyCaptured:
-		return &Refusal{Code: NotRefundable, Message: "A transaction that is " + string(t.Status) + " cannot be refunded."}
+		return &Refusal{Code: NotRefundable, Message: isNot(t.Status, "captured or partially_captured", "refunded")}
 	case t.Refundable() == 0 && t.RefundPending > 0:
 		return Busy()
 	case t.Refundable() == 0:
-		return &Refusal{Code: NotRefundable, Message: "The transaction was refunded in full already."}
+		return &Refusal{Code: NotRefundable, Message: "The transaction was already refunded in full."}
 	case amount > t.Refundable():
 		return &Refusal{
 			Code: AmountExceedsRefundable, Param: "amount",
-			Message: "The amount is more than what is left to refund (amount_refundable).",
+			Message: fmt.Sprintf("The amount is more than amount_refundable, which is %d.", t.Refundable()),
 		}
 	}
 	return nil
@@ -133,13 +141,13 @@ func (t *Transaction) WhyNoSettle() *Refusal {
 	case t.Operation != NoOperation:
 		return Busy()
 	case t.Settlement() != SettlementPending:
-		return &Refusal{Code: NotSettleable, Message: "The transaction has no captured money that waits for settlement."}
+		return &Refusal{Code: NotSettleable, Message: "The transaction has no captured money to settle."}
 	}
 	return nil
 }
 
-// WhyNoExpire returns why there is neither an authorization to expire nor a wait for a confirmation
-// to end, or nil if there is.
+// WhyNoExpire returns why a transaction cannot expire: it has no open authorization, and does not
+// wait to be confirmed. It returns nil if it can.
 func (t *Transaction) WhyNoExpire() *Refusal {
 	switch {
 	case t.Operation != NoOperation || t.Status.Open():
@@ -147,7 +155,7 @@ func (t *Transaction) WhyNoExpire() *Refusal {
 	case t.Status != Authorized && t.Status != PartiallyCaptured && t.Status != RequiresConfirmation:
 		return &Refusal{
 			Code:    NotExpirable,
-			Message: "A transaction that is " + string(t.Status) + " has no authorization that could expire.",
+			Message: isNot(t.Status, "authorized, partially_captured or requires_confirmation", "expired"),
 		}
 	}
 	return nil
@@ -162,16 +170,16 @@ func (c *Capture) WhyNoRefund(amount int64) *Refusal {
 	case c.State != StepSucceeded:
 		return &Refusal{
 			Code: NotRefundable, Param: "capture",
-			Message: "A capture that is " + string(c.State) + " cannot be refunded.",
+			Message: "The capture is " + string(c.State) + ". Only one that is succeeded can be refunded.",
 		}
 	case c.Refundable() == 0 && c.RefundPending > 0:
 		return Busy()
 	case c.Refundable() == 0:
-		return &Refusal{Code: NotRefundable, Param: "capture", Message: "The capture was refunded in full already."}
+		return &Refusal{Code: NotRefundable, Param: "capture", Message: "The capture was already refunded in full."}
 	case amount > c.Refundable():
 		return &Refusal{
 			Code: AmountExceedsRefundable, Param: "amount",
-			Message: "The amount is more than what is left to refund of this capture.",
+			Message: fmt.Sprintf("The amount is more than the capture's refundable amount, which is %d.", c.Refundable()),
 		}
 	}
 	return nil

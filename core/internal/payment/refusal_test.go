@@ -6,7 +6,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-// code is a refusal's code, "" for none.
+// code returns a refusal's code, "" for none.
 func code(r *payment.Refusal) string {
 	if r == nil {
 		return ""

@@ -25,11 +25,11 @@ type Reversal struct {
 	Tenant    Tenant
 	Amount    int64 // minor units that the step requested
 	Currency  string
-	Captured  bool      // the step takes money: a capture, or an authorization that captures at once
+	Captured  bool      // the step takes money: a capture, or an authorization that captures immediately
 	Held      int64     // minor units that the acquirer reported as approved; 0 while it has reported none
 	Requested bool      // the acquirer may have received a request to release or drop the step
 	Asked     int64     // release requests with a response
-	Refused   int64     // how many of the last of them were refused
+	Refused   int64     // refused release requests in a row, up to the last one
 	Looks     int64     // inquiries without a result since the acquirer acknowledged the release
 	Version   int64     // counts the changes
 	Since     time.Time // when the acquirer acknowledged the release; before that, when the reversal was written
@@ -44,8 +44,8 @@ func (r *Reversal) Acknowledge(at time.Time) {
 }
 
 // LookAgain counts a look that found nothing and sets the time of the next. Each pause is twice the
-// one before it, up to an hour. It returns false if the pauses add up to LateWindow. They are
-// counted, not measured: a clock that jumps ends at most one of them early.
+// previous one, up to an hour. It returns false if the pauses add up to LateWindow. The pauses are
+// counted, not measured, so a jump of the clock shortens at most one pause.
 func (r *Reversal) LookAgain(at time.Time) bool {
 	r.Looks++
 	waited := time.Duration(0)

@@ -17,7 +17,7 @@ const (
 	PartiallyCaptured    Status = "partially_captured"
 	Captured             Status = "captured"
 	Voided               Status = "voided"
-	Canceled             Status = "canceled" // given up before it was confirmed, or not confirmed in time
+	Canceled             Status = "canceled" // canceled before its confirmation, or not confirmed in time
 	Declined             Status = "declined"
 	Failed               Status = "failed"  // the acquirer has no such payment: nothing was moved
 	Expired              Status = "expired" // the authorization lapsed before anything was captured
@@ -29,12 +29,12 @@ type Step string
 // The steps.
 const (
 	Confirm        Step = "confirm"         // the intent to call the acquirer is durable
-	Withdraw       Step = "withdraw"        // the acquirer never saw it: as if the confirmation had not come
+	Withdraw       Step = "withdraw"        // the acquirer never received it: the state before the confirmation
 	Approve        Step = "approve"         // the acquirer reserved the amount
 	ApproveCapture Step = "approve_capture" // the acquirer reserved and took it
 	Decline        Step = "decline"
 	Fail           Step = "fail"
-	Lose           Step = "lose" // the response did not come
+	Lose           Step = "lose" // the response was lost
 	CapturePart    Step = "capture_part"
 	CaptureRest    Step = "capture_rest"
 	Void           Step = "void"
@@ -92,7 +92,7 @@ func (s Status) Next(step Step) (Status, error) {
 	return next, nil
 }
 
-// Open reports whether the acquirer's word on the authorization is still out.
+// Open reports whether the authorization has no outcome yet.
 func (s Status) Open() bool {
 	return slices.Contains([]Status{Processing, Unknown}, s)
 }

@@ -2,15 +2,15 @@ package payment
 
 import "time"
 
-// Sealed are the hidden values of an object, encrypted for that object alone. The object lacks, or
-// has lost, a value whose field has no text.
+// Sealed are the hidden values of an object, encrypted for that object only. An empty field means
+// that the object has no such value, or has lost it.
 type Sealed struct {
 	Key    uint32 // which key of the vault sealed the number
 	Number []byte
 	Code   SealedCode // of a token
 }
 
-// SealedCode is a token's security code. The zero SealedCode is none.
+// SealedCode is the encrypted security code of a token. The zero value means none.
 type SealedCode struct {
 	Key  CodeKey
 	Text []byte // encrypted by Key and the token's value together
@@ -28,8 +28,8 @@ type CodeKey struct {
 // CodeHour returns the number of the hour of t, counted from 1970.
 func CodeHour(t time.Time) int64 { return t.Unix() / int64(time.Hour/time.Second) }
 
-// CodeHours is how many hours a code key lives, its own included: until the last token expires
-// whose code it sealed.
+// CodeHours is the number of hours for which a code key exists, including its own hour: until all
+// tokens whose codes it sealed have expired.
 const CodeHours = 2
 
 // The kinds of payment sources.
@@ -41,7 +41,7 @@ const (
 // TokenLifetime is how long a token can be used, by the stored time.
 const TokenLifetime = time.Hour
 
-// Token stands for a card or bank account that was typed once, for one use.
+// Token stands for a card or bank account, for a single use.
 type Token struct {
 	ID         int64
 	Tenant     Tenant
@@ -49,7 +49,7 @@ type Token struct {
 	Details    []byte // its public description, as the contract shows it; opaque here
 	Sealed     Sealed
 	SecretHash []byte // of its TokenValue
-	CVCGiven   bool   // whether a security code came with it; the code itself is gone after the first use
+	CVCGiven   bool   // whether it was created with a security code; the code is wiped at the first use
 	UsedBy     int64  // number of the transaction or payment method that used it; 0 for unused
 	UsedAt     time.Time
 	Client     Client // that created it; not read back

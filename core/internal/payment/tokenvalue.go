@@ -17,12 +17,12 @@ const (
 	secretAlphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 )
 
-// NewTokenValue returns the value that a client pays with by the token of this number. It is the
-// token's id (tok_…), an underscore, and 32 letters that come from crypto/rand and occur in nothing
-// else. The store keeps only HashTokenValue of it.
+// NewTokenValue returns the value with which a client pays by the token of this number. It is the
+// token's id (tok_…), an underscore, and 32 random letters from crypto/rand. The store keeps only
+// HashTokenValue of it.
 func NewTokenValue(token int64) secret.String {
 	var random [secretLetters]byte
-	_, _ = rand.Read(random[:]) // never fails: the runtime ends the program where there is no randomness
+	_, _ = rand.Read(random[:]) // never fails: without randomness the runtime ends the program
 	for i, b := range random {
 		random[i] = secretAlphabet[int(b)%len(secretAlphabet)]
 	}
@@ -40,15 +40,14 @@ func TokenOfValue(value string) (token int64, ok bool) {
 	return token, err == nil
 }
 
-// HashTokenValue returns the SHA-256 of a value. A value has 160 random bits, so its hash confirms
-// no guess and needs no key.
+// HashTokenValue returns the SHA-256 of a value. A value has 160 random bits, so guesses are
+// hopeless and the hash needs no key.
 func HashTokenValue(value secret.String) []byte {
 	sum := sha256.Sum256([]byte(value.Reveal()))
 	return sum[:]
 }
 
-// Opens reports whether value is the token's own, in a time that does not depend on how much of it
-// is right.
+// Opens reports whether value is the token's value. It compares in constant time.
 func (t *Token) Opens(value secret.String) bool {
 	return subtle.ConstantTimeCompare(t.SecretHash, HashTokenValue(value)) == 1
 }

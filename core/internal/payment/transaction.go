@@ -2,24 +2,23 @@ package payment
 
 import "time"
 
-// Tenant is whose objects these are: a merchant in one mode. Objects of another tenant do not exist
-// for it.
+// Tenant is the owner of objects: a merchant in one mode. It cannot see objects of other tenants.
 type Tenant struct {
 	Merchant int64
 	Live     bool
 }
 
-// Client is the sender of a request, as rows record it for a later inquiry.
+// Client is the sender of a request, as rows record it for later questions of operators.
 type Client struct {
 	APIKey  int64  // 0 for none
 	Address string // "203.0.113.7", "2001:db8::1"; "" if unknown or erased
 }
 
-// ConfirmWithin is how long after it was made a payment may wait to be confirmed. Then it is
+// ConfirmWithin is how long a payment may wait to be confirmed after its creation. Then it is
 // canceled.
 const ConfirmWithin = 24 * time.Hour
 
-// Settlement is how far captured money has come.
+// Settlement is the state of captured money.
 type Settlement string
 
 // The settlement axis.
@@ -54,7 +53,7 @@ type Transaction struct {
 	// RefusedConfirmations counts the confirmations by publishable keys that were refused because of
 	// their payment source.
 	RefusedConfirmations int64
-	// 0 when it was confirmed in its create; else the confirmation that runs, ran or comes next,
+	// 0 if the create confirmed it; otherwise the number of the present, last or next confirmation,
 	// from 1
 	Attempt       int64
 	Amount        int64
@@ -84,9 +83,9 @@ type Transaction struct {
 	// Client requested the transaction, Confirmer its last confirmation, Voider its last void or
 	// cancelation.
 	Client, Confirmer, Voider Client
-	// Core is the process that works on the open request, 0 where there is only one.
+	// Core is the process that works on the open request, 0 if there is only one process.
 	Core int64
-	// ReclaimedAt is when recovery took the open request up; the zero time while only its first
+	// ReclaimedAt is when recovery claimed the open request; the zero time while only its first
 	// attempt works on it.
 	ReclaimedAt time.Time
 	CreatedAt   time.Time
@@ -107,7 +106,7 @@ type Result struct {
 	CheckCVC             string
 	CheckAddressLine     string
 	CheckPostalCode      string
-	AVSCode              string // the networks' own characters for the checks, "" where there was none
+	AVSCode              string // the networks' characters for the checks, "" for none
 	CVCCode              string
 	CAVVCode             string
 }
@@ -120,7 +119,7 @@ func (t *Transaction) Authorizer() Client {
 	return t.Client
 }
 
-// Capturable is the amount that a capture may still take.
+// Capturable returns the amount that a capture may still take.
 func (t *Transaction) Capturable() int64 {
 	if t.Status != Authorized && t.Status != PartiallyCaptured {
 		return 0
@@ -128,7 +127,7 @@ func (t *Transaction) Capturable() int64 {
 	return t.Authorized - t.Captured - t.CapturePending
 }
 
-// Refundable is the amount that a refund may still give back.
+// Refundable returns the amount that a refund may still give back.
 func (t *Transaction) Refundable() int64 {
 	if t.Status != Captured && t.Status != PartiallyCaptured {
 		return 0
@@ -148,7 +147,7 @@ func (t *Transaction) Settlement() Settlement {
 	}
 }
 
-// StepState is how far a capture or refund has come.
+// StepState is the state of a capture or refund.
 type StepState string
 
 // The states of captures and refunds.
@@ -169,21 +168,21 @@ type Capture struct {
 	Currency       string
 	Final          bool // releases the uncaptured rest
 	Settled        bool
-	Refunded       int64 // of refunds that are of this capture
+	Refunded       int64 // by refunds of this capture
 	RefundPending  int64
 	Details        []byte
 	FailureCode    string
 	FailureMessage string
 	Claim          int64
 	Client         Client    // that requested it
-	Core           int64     // as of a transaction
-	ReclaimedAt    time.Time // as of a transaction
+	Core           int64     // as in Transaction
+	ReclaimedAt    time.Time // as in Transaction
 	CreatedAt      time.Time
 	UpdatedAt      time.Time
 }
 
-// Refundable is the amount that a refund may still give back of this capture. Its transaction may
-// have less left.
+// Refundable returns the amount that a refund may still give back of this capture. Its transaction
+// may have less left.
 func (c *Capture) Refundable() int64 {
 	if c.State != StepSucceeded {
 		return 0
@@ -194,8 +193,8 @@ func (c *Capture) Refundable() int64 {
 // Refund gives captured money back, or money without a payment before it.
 type Refund struct {
 	ID             int64
-	Transaction    int64 // 0 for one that is of no payment
-	Capture        int64 // the capture it is of, 0 where it is of no single one
+	Transaction    int64 // 0 for an unlinked refund
+	Capture        int64 // the capture that it refunds, 0 if it refunds no single one
 	Tenant         Tenant
 	State          StepState
 	Amount         int64 // minor units
@@ -205,22 +204,22 @@ type Refund struct {
 	FailureMessage string
 	Claim          int64
 	Client         Client    // that requested it
-	Core           int64     // as of a transaction
-	ReclaimedAt    time.Time // as of a transaction
+	Core           int64     // as in Transaction
+	ReclaimedAt    time.Time // as in Transaction
 	CreatedAt      time.Time
 	UpdatedAt      time.Time
 }
 
-// MaxRefusedConfirmations is how many confirmations of one transaction a publishable key can have
-// refused because of a token or payment method that it names. After that only a secret key confirms
-// the transaction.
+// MaxRefusedConfirmations is the largest number of confirmations of one transaction by publishable
+// keys that may be refused because of the token or payment method. After that only a secret key can
+// confirm the transaction.
 const MaxRefusedConfirmations = 10
 
 // MaxCaptures is how many captures of one transaction can reach the acquirer, declined ones
-// included. Card networks number 99 captures of an authorization at most. Each statement that
+// included. Card networks number at most 99 captures of an authorization. Each statement that
 // settles or voids a transaction changes all its captures, so this also bounds its commit.
 const MaxCaptures = 250
 
-// AuthorizationLifetime is how long an uncaptured authorization lasts if the acquirer named no end,
-// as for one that an operator records as approved. Card networks release a hold after seven days.
+// AuthorizationLifetime is how long an uncaptured authorization lasts if the acquirer set no end,
+// for example if an operator records it as approved. Card networks release a hold after seven days.
 const AuthorizationLifetime = 7 * 24 * time.Hour

@@ -37,7 +37,7 @@ func newBuckets[K comparable](kind string, perSecond int) *buckets[K] {
 	}
 }
 
-// take counts a request of k. Nil allows all, and has no policy.
+// take counts a request of k. A nil receiver allows all requests, and has no policy.
 func (l *buckets[K]) take(k K, now time.Time) Verdict {
 	if l == nil {
 		return Verdict{Allowed: true}
@@ -53,7 +53,7 @@ func (l *buckets[K]) take(k K, now time.Time) Verdict {
 	return v
 }
 
-// seconds is how long it takes to earn tokens, rounded up.
+// seconds returns how long it takes to refill tokens, rounded up.
 func (l *buckets[K]) seconds(tokens float64) int { return int(math.Ceil(tokens / float64(l.rate))) }
 
 func (l *buckets[K]) bucket(k K, now time.Time) *rate.Limiter {
@@ -77,7 +77,7 @@ func (l *buckets[K]) bucket(k K, now time.Time) *rate.Limiter {
 }
 
 // sweep makes room. A full bucket is equal to a new one, so it is removed first. If too few are
-// full, the fullest others are removed too, and their clients begin anew.
+// full, the fullest others are removed too, and their clients start with full buckets.
 func (l *buckets[K]) sweep(now time.Time) {
 	const room = maxBuckets / 4
 	for missing := 0.0; missing == 0 || len(l.all) > maxBuckets-room; missing = 2*missing + 1 {

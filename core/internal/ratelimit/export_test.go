@@ -3,10 +3,10 @@ package ratelimit
 // MaxBuckets is the bound.
 const MaxBuckets = maxBuckets
 
-// Len is how many buckets of keys there are.
+// Len returns how many buckets of keys there are.
 func (l *Limiter) Len() int { return l.keys.len() }
 
-// LenOfPayers is how many buckets of the smallest networks there are.
+// LenOfPayers returns how many buckets of the smallest networks there are.
 func (l *Limiter) LenOfPayers() int { return l.payers[0].len() }
 
 func (l *buckets[K]) len() int {

@@ -9,16 +9,16 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/ratelimit"
 )
 
-// shop is the publishable keys of a merchant.
+// shop stands for the publishable keys of a merchant.
 var shop = ratelimit.Group{Merchant: 1, Public: true}
 
-// from is a payer of the shop at an address.
+// from returns a payer of the shop at an address.
 func from(address string) ratelimit.Client {
 	return ratelimit.Client{Key: 1, Group: shop, Payer: netip.MustParseAddr(address)}
 }
 
-// allowed sends n requests at once, each from the address that a function returns, and returns how
-// many were allowed.
+// allowed sends n concurrent requests, each from the address that from returns. It returns how many
+// were allowed.
 func allowed(l *ratelimit.Limiter, n int, address func(i int) string) (count int) {
 	for i := range n {
 		if l.Take(from(address(i)), birth).Allowed {
@@ -83,8 +83,8 @@ func TestVerdictOfPayers(t *testing.T) {
 	}
 }
 
-// TestPayersShareNoBudget: the keys of a merchant have one budget for a payer. Other merchants and
-// the other mode have others, and so do requests without a payer.
+// TestPayersShareNoBudget: all keys of a merchant share one budget for a payer. Other merchants,
+// the other mode and requests without a payer have separate budgets.
 func TestPayersShareNoBudget(t *testing.T) {
 	t.Parallel()
 	l := ratelimit.New(ratelimit.Rates{Key: 20, Merchant: 20, Payer: 1})
@@ -109,7 +109,8 @@ func TestPayersShareNoBudget(t *testing.T) {
 	}
 }
 
-// TestTakeForbidden: requests that a key must not make leave the budget of the key as it is.
+// TestTakeForbidden: requests for which a key lacks the right do not count towards the key's
+// budget.
 func TestTakeForbidden(t *testing.T) {
 	t.Parallel()
 	l := ratelimit.New(ratelimit.Rates{Key: 2, Payer: 1})

@@ -8,8 +8,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/httpx"
 )
 
-// Rates are requests a second. A client that has been idle may send twice as many at once. 0 sets
-// no limit.
+// Rates are requests a second. A client that has been idle may send twice as many at the same time.
+// 0 sets no limit.
 type Rates struct {
 	Key      int // of each key
 	Merchant int // of each group of keys
@@ -25,8 +25,9 @@ type Limiter struct {
 }
 
 // networks are the networks of a payer that have a bucket, the smallest one first. Every client can
-// read a publishable key, so without them one client could use up the key's bucket. One client can
-// have all 65,536 networks of 64 bits in one of 48 bits, and a provider all of these in one of 32.
+// read a publishable key, so without these buckets one client could use up the key's bucket. One
+// client can have all 65,536 networks of 64 bits in a network of 48 bits. A provider can have a
+// whole network of 32 bits.
 var networks = [...]struct {
 	kind   string
 	v4, v6 int // bits
@@ -50,8 +51,8 @@ type Client struct {
 	Payer netip.Addr // the client address of a request with a publishable key; zero for none
 }
 
-// Group is the keys of one merchant that share a bucket. Public keys share a second one, because
-// any client can use that up.
+// Group is the keys of one merchant that share a bucket. Public keys share a second bucket, because
+// any client can use it up.
 type Group struct {
 	Merchant     int64
 	Live, Public bool
@@ -77,9 +78,9 @@ func New(r Rates) *Limiter {
 }
 
 // Take counts a request. It counts towards the networks of its payer, its key and its group of
-// keys, in this order. A bucket that refuses it is the last one that counts it. So payers of one
-// network cannot use up the key's bucket. The verdict is the one of the bucket that refused the
-// request. Else it is the one of the key, or of another bucket if keys have none.
+// keys, in this order. If a bucket refuses it, later buckets do not count it. So payers of one
+// network cannot use up the key's bucket. Take returns the verdict of the bucket that refused the
+// request. If none did, it returns the key's verdict, or another bucket's if keys have none.
 func (l *Limiter) Take(c Client, now time.Time) Verdict {
 	payer := l.takePayer(c, now)
 	if !payer.Allowed {
@@ -101,8 +102,8 @@ func (l *Limiter) Take(c Client, now time.Time) Verdict {
 	return payer
 }
 
-// TakeForbidden counts a request that its key must not make. It counts towards the networks of its
-// payer alone, and without these like any other request.
+// TakeForbidden counts a request that its key must not make. It counts only towards the networks of
+// its payer. Without these it counts like any other request.
 func (l *Limiter) TakeForbidden(c Client, now time.Time) Verdict {
 	if v := l.takePayer(c, now); v.Policy != "" {
 		return v
@@ -110,9 +111,9 @@ func (l *Limiter) TakeForbidden(c Client, now time.Time) Verdict {
 	return l.Take(c, now)
 }
 
-// takePayer counts a request towards the networks of its payer. The verdict is the one of the
-// network that refused it, else the one of the smallest network. It allows a request without a
-// payer and has no policy then.
+// takePayer counts a request towards the networks of its payer. It returns the verdict of the
+// network that refused it, otherwise of the smallest network. A request without a payer is allowed,
+// without a policy.
 func (l *Limiter) takePayer(c Client, now time.Time) Verdict {
 	first := Verdict{Allowed: true}
 	if !c.Payer.IsValid() {
@@ -130,5 +131,5 @@ func (l *Limiter) takePayer(c Client, now time.Time) Verdict {
 	return first
 }
 
-// Field is the value of the RateLimit header field.
+// Field returns the value of the RateLimit header field.
 func (v Verdict) Field() string { return fmt.Sprintf(`"%s";r=%d;t=%d`, v.Of, v.Remaining, v.Reset) }

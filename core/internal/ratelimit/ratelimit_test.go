@@ -11,7 +11,7 @@ import (
 
 var birth = time.Date(2026, time.November, 21, 9, 30, 0, 0, time.UTC)
 
-// key is a client with this key, which is the only one of its merchant.
+// key returns a client with this key, which is the only one of its merchant.
 func key(n int64) ratelimit.Client {
 	return ratelimit.Client{Key: n, Group: ratelimit.Group{Merchant: n}}
 }
@@ -45,8 +45,8 @@ func TestTake(t *testing.T) {
 	}
 }
 
-// TestTakeOfMerchant: the keys of a merchant have one budget besides their own. It is exact, and
-// other merchants, the other mode and public keys have other budgets.
+// TestTakeOfMerchant: the keys of a merchant share an exact budget in addition to their own
+// budgets. Other merchants, the other mode and public keys have separate ones.
 func TestTakeOfMerchant(t *testing.T) {
 	t.Parallel()
 	l := ratelimit.New(ratelimit.Rates{Key: 2, Merchant: 3})
@@ -72,7 +72,7 @@ func TestTakeOfMerchant(t *testing.T) {
 	}
 }
 
-// TestTakeOfKeyOverItsRate: requests over a key's own rate use up none of the merchant's.
+// TestTakeOfKeyOverItsRate: requests over a key's own rate do not count towards the merchant's.
 func TestTakeOfKeyOverItsRate(t *testing.T) {
 	t.Parallel()
 	l := ratelimit.New(ratelimit.Rates{Key: 1, Merchant: 2})
@@ -102,7 +102,7 @@ func TestBucketsAreBounded(t *testing.T) {
 	for n := range int64(ratelimit.MaxBuckets) {
 		l.Take(key(n), birth)
 	}
-	// All are full again: one that is in use stays, the others go.
+	// All buckets are full again. A bucket in use stays, the others are removed.
 	now := birth.Add(time.Hour)
 	l.Take(key(5), now)
 	l.Take(key(5), now)

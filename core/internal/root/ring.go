@@ -13,7 +13,7 @@ import (
 // ReadEvery is how often a running core reads the set again.
 const ReadEvery = 10 * time.Second
 
-// missEvery bounds how often Missed reads the set.
+// missEvery is the shortest interval between two reads of the set by Missed.
 const missEvery = time.Second
 
 // Location is where a set is stored.
@@ -31,7 +31,7 @@ type Ring struct {
 
 	mu     sync.RWMutex // guards the fields below
 	set    *Set
-	kept   []byte    // as it was read
+	kept   []byte    // the stored form that was read
 	missed time.Time // when Missed read last
 }
 
@@ -44,7 +44,7 @@ func Open(ctx context.Context, location Location, c clock.Clock) (*Ring, error) 
 	return r, nil
 }
 
-// Of is the ring of a set that is kept nowhere.
+// Of returns the ring of a set that is not stored.
 func Of(s *Set, c clock.Clock) *Ring { return &Ring{set: s, clock: c} }
 
 // Read reads the set again, and reports whether it has changed.
@@ -72,9 +72,8 @@ func (r *Ring) Read(ctx context.Context) (changed bool, err error) {
 	return true, nil
 }
 
-// Missed reads the set again if a value was made by no version that this process has, and reports
-// whether it has changed. It reads at most once a second, because any client can send values that
-// were never made.
+// Missed reads the set again after a value of an unknown version, and reports whether the set has
+// changed. It reads at most once a second, because any client can send invented values.
 func (r *Ring) Missed(ctx context.Context) bool {
 	now := r.clock.Now()
 	r.mu.Lock()
@@ -90,7 +89,7 @@ func (r *Ring) Missed(ctx context.Context) bool {
 	return err == nil && changed
 }
 
-// Set is the set as it was read last.
+// Set returns the set of the last read.
 func (r *Ring) Set() *Set {
 	r.mu.RLock()
 	defer r.mu.RUnlock()

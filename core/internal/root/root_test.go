@@ -36,8 +36,8 @@ func mustRotate(t *testing.T, s *root.Set, now time.Time) *root.Set {
 	return next
 }
 
-// TestVersions: a new version is used for new values from its activation on. Older ones stay for
-// the values made with them, and lasting keys never change.
+// TestVersions: from its activation on, a new version is used for new values. Older versions stay
+// for their values, and lasting keys never change.
 func TestVersions(t *testing.T) {
 	t.Parallel()
 	one := mustSet(t)
@@ -76,7 +76,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestDropped: the older versions go once nothing stored can need them, not before.
+// TestDropped: older versions are dropped only when no stored value can need them.
 func TestDropped(t *testing.T) {
 	t.Parallel()
 	s := mustSet(t)
@@ -101,8 +101,7 @@ func TestDropped(t *testing.T) {
 	}
 }
 
-// TestStored: a stored set is read as it was written, a damaged one is rejected, and no secret is
-// printed.
+// TestStored: a stored set is read unchanged, a damaged set is rejected, and no secret is printed.
 func TestStored(t *testing.T) {
 	t.Parallel()
 	s := mustRotate(t, mustSet(t), birth)
@@ -134,8 +133,8 @@ func TestStored(t *testing.T) {
 	}
 }
 
-// TestFile: eight processes that start at once agree on one set, and nothing else is left in the
-// folder.
+// TestFile: eight processes that start at the same time agree on one set, and the folder has no
+// other file.
 func TestFile(t *testing.T) {
 	t.Parallel()
 	file := secretfile.Path(filepath.Join(t.TempDir(), "root.secret"))
@@ -163,7 +162,7 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// shelf is a location that counts its readers.
+// shelf is a location that counts its reads.
 type shelf struct {
 	kept  []byte
 	reads int
@@ -172,8 +171,8 @@ type shelf struct {
 func (s *shelf) Read(context.Context) ([]byte, error) { s.reads++; return s.kept, nil }
 func (s *shelf) String() string                       { return "the shelf" }
 
-// TestMissed: a value of an unknown version has the set read again, and no more than once a second
-// however many there are.
+// TestMissed: a value of an unknown version makes Ring read the set again. It does so at most once
+// a second, for any number of such values.
 func TestMissed(t *testing.T) {
 	t.Parallel()
 	c := clock.NewFake(birth)

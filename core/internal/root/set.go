@@ -25,8 +25,7 @@ const (
 	ClientSecrets Purpose = "client-secret"
 )
 
-// Lasting is the use of a key that no rotation changes, since the values made with it must stay
-// equal.
+// Lasting is the use of a key that no rotation changes, because its values must stay equal.
 type Lasting string
 
 // The lasting keys. Each is a separate random secret.
@@ -57,9 +56,9 @@ func (l Lasting) Use() string {
 // Lasts returns the reason why a lasting key never changes.
 func (l Lasting) Lasts() string {
 	return map[Lasting]string{
-		CardFingerprints: "merchants keep fingerprints, and the same card must have the same one",
+		CardFingerprints: "merchants store fingerprints, and a card must keep its fingerprint",
 		Requests:         "a retry across the change would act twice",
-		WebhookSecrets:   "merchants hold the secrets; each rolls its own by the API",
+		WebhookSecrets:   "merchants hold the secrets; each merchant rolls its secrets by the API",
 		AuditRecords:     "older records could not be verified any more",
 		VaultKEK:         "replace it by a key-encryption key of yours, with core vault rewrap",
 	}[l]
@@ -75,11 +74,11 @@ func (l Lasting) Algorithm() string {
 
 func purposes() []Purpose { return []Purpose{APIKeys, Responses, ClientSecrets} }
 
-// Activation is how long after its making a version is used for new values. By then each core has
-// read it: they do every ReadEvery.
+// Activation is the time from the creation of a version to its use for new values. By then each
+// core has read it, because cores read the set every ReadEvery.
 const Activation = time.Minute
 
-// Overlap is how long a version stays needed after the next one is active. Responses and client
+// Overlap is how long a version is still needed after the next one is active. Responses and client
 // secrets made under it are stored for 24 h.
 const Overlap = 24 * time.Hour
 
@@ -88,9 +87,9 @@ var (
 	// ErrPending: the newest version is not active yet.
 	ErrPending = errors.New("root secret: the newest version is not in use yet")
 	// ErrNothingOlder: there is one version only.
-	ErrNothingOlder = errors.New("root secret: there is no older version")
+	ErrNothingOlder = errors.New("root secret: there is no older version to drop")
 	// ErrOverlap: the newest version has been active for less than Overlap.
-	ErrOverlap = errors.New("root secret: stored responses still need the older version")
+	ErrOverlap = errors.New("root secret: stored responses still need the older version: wait")
 )
 
 // Version is one version of the root secret.
@@ -154,11 +153,11 @@ func stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
 func Parse(location string, b []byte) (*Set, error) {
 	var d document
 	if err := json.Unmarshal(b, &d, json.RejectUnknownMembers(true)); err != nil || d.Format != format {
-		return nil, fmt.Errorf("root secret %s: not in format %d, or damaged", location, format)
+		return nil, fmt.Errorf("root secret %s: not in format %d, or damaged: restore it from a backup", location, format)
 	}
 	s, err := newSet(d)
 	if err != nil {
-		return nil, fmt.Errorf("root secret %s: %w", location, err)
+		return nil, fmt.Errorf("root secret %s: %w: restore it from a backup", location, err)
 	}
 	return s, nil
 }
@@ -190,7 +189,7 @@ func newSet(d document) (*Set, error) {
 	return s, nil
 }
 
-// Bytes is the stored form.
+// Bytes returns the stored form.
 func (s *Set) Bytes() ([]byte, error) {
 	b, err := json.Marshal(document{format, s.made, s.versions, s.lasting}, json.Deterministic(true))
 	if err != nil {
@@ -202,14 +201,14 @@ func (s *Set) Bytes() ([]byte, error) {
 // Versions lists the versions, oldest first. Read only.
 func (s *Set) Versions() []Version { return s.versions }
 
-// Made is when the set was made, and with it its lasting keys.
+// Made returns the time at which the set was made, together with its lasting keys.
 func (s *Set) Made() time.Time { return s.made }
 
-// Newest is the version that was made last.
+// Newest returns the version that was made last.
 func (s *Set) Newest() Version { return s.versions[len(s.versions)-1] }
 
-// Rotated adds a version that is in use from now + Activation on. ErrPending if another one is to
-// come.
+// Rotated adds a version that is in use from now + Activation on. It returns ErrPending if the
+// newest version is not active yet.
 func (s *Set) Rotated(now time.Time) (*Set, error) {
 	last := s.Newest()
 	if last.From.After(now) {
@@ -234,8 +233,8 @@ func (s *Set) Dropped(now time.Time) (*Set, error) {
 // Lasting returns a lasting key. Read only.
 func (s *Set) Lasting(l Lasting) []byte { return s.lasting[l] }
 
-// active is the index in keys of the version in use at a time: the newest from before it, else the
-// oldest.
+// active returns the index in keys of the version that is in use at t. That is the newest one from
+// before t, or else the oldest.
 func (s *Set) active(t time.Time) int {
 	n := len(s.versions)
 	for i, v := range slices.Backward(s.versions) {

@@ -21,7 +21,7 @@ const (
 )
 
 // ErrBroken means that the sealed bytes were changed, belong to another place, or were sealed under
-// a key that is gone.
+// a dropped key.
 var ErrBroken = errors.New("seal: broken")
 
 // Sealer seals under keys derived from the root secret. It is safe for concurrent use.
@@ -30,7 +30,7 @@ type Sealer struct{ roots *root.Ring }
 // New returns a Sealer under the keys of a ring.
 func New(roots *root.Ring) *Sealer { return &Sealer{roots} }
 
-// aead draws a nonce for each text. Each place has its own key: at the rate of payments, one key
+// aead draws a nonce for each text. Each place has its own key. At the rate of payments, one key
 // would soon encrypt more texts than random nonces allow.
 func aead(key root.Key, place []byte) cipher.AEAD {
 	mac := hmac.New(sha256.New, key.Bytes)
@@ -42,7 +42,7 @@ func aead(key root.Key, place []byte) cipher.AEAD {
 			return a
 		}
 	}
-	panic(fmt.Sprintf("seal: internal error: a derived key is no key: %v", err))
+	panic(fmt.Sprintf("seal: internal error: a derived key is invalid: %v", err))
 }
 
 // Seal encrypts plain for the place that context names; only there can it be opened.

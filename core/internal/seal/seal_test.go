@@ -23,8 +23,8 @@ func MustSet(tb testing.TB) *root.Set {
 	return set
 }
 
-// TestRotation: texts sealed under an older version of the root secret open until that is dropped,
-// new ones are sealed under the newest.
+// TestRotation: texts sealed under an older version of the root secret open until that version is
+// dropped. New texts are sealed under the newest version.
 func TestRotation(t *testing.T) {
 	t.Parallel()
 	place, c := []byte("here"), clock.NewFake(birth.Add(root.Activation))

@@ -247,7 +247,7 @@ func TestBeginPayment(t *testing.T) {
 	for _, c := range beginCases() {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			on := onEachEngine // a refusal comes from a command in any case
+			on := onEachEngine // a command returns each refusal, on every engine
 			if c.want.Held {
 				on = onEachWay
 			}
@@ -334,8 +334,8 @@ func TestBeginPaymentTwiceAtOnce(t *testing.T) {
 	}
 }
 
-// beginBoth begins two payments at the same time and returns the results. The first one is that of
-// a payment that has begun.
+// beginBoth begins two payments at the same time and returns the results. The first result belongs
+// to a payment that has begun.
 func beginBoth(
 	t *testing.T, s *coretest.Service, intents [2]*store.Intent,
 ) (first, second store.Claim, errs [2]error) {

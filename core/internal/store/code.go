@@ -67,11 +67,11 @@ func (tx *Tx) deleteCode(token int64) error {
 	return tx.exec(deleteCode, token)
 }
 
-// DestroyCodeKeys removes the keys of all hours but first to last from the database
-// and, once it returns nil, from its files. A code that one of them encrypted can then be decrypted
-// from no copy. Its transaction calls hours again, as the clock may have jumped since. While a dump
-// or another long read holds the table, it fails: ErrUnavailable on PostgreSQL, ErrBusy on SQLite.
-// Try again.
+// DestroyCodeKeys removes the keys of all hours, except first to last, from the database. Once it
+// returns nil, they are also removed from its files. No copy of a code that one of them encrypted
+// can then be decrypted. Its transaction calls hours again, because the clock may have jumped
+// since. While a dump or another long read holds the table, it returns ErrUnavailable on PostgreSQL
+// and ErrBusy on SQLite. Try again then.
 func (db *DB) DestroyCodeKeys(ctx context.Context, hours func() (first, last int64)) error {
 	first, last := hours()
 	over, err := db.holds(ctx, otherCodeKeysExist, first, last)

@@ -16,7 +16,7 @@ func fixed(first, last int64) func() (int64, int64) {
 	return func() (int64, int64) { return first, last }
 }
 
-// TestDestroyCodeKeysWhileTheClockJumps: a key that was made after a jump of the clock stays, also
+// TestDestroyCodeKeysWhileTheClockJumps: a key that was made after a jump of the clock stays, even
 // if the pass began before the jump.
 func TestDestroyCodeKeysWhileTheClockJumps(t *testing.T) {
 	t.Parallel()

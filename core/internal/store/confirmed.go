@@ -28,7 +28,7 @@ const (
 func (db *DB) Confirmed() time.Time { return db.guard.Confirmed() }
 
 // KeysEnded returns the time by which idempotency keys have expired: clock.Guard.ConfirmedLate. It
-// is so late that a key from before a step of the clock is kept for its lifetime, too.
+// is late enough that a key from before a step of the clock is also kept for its whole lifetime.
 func (db *DB) KeysEnded() time.Time { return db.guard.ConfirmedLate() }
 
 // keysEnded returns the earlier of a time and KeysEnded.
@@ -98,8 +98,8 @@ func (tx *Tx) stepUntil(s clock.GuardState) int64 {
 	return toMillis(s.Highest.Add(keepStep))
 }
 
-// KeepStep raises the stored step to that of this process's clock. It is for a process that does
-// not lead: its clock stepped and the server's did not, or another process leads.
+// KeepStep raises the stored step to the step of this process's clock. It is for a process that
+// does not lead: its clock stepped and the server's did not, or another process leads.
 func (db *DB) KeepStep(ctx context.Context) error {
 	s := db.guard.State()
 	if s.Step <= db.raised {

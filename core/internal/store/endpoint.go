@@ -43,7 +43,7 @@ func (tx *Tx) InsertEndpoint(e *payment.Endpoint) error {
 }
 
 // UpdateEndpoint replaces the stored endpoint by e and increments e.Version. It returns ErrConflict
-// if the stored version is another one than e's, or the endpoint is deleted.
+// if the stored version differs from e's, or the endpoint is deleted.
 func (tx *Tx) UpdateEndpoint(e *payment.Endpoint) error {
 	if err := tx.s.Lock(endpointsLock(e.Tenant), false); err != nil {
 		return err

@@ -29,11 +29,11 @@ type Engine interface {
 	Each(ctx context.Context, p Purpose, s *Statement, begin func(), scan func(Scanner) error, args ...any) error
 	// Lists returns how many lists can run at the same time.
 	Lists() int
-	// Page runs a read of a page of a list, on a connection for lists. It calls begin before the
-	// first row, and again if it reads all rows again. The page contains each row of a command that
-	// has returned. A row that is committed later does not come before a row of the page in the
-	// order of the list. While a long command runs, only one of these two holds: the second if
-	// newer, otherwise the first. newer is for a page of the rows that are newer than a cursor.
+	// Page runs a read of a page of a list, on a connection for lists. It calls begin before the first
+	// row, and again if it reads all rows again. The page contains each row of a command that has
+	// returned. A row that is committed later comes after all rows of the page in the order of the
+	// list. While a long command runs, only one of these two rules holds: the second one if newer is
+	// set, otherwise the first. newer is set for a page of rows that are newer than a cursor.
 	Page(
 		ctx context.Context, s *Statement, newer bool, begin func(), scan func(Scanner) error, args ...any,
 	) error
@@ -53,9 +53,9 @@ type Engine interface {
 	// MakePartitions makes the partitions for rows of a time and later. A row that finds no
 	// partition is accepted, too.
 	MakePartitions(ctx context.Context, now time.Time) error
-	// DropPartitions removes the partitions of a table whose rows are all older than keep. rows is
-	// about how many they had. The caller must remove the remaining rows from before the returned
-	// time one by one.
+	// DropPartitions removes the partitions of a table whose rows are all older than keep. rows is the
+	// approximate number of their rows. The caller must remove the remaining rows from before the
+	// returned time one by one.
 	DropPartitions(
 		ctx context.Context, table string, now time.Time, keep time.Duration,
 	) (before time.Time, rows int64, err error)
@@ -213,7 +213,7 @@ type Stats struct {
 
 // Pool is the use of the connections for one kind of work.
 type Pool struct {
-	Name             string // "write", "payments", "background_write", "member", or that of a Purpose
+	Name             string // "write", "payments", "background_write", "member", or the name of a Purpose
 	InUse, Idle, Max int
 	Waited           int64         // how often a caller had to wait for a connection
 	Waiting          time.Duration // total time of these waits

@@ -234,7 +234,7 @@ func TestSlowReads(t *testing.T) {
 	wantExpired(t, lists, payment.ErrListTimeout, payment.ErrTooManyLists)
 }
 
-// wantExpired checks that each error is a wanted one.
+// wantExpired checks that each error is one of the wanted errors.
 func wantExpired(t *testing.T, errs <-chan error, want ...error) {
 	t.Helper()
 	for range cap(errs) {
@@ -333,7 +333,7 @@ func TestTestClocksEndInTime(t *testing.T) {
 }
 
 // TestTestHelpersHaveTurns: a merchant settles its test payments, or moves its test clock, many
-// times at once. Only one of its requests reads at a time, as with lists.
+// times at the same time. Only one of its requests reads at a time, as with lists.
 func TestTestHelpersHaveTurns(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -414,7 +414,7 @@ func TestListsOfModes(t *testing.T) {
 }
 
 // TestSlowListRunsAgain: a list has a short deadline. If it takes longer, it runs again with the
-// whole time of a list. The merchant's next list of the kind has that time at once.
+// whole time of a list. The merchant's next list of the kind has that time immediately.
 func TestSlowListRunsAgain(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

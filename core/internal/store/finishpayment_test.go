@@ -116,13 +116,13 @@ func finishCases() []finishCase {
 	}
 }
 
-// withoutKey replaces the record by that of a payment without an idempotency key.
+// withoutKey replaces the record by the record of a payment without an idempotency key.
 func withoutKey(t *testing.T, s *coretest.Service, r *store.OutcomeRecord) {
 	t.Helper()
 	*r = *newOutcome(s, mustBegin(t, s, newIntent(s, "")), payment.Captured)
 }
 
-// confirmed makes the payment one that was confirmed: its attempt is 1.
+// confirmed turns the payment into a confirmed one, whose attempt is 1.
 func confirmed(t *testing.T, s *coretest.Service, r *store.OutcomeRecord) {
 	t.Helper()
 	s.MustExec(t, "UPDATE transactions SET attempt = 1, expires_at = 1 WHERE id = ?", r.Transaction.ID)

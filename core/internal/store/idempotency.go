@@ -63,7 +63,7 @@ const KeyLeft = KeyLifetime - time.Hour
 // ClaimBy sets the function that decides whether the clock can be trusted. Each claim of an
 // idempotency key passes it the time of its command, and fails with ErrUnavailable if it returns
 // false. By a time that is a day ahead each key has expired. A key that is claimed by a time a day
-// behind expires at once. Either way the retry of a payment would be a second payment. Call ClaimBy
+// behind expires immediately. Either way the retry of a payment would be a second payment. Call ClaimBy
 // before any claim.
 func (db *DB) ClaimBy(trusts func(at time.Time) bool) { db.trusts = trusts }
 
@@ -75,9 +75,9 @@ var errClock = errors.New("store: the clock is off the server's")
 
 // ClaimKey claims the key for a request under an API key, or returns the request that holds it. An
 // expired key is free. Without a key, "", the claim is Held and has no id. A holder with one of the
-// other fingerprints counts as the same request; the key is never claimed under one of them. It
-// returns the errors of UseKey, ErrUnavailable as ClaimBy describes, and ErrBusy if other requests
-// claim and release the key meanwhile.
+// other fingerprints counts as the same request. The key is never claimed under one of these
+// fingerprints. It returns the errors of UseKey, ErrUnavailable as ClaimBy describes, and ErrBusy
+// if other requests claim and release the key meanwhile.
 func (tx *Tx) ClaimKey(
 	apiKey int64, tenant payment.Tenant, key string, fingerprint []byte, others ...[]byte,
 ) (Claim, error) {
@@ -135,8 +135,8 @@ func (tx *Tx) LookUpKey(apiKey int64, tenant payment.Tenant, key string, fingerp
 }
 
 // StoredResponse returns the claim of an equal request whose response is stored under a key. It
-// needs no command, so no turn. It returns ErrNotFound if there is no such response, and the errors
-// of UseKey.
+// runs no command, so it needs no turn. It returns ErrNotFound if there is no such response, and
+// the errors of UseKey.
 func (db *DB) StoredResponse(
 	ctx context.Context, apiKey int64, tenant payment.Tenant, key string, fingerprints ...[]byte,
 ) (Claim, error) {

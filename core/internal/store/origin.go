@@ -6,8 +6,9 @@ import (
 	"github.com/causeway-pay/causeway/shared/telemetry"
 )
 
-// maxOrigins is how many origins are kept. A first attempt follows within milliseconds. A delivery
-// whose origin is not kept, or that another process made, begins a new trace.
+// maxOrigins is how many origins are kept. A first attempt follows within milliseconds. If the
+// origin of a delivery is not kept, or another process made the delivery, the attempt begins a new
+// trace.
 const maxOrigins = 4096
 
 // origins maps deliveries to the spans that made them, so that the first attempt of a delivery is

@@ -137,7 +137,8 @@ func (db *DB) shortenQueue(
 }
 
 // oldestPending returns the pending deliveries to an endpoint without the newest ones, by id. The
-// index of the queue is by the time of the next attempt, so it reads the whole queue.
+// index of the queue is ordered by the time of the next attempt, so oldestPending reads the whole
+// queue.
 func (db *DB) oldestPending(ctx context.Context, endpoint int64, newest int) ([]int64, error) {
 	var all []int64
 	for after, n := (Due{}), queuePage; n == queuePage; {

@@ -13,7 +13,7 @@ type OutcomeRecord struct {
 	Claim       int64                // of the request's idempotency key, 0 for none
 	Status      int                  // of the response
 	Body        []byte               // of the response
-	Capture     int64                // id of the capture if the payment was captured at once, else 0
+	Capture     int64                // id of the capture if the payment was captured immediately, else 0
 	Event       payment.Event
 	// Redraw gives Capture and Event other ids, as Intent.Redraw does; nil for none.
 	Redraw func()
@@ -28,7 +28,7 @@ type OutcomeRecord struct {
 }
 
 // FinishPayment commits the outcome record of a payment: the transaction, the event with its
-// deliveries, and the response. If the payment was captured at once, its capture is part of the
+// deliveries, and the response. If the payment was captured immediately, its capture is part of the
 // record. It commits although ctx has ended, because the outcome exists at the acquirer.
 //
 // It returns ErrConflict if the transaction's attempt has an outcome already or the idempotency key
@@ -63,9 +63,9 @@ func (r *OutcomeRecord) EncodeResult() (err error) {
 // deliveries of r shares it. A command that changes the endpoints takes it alone.
 func (r *OutcomeRecord) EndpointsLock() string { return endpointsLock(r.Transaction.Tenant) }
 
-// GuessEndpoints fills in the endpoints and deliveries of r from the tenant's endpoints as a
-// command last read them. It returns false if no command has. Other processes change endpoints,
-// too, so the commit must compare them with the stored ones.
+// GuessEndpoints fills in the endpoints and deliveries of r from the tenant's endpoints that a
+// command has read last. It returns false if no command has read them. Other processes change
+// endpoints, too, so the commit must compare them with the stored ones.
 func (db *DB) GuessEndpoints(ctx context.Context, r *OutcomeRecord) bool {
 	targets, ok := db.endpoints.guess(r.Transaction.Tenant)
 	if ok {

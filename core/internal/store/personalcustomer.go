@@ -120,8 +120,8 @@ func (tx *Tx) postponeCustomer(e *eraser, c deletedCustomer) error {
 	if latest := e.now.Add(customerPause); due.After(latest) {
 		due = latest
 	}
-	// A deletion in the future was written by a clock that was ahead. The present is the time of
-	// the latest clock that may be right: an earlier time would end the deletion before its day.
+	// A deletion in the future was written by a clock that was ahead. The present time is the latest
+	// time that may be right: an earlier time would end the deletion before its day.
 	return tx.exec(postponeCustomerErasure,
 		toMillis(due), e.db.ahead(0), c.id)
 }

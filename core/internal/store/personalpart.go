@@ -26,7 +26,7 @@ var (
 // delayed_erasures, from which the next pages continue, even if the process dies in between.
 
 const (
-	// paymentParts is the name of such a row. Its id is that of the transaction.
+	// paymentParts is the name of such a row. Its id is the transaction's.
 	paymentParts = "payment_parts"
 	// partsAtOnce is the least number of captures and refunds that are erased together with their
 	// transaction.

@@ -158,8 +158,8 @@ func TestStoredResponseAfterRevocationPostgreSQL(t *testing.T) {
 	wantCode(t, "a revoked key", send(t, s, s.Key, customers, "{}", "k"), 429, "too_many_changes")
 }
 
-// TestRefusedConfirmationIsCountedWithoutATurn: the turns of a merchant's commands are taken. A
-// confirmation with a wrong source is counted nevertheless.
+// TestRefusedConfirmationIsCountedWithoutATurn: all turns of a merchant's commands are in use. A
+// confirmation with a wrong source is still counted.
 func TestRefusedConfirmationIsCountedWithoutATurn(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -182,7 +182,7 @@ func TestRefusedConfirmationIsCountedWithoutATurn(t *testing.T) {
 }
 
 // TestCodeKeyNeedsNoTurn: the first security code of an hour makes the key of the hour. Other
-// tokens wait for that, so it does not wait for the turn of a client.
+// tokens wait for the key, so its command does not wait for a client's turn.
 func TestCodeKeyNeedsNoTurn(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -201,7 +201,7 @@ func TestCodeKeyNeedsNoTurn(t *testing.T) {
 	}
 }
 
-// TestPayersTakeTurnsApart: a request with a publishable key takes the turn of a payer, and not one
+// TestPayersTakeTurnsApart: a request with a publishable key takes the turn of a payer, not a turn
 // of the merchant's secret keys.
 func TestPayersTakeTurnsApart(t *testing.T) {
 	t.Parallel()

@@ -28,9 +28,9 @@ const (
 //
 // Ids rise with time and most keys live equally long, so most expired keys have the lowest ids.
 // Therefore no index is needed, and a pass ends at the first window that has a key younger than a
-// lifetime and no expired one. An older key that lives on does not end it: its request ended late.
-// A key that would live longer than two lifetimes was written by a wrong clock, and gets one
-// lifetime from now on.
+// lifetime and no expired one. An older key that is still valid does not end the pass: its request
+// ended late. A key that would live longer than two lifetimes was written by a wrong clock, and
+// gets one lifetime from now on.
 func (db *DB) PurgeIdempotencyKeys(ctx context.Context, now time.Time) (purged int64, err error) {
 	ended := toMillis(db.keysEnded(now))
 	p := db.BeginPass(pass.Purge)

@@ -26,8 +26,9 @@ var (
 	// ErrUnavailable: the database cannot be reached, or accepts no writes at the moment. The
 	// change was not made, or its outcome is unknown.
 	ErrUnavailable = errors.New("store: unavailable")
-	// ErrStalled: the database was reached, but the command did not end within its time, or locks
-	// of other commands prevented that. It comes with ErrUnavailable. Nothing was changed.
+	// ErrStalled: the database was reached, but the command did not end within its time, or locks of
+	// other commands prevented that. An error that wraps it also wraps ErrUnavailable. Nothing was
+	// changed.
 	ErrStalled = errors.New("store: the command did not end in time")
 	// ErrChanged: another command changed a row on which this command based a decision. If a
 	// command returns it, Update runs the command again.
@@ -65,7 +66,7 @@ type DB struct {
 }
 
 // New returns a store on the engine that open makes. If the clock is more than an hour ahead of the
-// stored confirmed time, the store does not trust it at once.
+// stored confirmed time, the store does not trust it immediately.
 func New(ctx context.Context, c clock.Clock, open func(*DB) (Engine, error)) (*DB, error) {
 	db := &DB{clock: c, guard: clock.NewGuard(c), ids: id.NewGenerator(c), due: make(chan struct{}, 1)}
 	var err error

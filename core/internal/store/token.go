@@ -85,9 +85,9 @@ var wipings = [2]wiping{
 // WipeTokens removes the secrets of the tokens that have expired, and returns the number of tokens.
 //
 // A token can expire only by a clock that was set ahead. It then also expires by the confirmed
-// time, so that it stays expired after the clock is corrected. The same holds for a token that a
-// clock ahead wrote, with or without its secrets: DeleteTokens then removes it as soon as others.
-// Such a token was made later than LatestToken allows.
+// time, so that it stays expired after the clock is corrected. The same holds for a token of a time
+// ahead, with or without its secrets: DeleteTokens then removes it as early as others. The creation
+// time of such a token is after LatestToken.
 func (db *DB) WipeTokens(ctx context.Context) (wiped int64, err error) {
 	p := db.BeginPass(pass.Expiry)
 	rows := pass.Rows[Due]{Kind: "token", ID: dueID}

@@ -246,8 +246,8 @@ func TestAttemptsEndOnce(t *testing.T) {
 	})
 }
 
-// TestEventsAfterTheClockWasSetBack: a list by object contains an event whose id is lower than that
-// of its object.
+// TestEventsAfterTheClockWasSetBack: a list by object contains an event with a lower id than its
+// object.
 func TestEventsAfterTheClockWasSetBack(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

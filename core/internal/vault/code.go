@@ -16,7 +16,7 @@ import (
 
 // ErrCodeGone reports that a security code cannot be opened any more: it or the key of its hour no
 // longer exists.
-var ErrCodeGone = errors.New("vault: the security code is gone")
+var ErrCodeGone = errors.New("vault: the security code was destroyed")
 
 // codeKeySize is the length of an hour's key in bytes.
 const codeKeySize = 32
@@ -24,7 +24,7 @@ const codeKeySize = 32
 // NewCodeKey returns a fresh key for the security codes of an hour, encrypted by the vault.
 func (v *Vault) NewCodeKey(id, hour int64) (payment.CodeKey, error) {
 	var key [codeKeySize]byte
-	_, _ = rand.Read(key[:]) // never fails: the runtime ends the program where there is no randomness
+	_, _ = rand.Read(key[:]) // never fails: without randomness the runtime ends the program
 	return v.sealCodeKey(payment.CodeKey{ID: id, Hour: hour}, key[:])
 }
 
@@ -59,9 +59,9 @@ func (v *Vault) openCodeKey(k payment.CodeKey) ([]byte, error) {
 	return key, nil
 }
 
-// SealCode encrypts the security code of a token. It takes the hour's key and the token's value
-// together to open it. The store has only a hash of the value, so it alone can never open a code.
-// It has the errors of Open.
+// SealCode encrypts the security code of a token. Opening it needs both the hour's key and the
+// token's value. The store has only a hash of the value, so the store alone cannot open a code.
+// SealCode returns the errors of Open.
 func (v *Vault) SealCode(o Object, k payment.CodeKey, value, code secret.String) (payment.SealedCode, error) {
 	if code.IsZero() {
 		return payment.SealedCode{}, nil
@@ -75,8 +75,8 @@ func (v *Vault) SealCode(o Object, k payment.CodeKey, value, code secret.String)
 }
 
 // OpenCode decrypts the security code of a token by the token's value. It returns ErrCodeGone if
-// the code or its key is gone. It returns ErrUnknownKey if a rotation of the vault has encrypted
-// its key anew meanwhile, else ErrNotHere.
+// the code or its key is gone. It returns ErrUnknownKey if a rotation of the vault has re-encrypted
+// its key meanwhile, else ErrNotHere.
 func (v *Vault) OpenCode(o Object, c payment.SealedCode, value secret.String) (secret.String, error) {
 	if len(c.Text) == 0 || len(c.Key.Sealed) == 0 {
 		return secret.String{}, ErrCodeGone
@@ -109,7 +109,7 @@ func (v *Vault) codeAEAD(k payment.CodeKey, value secret.String) (cipher.AEAD, e
 	return cipher.NewGCMWithRandomNonce(block)
 }
 
-// codeKeyPlace is the associated data of a code key.
+// codeKeyPlace returns the associated data of a code key.
 func codeKeyPlace(k payment.CodeKey) []byte {
 	return []byte("security-code key|" + strconv.FormatInt(k.ID, 10) + "|" + strconv.FormatInt(k.Hour, 10))
 }

@@ -11,8 +11,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// TestCode: a security code opens with the key of its hour and the value of its token, and with
-// nothing less.
+// TestCode: a security code opens only with both the key of its hour and the value of its token.
 func TestCode(t *testing.T) {
 	t.Parallel()
 	v := MustLoad(t, filepath.Join(t.TempDir(), "vault.keyset"))

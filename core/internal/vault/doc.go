@@ -1,7 +1,7 @@
-// Package vault seals data that must not be readable in the store. That is card and bank account
-// numbers, and security codes for as long as they live.
+// Package vault seals data that must not be readable in the store. These are card and bank account
+// numbers, and security codes during their short life.
 //
-// Each text is encrypted by a keyset. The keyset lies in a file outside of the store, encrypted by
+// Each text is encrypted by a keyset. The keyset is in a file outside of the store, encrypted by
 // the key-encryption key. A text is bound to its place: the tenant, the object and the field. A
 // ciphertext that is moved to another place does not open there.
 package vault

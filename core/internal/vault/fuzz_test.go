@@ -35,8 +35,7 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// TestNoTwoPlacesAreOne: an object's name cannot be chosen so that its number is another object's
-// code.
+// TestNoTwoPlacesAreOne: no name of an object makes its number open as another object's code.
 func TestNoTwoPlacesAreOne(t *testing.T) {
 	t.Parallel()
 	v := MustLoad(t, filepath.Join(t.TempDir(), "vault.keyset"))

@@ -16,23 +16,26 @@ import (
 // KEKSize is the length of the key-encryption key in bytes.
 const KEKSize = 32
 
-// binding is the associated data of the encrypted keyset: nothing else that this key-encryption key
-// encrypts passes for one.
+// binding is the associated data of the encrypted keyset. So no other ciphertext of this
+// key-encryption key can replace it.
 var binding = []byte("causeway/vault.keyset")
+
+// badKEK is the remedy for a secret that the key-encryption key does not decrypt.
+const badKEK = "set the key-encryption key that encrypted it, or restore the "
 
 // Location is where the encrypted keyset is stored.
 type Location interface {
 	// Read returns it, fs.ErrNotExist when there is none.
 	Read(ctx context.Context) ([]byte, error)
-	// Make writes the first one, durably, and leaves one that is there already as it is.
+	// Make writes the first value durably. It does nothing if there is a value already.
 	Make(ctx context.Context, first []byte) error
-	// Replace replaces the value that was read by next, durably.
+	// Replace durably replaces the value that was read by next.
 	Replace(ctx context.Context, was, next []byte) error
 	// String returns the location, for errors.
 	String() string
 }
 
-// Load opens the keyset of a location, or makes it with one fresh key when there is none. kek is
+// Load opens the keyset of a location. If there is none, it makes one with one fresh key. kek is
 // the key-encryption key, KEKSize bytes.
 func Load(ctx context.Context, location Location, kek []byte) (*Vault, error) {
 	wrap, err := wrapping(kek)
@@ -43,7 +46,7 @@ func Load(ctx context.Context, location Location, kek []byte) (*Vault, error) {
 	err = v.Refresh()
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = v.make(); err == nil {
-			err = v.Refresh() // what another process has made first is what counts
+			err = v.Refresh() // the keyset of the first process is used
 		}
 	}
 	return v, err
@@ -61,8 +64,8 @@ func wrapping(kek []byte) (tink.AEAD, error) {
 }
 
 // Rewrap encrypts the keyset by another key-encryption key, KEKSize bytes. A process that has
-// opened the vault by the old one works on, but cannot see later rotations. v is not to be used
-// after it.
+// opened the vault by the old key continues, but cannot read later rotations. Do not use v after
+// Rewrap.
 func (v *Vault) Rewrap(kek []byte) error {
 	wrap, err := wrapping(kek)
 	if err != nil {
@@ -76,7 +79,7 @@ func (v *Vault) Rewrap(kek []byte) error {
 	return v.location.Replace(v.ctx, was.read, next)
 }
 
-// Reencrypt encrypts a keyset, as it is kept, by another key-encryption key.
+// Reencrypt encrypts a stored keyset by another key-encryption key.
 func Reencrypt(kept, old, kek []byte) ([]byte, error) {
 	from, err := wrapping(old)
 	if err != nil {
@@ -88,7 +91,7 @@ func Reencrypt(kept, old, kek []byte) ([]byte, error) {
 	}
 	h, err := keyset.ReadWithAssociatedData(keyset.NewBinaryReader(bytes.NewReader(kept)), from, binding)
 	if err != nil {
-		return nil, errors.New("vault: the keyset does not open: another key-encryption key, or a damaged row")
+		return nil, errors.New("vault: the keyset cannot be decrypted: " + badKEK + "row")
 	}
 	return encrypt(h, to)
 }
@@ -101,12 +104,12 @@ func (v *Vault) read() (*keys, error) {
 	}
 	h, err := keyset.ReadWithAssociatedData(keyset.NewBinaryReader(bytes.NewReader(b)), v.kek, binding)
 	if err != nil {
-		return nil, fmt.Errorf("vault: %s does not open: another key-encryption key, or a damaged file", v.location)
+		return nil, fmt.Errorf("vault: %s cannot be decrypted: "+badKEK+"file", v.location)
 	}
 	return newKeys(h, b)
 }
 
-// make writes the first keyset, and yields to a process that did so first.
+// make writes the first keyset, unless another process has written one.
 func (v *Vault) make() error {
 	h, err := keyset.NewHandle(aead.AES256GCMKeyTemplate())
 	if err != nil {
@@ -139,7 +142,8 @@ func (v *Vault) AddPrimary() error {
 	})
 }
 
-// DropOlder removes every key but the primary. Texts that are still sealed by one of them are lost.
+// DropOlder removes every key except the primary. Texts that are still sealed by one of them are
+// lost.
 func (v *Vault) DropOlder() error {
 	older := v.Older()
 	return v.change(func(m *keyset.Manager) error {

@@ -9,28 +9,28 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// rotateBatch is how many rows one commit of a rotation rewrites: few enough not to disturb the
-// service that runs meanwhile.
+// rotateBatch is how many rows one commit of a rotation rewrites. They are few, so that the running
+// service is not disturbed.
 const rotateBatch = 200
 
-// ErrStillSealed reports that not everything could be sealed anew, so no key was dropped.
+// ErrStillSealed reports that not everything could be resealed, so no key was dropped.
 var ErrStillSealed = errors.New("vault: some rows are still sealed by an old key")
 
-// Rotation seals everything anew by a fresh key. If it dies at any moment, run it again: it
-// continues. The service may run meanwhile; two rotations must not run at once.
+// Rotation reseals everything by a fresh key. If it dies at any moment, run it again: it
+// continues. The service may run meanwhile; two rotations must not run at the same time.
 type Rotation struct {
 	Vault *Vault
 	Store *store.DB
-	// Drop removes the old keys at the end, and if an earlier rotation has left old keys, only
+	// Drop removes the old keys at the end. If an earlier rotation has left old keys, Run only
 	// finishes that one.
 	Drop bool
-	// Progress is called now and then with the numbers of rows.
+	// Progress is called from time to time with the numbers of rows.
 	Progress func(done, total int)
 	// Complain is called for a row that does not open, with its id.
 	Complain func(object string, err error)
 }
 
-// Run rotates. ErrStillSealed when there are rows that do not open.
+// Run rotates. It returns ErrStillSealed if some rows do not open.
 func (r *Rotation) Run(ctx context.Context) error {
 	if err := r.Vault.Refresh(); err != nil {
 		return err
@@ -72,7 +72,7 @@ func (r *Rotation) Run(ctx context.Context) error {
 func (r *Rotation) left(ctx context.Context) (n int, err error) {
 	err = r.Store.Update(ctx, func(tx *store.Tx) error { n, err = tx.CountSealed(r.Vault.Primary()); return err })
 	if err != nil {
-		return 0, fmt.Errorf("count what is left: %w", err)
+		return 0, fmt.Errorf("count the rows left to reseal: %w", err)
 	}
 	return n, nil
 }
@@ -100,7 +100,7 @@ func (r *Rotation) reseal(ctx context.Context, total int) error {
 		for after := int64(0); ; {
 			batch, err := t.next(ctx, r.Vault.Primary(), after, rotateBatch)
 			if err != nil {
-				return fmt.Errorf("read what is sealed: %w", err)
+				return fmt.Errorf("read the sealed rows: %w", err)
 			}
 			if len(batch) == 0 {
 				break
@@ -116,7 +116,7 @@ func (r *Rotation) reseal(ctx context.Context, total int) error {
 	return nil
 }
 
-// resealCodeKeys encrypts the keys of security codes anew and returns their number. The codes
+// resealCodeKeys re-encrypts the keys of security codes and returns their number. The codes
 // themselves stay as they are.
 func (r *Rotation) resealCodeKeys(ctx context.Context) (done int, err error) {
 	kept, err := r.Store.CodeKeys(ctx)
@@ -140,7 +140,7 @@ func (r *Rotation) resealCodeKeys(ctx context.Context) (done int, err error) {
 	return done, nil
 }
 
-// batch seals some rows anew in one commit.
+// batch reseals some rows in one commit.
 func (r *Rotation) batch(ctx context.Context, t table, rows []store.Sealed) error {
 	anew := make([]store.Sealed, 0, len(rows))
 	opened := rows[:0:0]
@@ -166,7 +166,7 @@ func (r *Rotation) batch(ctx context.Context, t table, rows []store.Sealed) erro
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("write what was sealed anew: %w", err)
+		return fmt.Errorf("write the resealed rows: %w", err)
 	}
 	return nil
 }

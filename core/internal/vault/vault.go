@@ -15,9 +15,9 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// What opening a sealed text returns besides it.
+// The errors of opening a sealed text.
 var (
-	// ErrUnknownKey: the text is sealed by a key that the keyset does not have, or has no more.
+	// ErrUnknownKey: the text is sealed by a key that the keyset lacks, or that was dropped from it.
 	ErrUnknownKey = errors.New("vault: sealed by an unknown key")
 	// ErrNotHere: the text was not sealed for this tenant, object and field, or was changed since.
 	ErrNotHere = errors.New("vault: does not open here")
@@ -25,20 +25,20 @@ var (
 	ErrWiped = errors.New("vault: the number was removed")
 )
 
-// Object is whose secrets these are.
+// Object is the token or payment method that secrets belong to.
 type Object struct {
 	Tenant payment.Tenant
 	ID     string // tok_… or pm_…
 }
 
-// Secrets are the hidden values of an object. It lacks a field that is zero.
+// Secrets are the hidden values of an object. A zero field means that the object has no such value.
 type Secrets struct {
 	Number secret.String // of the card, or of the bank account
 	CVC    secret.String // of a token; SealCode and OpenCode are for it
 	Token  secret.String // the value by which the client named the token
 }
 
-// The fields, as a ciphertext is bound to them.
+// The names of the fields, to which a ciphertext is bound.
 const (
 	fieldNumber = "number"
 	fieldCVC    = "cvc"
@@ -56,7 +56,7 @@ type Vault struct {
 
 // keys is one reading of the keyset.
 type keys struct {
-	read    []byte // as it was kept
+	read    []byte // the stored bytes
 	handle  *keyset.Handle
 	aead    tink.AEAD
 	primary uint32
@@ -110,10 +110,10 @@ func (v *Vault) Refresh() error {
 	return nil
 }
 
-// Primary is the key that seals.
+// Primary returns the key that seals.
 func (v *Vault) Primary() uint32 { return v.current().primary }
 
-// Older lists the keys that only open, in no order.
+// Older lists the keys that only open texts, in any order.
 func (v *Vault) Older() []uint32 {
 	k := v.current()
 	var out []uint32
@@ -164,8 +164,8 @@ func (k *keys) open(o Object, field string, sealed []byte) (secret.String, error
 	return secret.New(string(plain)), nil
 }
 
-// place is the associated data. None of its parts contains the separator, so no two places run
-// together.
+// place returns the associated data, which binds a ciphertext to its object and field. No part
+// contains the separator, so different places have different data.
 func place(o Object, field string) []byte {
 	mode := "test"
 	if o.Tenant.Live {
@@ -184,7 +184,7 @@ func SealSmall(kek, plain []byte, what string) ([]byte, error) {
 	return wrap.Encrypt(plain, []byte(what))
 }
 
-// OpenSmall decrypts what SealSmall encrypted.
+// OpenSmall decrypts the result of SealSmall.
 func OpenSmall(kek, sealed []byte, what string) ([]byte, error) {
 	wrap, err := wrapping(kek)
 	if err != nil {
@@ -192,7 +192,7 @@ func OpenSmall(kek, sealed []byte, what string) ([]byte, error) {
 	}
 	plain, err := wrap.Decrypt(sealed, []byte(what))
 	if err != nil {
-		return nil, fmt.Errorf("vault: %s does not open: another key-encryption key, or a damaged row", what)
+		return nil, fmt.Errorf("vault: %s cannot be decrypted: "+badKEK+"row", what)
 	}
 	return plain, nil
 }

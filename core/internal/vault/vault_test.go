@@ -159,7 +159,7 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
-// TestFirstLoadIsMadeOnce: the first process makes the keyset, and all use that one.
+// TestFirstLoadIsMadeOnce: the first process makes the keyset, and all processes use it.
 func TestFirstLoadIsMadeOnce(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	// aheadTolerance is how far the clocks of cores may differ. A row from later than that was written
-	// by a clock that was wrong.
+	// aheadTolerance is how far the clocks of cores may differ. A row with a later time was written by
+	// a wrong clock.
 	aheadTolerance = time.Minute
-	// hastenEvery is how often deliveries of such a clock are looked for.
+	// hastenEvery is the interval of the search for deliveries of such a clock.
 	hastenEvery = time.Minute
 )
 
-// keepHastening looks for deliveries of a clock that was ahead. It does not run in the rounds:
-// it takes longer the more deliveries wait for their retries.
+// keepHastening looks for deliveries of a clock that was ahead. It runs outside of the rounds,
+// because its duration grows with the number of waiting retries.
 func (d *Deliverer) keepHastening(ctx context.Context) {
 	look := time.NewTicker(d.Poll)
 	defer look.Stop()
@@ -41,7 +41,7 @@ func (d *Deliverer) mayHasten() bool {
 }
 
 // hasten makes due the deliveries that a clock wrote while it was ahead. Without it they would wait
-// until the clock reaches the time at which it was wrong. It returns false if the store failed.
+// until the clock reaches that wrong time. It returns false if the store failed.
 func (d *Deliverer) hasten(ctx context.Context, now time.Time) bool {
 	latest := now.Add(aheadTolerance)
 	skipping := d.Store.BeginPass(pass.Webhooks)
@@ -51,14 +51,14 @@ func (d *Deliverer) hasten(ctx context.Context, now time.Time) bool {
 	}
 	err := d.Store.EachDeliveryAhead(ctx, latest, func(found []int64) error { return rows.Do(ctx, skipping, found) })
 	if err != nil && ctx.Err() == nil {
-		d.Log.ErrorContext(ctx, "webhooks: deliveries of a clock that was ahead still wait", slog.Any("error", err))
+		d.Log.ErrorContext(ctx, "webhooks: deliveries that a fast clock delayed were not made due; it is retried", slog.Any("error", err))
 	}
 	return err == nil
 }
 
-// hastenAll makes deliveries due in one commit, and returns how many it has come to. It compares
-// them with its own time, because the look may have begun long ago. A delivery that the right clock
-// wrote since then looks ahead.
+// hastenAll makes deliveries due in one commit, and returns how many it has handled. It compares
+// them with the current time, because the search may have begun long ago. Compared with the time of
+// the search, a new delivery of the right clock would seem ahead.
 func (d *Deliverer) hastenAll(ctx context.Context, deliveries []int64) (n int, err error) {
 	err = d.Store.Update(ctx, func(tx *store.Tx) (err error) {
 		latest := tx.Now.Add(aheadTolerance)

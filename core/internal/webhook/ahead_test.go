@@ -19,7 +19,7 @@ import (
 const aDay = 24 * time.Hour
 
 // TestDeliveriesOfAClockThatWasAhead: a clock that is a day ahead writes a new delivery, a retry
-// and a lease. They are delivered at once after the clock was set back.
+// and a lease. They are delivered immediately after the clock was set back.
 func TestDeliveriesOfAClockThatWasAhead(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -62,8 +62,8 @@ func TestAClockSetBackBesideADeliverer(t *testing.T) {
 	programtest.WaitFor(t, "it is delivered", func() bool { return b.delivered(t, e) == 1 })
 }
 
-// TestDeliveriesOfTheRightTimeWait: neither the pause of a retry nor a lease ends early when the
-// deliverer looks for deliveries of a clock that was ahead.
+// TestDeliveriesOfTheRightTimeWait: the search for deliveries of a clock that was ahead ends
+// neither a retry's pause nor a lease early.
 func TestDeliveriesOfTheRightTimeWait(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -93,9 +93,9 @@ func TestDeliveriesOfTheRightTimeWait(t *testing.T) {
 	}
 }
 
-// TestASlowLookHastensNothing: an attempt fails and another begins while the look for deliveries of
-// a clock that was ahead has come to their endpoint. The retry waits, and the lease stays.
-func TestASlowLookHastensNothing(t *testing.T) {
+// TestASlowSearchHastensNothing: while the search for deliveries of a clock that was ahead is at an
+// endpoint, one attempt there fails and another one begins. The retry waits, and the lease stays.
+func TestASlowSearchHastensNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	e := b.MustEndpoint(t, newReceiver(t, status(http.StatusInternalServerError)).URL)
@@ -122,8 +122,8 @@ func TestASlowLookHastensNothing(t *testing.T) {
 	}
 }
 
-// TestHasteDelaysNoDelivery: the look for deliveries of a clock that was ahead does not end. New
-// deliveries are attempted.
+// TestHasteDelaysNoDelivery: while the search for deliveries of a clock that was ahead runs without
+// end, new deliveries are attempted.
 func TestHasteDelaysNoDelivery(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -137,8 +137,8 @@ func TestHasteDelaysNoDelivery(t *testing.T) {
 	stop()
 }
 
-// TestOnlyTheLeaderHastens: a clock that was ahead wrote a delivery. A core that does not lead
-// leaves it as it is. So does one with a wrong clock.
+// TestOnlyTheLeaderHastens: a clock that was ahead wrote a delivery. A core that does not lead, or
+// has a wrong clock, does not change it.
 func TestOnlyTheLeaderHastens(t *testing.T) {
 	t.Parallel()
 	for name, set := range map[string]func(c *webhook.Config, no func() bool){
@@ -171,8 +171,8 @@ func TestOnlyTheLeaderHastens(t *testing.T) {
 	}
 }
 
-// TestHasteReadsAllPages: more deliveries than a page wait for their retries, and one behind
-// them was written by a clock that was ahead. It alone is made due.
+// TestHasteReadsAllPages: more deliveries than a page wait for their retries, and a later one was
+// written by a clock that was ahead. Only that one is made due.
 func TestHasteReadsAllPages(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -242,9 +242,9 @@ func TestHasteComesOnceAMinute(t *testing.T) {
 	programtest.WaitFor(t, "it is delivered after a minute", func() bool { return b.delivered(t, e) == 2 })
 }
 
-// TestHasteLocksInOrder: deliveries of a clock that was ahead are due in another order than by id.
-// They are found by id, in which results of attempts are written, so neither waits for the other. A
-// retry of the right clock is not found.
+// TestHasteLocksInOrder: deliveries of a clock that was ahead are not due in the order of their
+// ids. They are read in the order of their ids, like the results of attempts, so the two commands
+// cannot deadlock. A retry of the right clock is not found.
 func TestHasteLocksInOrder(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -274,9 +274,9 @@ func TestHasteEndsWithTheProcessPostgreSQL(t *testing.T) {
 	}
 }
 
-// TestAFailedLookIsRepeatedAtOnce: the store fails while deliveries of a clock that was ahead are
-// looked for. They are delivered once it succeeds, without the pause of a minute.
-func TestAFailedLookIsRepeatedAtOnce(t *testing.T) {
+// TestAFailedSearchIsRepeatedImmediately: the store fails while deliveries of a clock that was
+// ahead are looked for. They are delivered once it succeeds, without the pause of a minute.
+func TestAFailedSearchIsRepeatedImmediately(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.mustEvents(t, b.Tenant, 1)

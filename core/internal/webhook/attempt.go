@@ -33,8 +33,7 @@ const (
 	ErrorQueueFull  = "queue_full"     // too many deliveries to the endpoint were pending; no attempt was made
 )
 
-// maxResponse is how much of a response is read, so that its connection can be used again. All of
-// it is dropped.
+// maxResponse is how much of a response is read and dropped, so that its connection can be reused.
 const maxResponse = 16 << 10
 
 func newClient(c Config) *http.Client {
@@ -66,8 +65,8 @@ type attempt struct {
 }
 
 // attempt carries out an attempt and writes its result. ctx ends when the process must. An attempt
-// that fails inside the service ends as failed: so the schedule repeats it, and not the end of each
-// lease. It stays leased only if the store as a whole failed.
+// that fails inside the service ends as failed, so that it is repeated by the schedule and not
+// whenever its lease ends. It stays leased only if the store as a whole failed.
 func (d *Deliverer) attempt(ctx context.Context, a *attempt) {
 	over := context.WithoutCancel(ctx)
 	l := a.lease
@@ -96,7 +95,7 @@ func (d *Deliverer) unwritten(ctx context.Context, l store.Lease, err error) {
 		slog.String("delivery", id.Format(id.Delivery, l.Delivery)), slog.Any("error", err))
 }
 
-// broken ends an attempt that failed inside the service as a failed one.
+// broken ends an attempt as failed after an error inside the service.
 func (d *Deliverer) broken(ctx context.Context, l store.Lease) error {
 	a := payment.DeliveryAttempt{At: d.Clock.Now(), Error: ErrorInternal}
 	var status payment.DeliveryStatus
@@ -111,8 +110,9 @@ func (d *Deliverer) broken(ctx context.Context, l store.Lease) error {
 	return err
 }
 
-// afterFailure returns the status of a delivery after a failed attempt, and when it is due. The
-// delivery ends by the confirmed time, so that a clock that was set ahead ends none early.
+// afterFailure returns the status of a delivery after a failed attempt, and when it is due. The end
+// of a delivery depends on the confirmed time, so that a clock that is set ahead ends no delivery
+// early.
 func afterFailure(l store.Lease, tx *store.Tx) (payment.DeliveryStatus, time.Time) {
 	due, again := nextAttempt(l.Attempt, l.CreatedAt, tx.Confirmed())
 	if !again {
@@ -152,7 +152,7 @@ func (d *Deliverer) carryOut(ctx, over context.Context, a *attempt) error {
 }
 
 // traced makes the request in a span. The first attempt belongs to the trace of the request that
-// made the event, if that is still remembered. A later attempt may come long after that trace.
+// made the event, if that trace is still in memory. A later attempt may come long after the trace.
 func (d *Deliverer) traced(ctx context.Context, e *payment.Endpoint, l store.Lease, body []byte) payment.DeliveryAttempt {
 	ctx, span := d.Tracer.ClientOf(ctx, "webhook delivery", d.Store.Origin(l.Delivery), l.Attempt > 1)
 	defer span.End()

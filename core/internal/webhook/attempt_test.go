@@ -52,7 +52,7 @@ func TestAnEndlessAnswerIsCutOff(t *testing.T) {
 	})
 	e := b.MustEndpoint(t, r.URL)
 	run(t, b.deliverer())
-	for range 8 { // more than there are places: each must be given up
+	for range 8 { // more than the window: each attempt must free its slot
 		b.MustPay(t)
 	}
 	r.wait(t, 8)
@@ -102,7 +102,7 @@ func TestAnEventThatCannotBeShownStopsNobody(t *testing.T) {
 	if !b.endpoint(t, e).FailingSince.IsZero() {
 		t.Error("a fault of the service counts against the endpoint")
 	}
-	for n := 2; b.deliveries(t, e)[0].Status == payment.DeliveryPending; n++ { // it ends as any other does
+	for n := 2; b.deliveries(t, e)[0].Status == payment.DeliveryPending; n++ { // it ends like any other delivery
 		b.Clock.Advance(13 * time.Hour)
 		programtest.WaitFor(t, "the next attempt is over", func() bool {
 			d := b.deliveries(t, e)[0]

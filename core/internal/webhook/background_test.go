@@ -15,7 +15,7 @@ func TestResultsAreBackgroundWorkPostgreSQL(t *testing.T) {
 	t.Parallel()
 	b := &bundle{coretest.OpenShared(t), webhook.NewSecrets([]byte("the webhook key of the tests: 32"))}
 	e := b.MustEndpoint(t, newReceiver(t, nil).URL)
-	run(t, b.deliverer()) // whose own commands are not marked as background work
+	run(t, b.deliverer()) // the deliverer itself does not mark its commands as background work
 	b.MustPay(t)
 	programtest.WaitFor(t, "the event is delivered", func() bool {
 		all := b.deliveries(t, e)

@@ -15,8 +15,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// heldResults is a deliverer whose commits of results wait. The first one has the result of another
-// merchant's endpoint.
+// heldResults is a deliverer whose commits of results wait. The first commit has the result of
+// another merchant's endpoint.
 type heldResults struct {
 	*webhook.Deliverer
 	resume chan struct{}
@@ -24,15 +24,15 @@ type heldResults struct {
 	parts  [][]int64 // the deliveries of each commit
 }
 
-// holdResults returns a deliverer that holds its one commit at a time until resume is closed. One
-// is held, and all later results share the next ones.
+// holdResults returns a deliverer with one commit of results at a time, which it holds until resume
+// is closed. Later results share the next commits.
 func (b *bundle) holdResults(t *testing.T, options ...func(*webhook.Config)) *heldResults {
 	t.Helper()
 	return b.holdCommits(t, (*webhook.Deliverer).OneCommitOfResults, options...)
 }
 
-// holdCommits returns a deliverer, prepared, that holds each commit until resume is closed. One is
-// held.
+// holdCommits returns a running deliverer that holds each commit until resume is closed. One commit
+// is held already. prepare changes the deliverer before it runs.
 func (b *bundle) holdCommits(
 	t *testing.T, prepare func(*webhook.Deliverer), options ...func(*webhook.Config),
 ) *heldResults {
@@ -49,7 +49,7 @@ func (b *bundle) holdCommits(
 	})
 	b.mustEvents(t, b.mustEndpoints(t, first.URL, 1)[0], 1)
 	run(t, h.Deliverer)
-	t.Cleanup(func() { // before that of run
+	t.Cleanup(func() { // runs before the cleanup of run
 		select {
 		case <-h.resume:
 		default:
@@ -87,9 +87,9 @@ func (h *heldResults) awaitEnd(t *testing.T) {
 	awaitUnderWay(t, h.Deliverer, 0, 0)
 }
 
-// TestResultsShareCommits: as many commits of results as there may be are held, while the attempts
-// at many endpoints end. The longest-waiting results share the next commit, as many as it may have.
-// The others share the one after it.
+// TestResultsShareCommits: all allowed commits of results are held while the attempts at many
+// endpoints end. The longest-waiting results share the next commit, up to its bound. The others
+// share the commit after it.
 func TestResultsShareCommits(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -149,7 +149,7 @@ func TestAHeldCommitDelaysNoOther(t *testing.T) {
 }
 
 // TestARefusedResultStopsNoOther: the store refuses the success of one delivery in a commit with
-// others. It alone ends as failed inside the service.
+// others. Only that delivery ends as failed inside the service.
 func TestARefusedResultStopsNoOther(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -162,7 +162,7 @@ func TestARefusedResultStopsNoOther(t *testing.T) {
 	bad := b.deliveries(t, e)[1]
 	b.MustRefuse(t, "UPDATE", "webhook_deliveries", fmt.Sprintf("NEW.id = %d AND NEW.status = 'succeeded'", bad.ID))
 	close(h.resume)
-	b.awaitSuccesses(t, deliveries) // with that of the other merchant
+	b.awaitSuccesses(t, deliveries) // including the other merchant's
 	programtest.WaitFor(t, "the refused one has ended", func() bool { return !b.deliveries(t, e)[1].Leased })
 	if got := b.deliveries(t, e)[1]; got.Status != payment.DeliveryPending || got.Last.Error != webhook.ErrorInternal || got.Attempts != 1 {
 		t.Errorf("got %+v, want a failed attempt", got)
@@ -171,7 +171,7 @@ func TestARefusedResultStopsNoOther(t *testing.T) {
 
 // TestResultsOfLostLeases: attempts at two endpoints have ended. One endpoint is deleted, and
 // another core takes over one delivery to the other endpoint. The results of the other deliveries
-// are written, and none of the lost ones.
+// are written, and the results of lost leases are not.
 func TestResultsOfLostLeases(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

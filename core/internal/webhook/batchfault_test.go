@@ -47,8 +47,8 @@ func (o *ended) results() []string {
 	return slices.Sorted(slices.Values(o.got))
 }
 
-// TestAnObserverCountsEachResultOnce: of four results in a commit the store refuses one, and
-// another core has taken over the delivery of one. The observer gets the three written results.
+// TestAnObserverCountsEachResultOnce: of four results in a commit, the store refuses one, and
+// another core has taken over the delivery of one. The observer gets the written results.
 func TestAnObserverCountsEachResultOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -69,8 +69,9 @@ func TestAnObserverCountsEachResultOnce(t *testing.T) {
 	}
 }
 
-// mustEndBackwards makes two endpoints with one delivery each, and has both attempts end with a
-// status, the newer delivery first. It returns the endpoints, that of the older delivery first.
+// mustEndBackwards makes two endpoints with one delivery each, and ends both attempts with a
+// status, the newer delivery first. It returns the endpoints, the endpoint of the older delivery
+// first.
 func (b *bundle) mustEndBackwards(t *testing.T, h *heldResults, status int) (older, newer *payment.Endpoint) {
 	t.Helper()
 	first, second := newSlowReceiver(t), newSlowReceiver(t)
@@ -88,9 +89,8 @@ func (b *bundle) mustEndBackwards(t *testing.T, h *heldResults, status int) (old
 	return older, newer
 }
 
-// TestALostResultCountsForNoEndpoint: attempts at two endpoints fail, in another order than that of
-// their deliveries. Another core took over the delivery to one endpoint. Only the other endpoint
-// fails.
+// TestALostResultCountsForNoEndpoint: attempts at two endpoints fail, not in the order of their
+// deliveries. Another core took over the delivery to one endpoint. Only the other endpoint fails.
 func TestALostResultCountsForNoEndpoint(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -135,8 +135,8 @@ func TestAPanicInACommitEndsNoProcess(t *testing.T) {
 }
 
 // TestResultsThatTheStoreDoesNotAccept: the store fails as a whole while results wait. The log has
-// each result as not written, and no observer gets it. Its delivery stays under its lease, so it is
-// repeated once the lease ends.
+// each result as not written, and no observer gets it. Each delivery stays under its lease, so it
+// is repeated once the lease ends.
 func TestResultsThatTheStoreDoesNotAccept(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -164,8 +164,8 @@ func TestResultsThatTheStoreDoesNotAccept(t *testing.T) {
 }
 
 // TestAnObserverGetsNoResultThatWasRolledBack: the store refuses to note that an endpoint fails,
-// after the result of the attempt was written. The observer gets the failure inside the service
-// alone.
+// after the result of the attempt was written. The observer gets only the failure inside the
+// service.
 func TestAnObserverGetsNoResultThatWasRolledBack(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -181,8 +181,8 @@ func TestAnObserverGetsNoResultThatWasRolledBack(t *testing.T) {
 	}
 }
 
-// TestResultsLockInOrderPostgreSQL: attempts have ended in another order than that of their
-// deliveries. Their results are written by id, as other commands lock deliveries: while the first
+// TestResultsLockInOrderPostgreSQL: attempts have not ended in the order of their deliveries. Their
+// results are written by id, in the order in which other commands lock deliveries. While the first
 // one is locked, the commit has not locked the second one.
 func TestResultsLockInOrderPostgreSQL(t *testing.T) {
 	t.Parallel()

@@ -9,8 +9,8 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// deliveryRow holds the columns of a delivery that a test writes past the store. The times are
-// from now on.
+// deliveryRow holds the columns of a delivery that a test writes directly to the database. The
+// times are counted from now.
 type deliveryRow struct {
 	status       string
 	leased       int
@@ -19,7 +19,7 @@ type deliveryRow struct {
 	core         int64
 }
 
-// mustSet writes a delivery past the store.
+// mustSet writes a delivery directly to the database.
 func (b *bundle) mustSet(t *testing.T, delivery int64, r deliveryRow) {
 	t.Helper()
 	now := b.Clock.Now()
@@ -27,7 +27,7 @@ func (b *bundle) mustSet(t *testing.T, delivery int64, r deliveryRow) {
 		r.status, r.leased, r.attempts, now.Add(r.due).UnixMilli(), now.Add(r.written).UnixMilli(), r.core, delivery)
 }
 
-// mustHave makes an endpoint of a new merchant with deliveries as they are given, and returns both.
+// mustHave makes an endpoint of a new merchant with the given deliveries, and returns both.
 func (b *bundle) mustHave(t *testing.T, rows ...deliveryRow) (*payment.Endpoint, []int64) {
 	t.Helper()
 	b.mustEndpoints(t, "https://shop.example", 1)
@@ -41,9 +41,9 @@ func (b *bundle) mustHave(t *testing.T, rows ...deliveryRow) (*payment.Endpoint,
 	return e, ids
 }
 
-// TestHasteChangesNoOtherDelivery: a look has found deliveries that a clock wrote while it was
+// TestHasteChangesNoOtherDelivery: a search has found deliveries that a clock wrote while it was
 // ahead. Before they are made due, one has ended, one is due in time, and the right clock has
-// written one. These three stay as they are.
+// written one. These three do not change.
 func TestHasteChangesNoOtherDelivery(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -72,7 +72,7 @@ func TestHasteChangesNoOtherDelivery(t *testing.T) {
 }
 
 // TestOnlyDueDeliveriesAreLeased: deliveries to an endpoint have ended, are due later, or are under
-// a lease. None of them is leased, together or alone, and no delivery to another endpoint.
+// a lease. None of them is leased, together or one by one, nor is a delivery to another endpoint.
 func TestOnlyDueDeliveriesAreLeased(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -114,7 +114,7 @@ func TestOnlyDueDeliveriesAreLeased(t *testing.T) {
 }
 
 // TestOnlyALeaseEndsAnAttempt: a lease has ended, because another attempt began, the lease was
-// dropped, or the delivery has ended. Its attempt can neither end nor be given back.
+// dropped, or the delivery has ended. Its attempt can write no result, and cannot return the lease.
 func TestOnlyALeaseEndsAnAttempt(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -174,8 +174,8 @@ func TestOnlyLeasesOfADeadCoreAreDropped(t *testing.T) {
 	}
 }
 
-// TestTakeOverLeavesRetriesSQLite: a new process ends the leases of the one before it, but no wait
-// for a retry.
+// TestTakeOverLeavesRetriesSQLite: a new process ends the leases of the previous process, but not
+// the pauses of retries.
 func TestTakeOverLeavesRetriesSQLite(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -194,7 +194,7 @@ func TestTakeOverLeavesRetriesSQLite(t *testing.T) {
 }
 
 // TestAFullQueueEndsNoOtherDelivery: among the oldest deliveries of a queue that is too long, one
-// has succeeded, and one is to another endpoint. Both stay as they are.
+// has succeeded, and one is to another endpoint. Both do not change.
 func TestAFullQueueEndsNoOtherDelivery(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -220,8 +220,8 @@ func TestAFullQueueEndsNoOtherDelivery(t *testing.T) {
 	}
 }
 
-// TestLeasesBeginAfterADelivery: three deliveries are due at the same time, and one earlier. Of the
-// three, only the last one comes after the second one, in a lease and in a list.
+// TestLeasesBeginAfterADelivery: three deliveries are due at the same time, and one earlier. After
+// the second of the three, a lease and a list have only the third.
 func TestLeasesBeginAfterADelivery(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

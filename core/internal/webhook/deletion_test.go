@@ -78,8 +78,8 @@ func TestTheRestOfALongQueueIsPurgedSoon(t *testing.T) {
 	})
 }
 
-// TestDeletedEndpointsThatAreLeftCount: while 32 endpoints of a tenant are left, deleted ones
-// included, it cannot make another one. Another mode can, and the tenant can after a purge.
+// TestDeletedEndpointsThatAreLeftCount: while a tenant has 32 stored endpoints, including deleted
+// ones, it cannot make another one. The other mode can, and after a purge the tenant can too.
 func TestDeletedEndpointsThatAreLeftCount(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -110,9 +110,9 @@ func TestDeletedEndpointsThatAreLeftCount(t *testing.T) {
 	}
 }
 
-// TestEndpointsStayNotInMemory: the deliverer remembers no endpoint without pending deliveries,
-// and no deleted one.
-func TestEndpointsStayNotInMemory(t *testing.T) {
+// TestEndpointsLeaveMemory: the deliverer keeps no endpoint without pending deliveries and no
+// deleted endpoint in memory.
+func TestEndpointsLeaveMemory(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	r := newReceiver(t, nil)

@@ -23,8 +23,8 @@ func setupServer(t *testing.T) *bundle {
 }
 
 // mustHoldLocks runs a statement in a transaction of another process, which ends with commit. It
-// has a connection to itself, because Inspect has one only and the test reads through that
-// meanwhile.
+// has a separate connection, because the test meanwhile reads through the only connection of
+// Inspect.
 func (b *bundle) mustHoldLocks(t *testing.T, statement string, args ...any) (commit func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -80,7 +80,7 @@ func TestADeletionWaitsForNoAttemptPostgreSQL(t *testing.T) {
 }
 
 // TestRedeliveryBesideADeletionPostgreSQL: the redelivery of an event to an endpoint and the
-// deletion of the endpoint wait for a lock, one behind the other. Both end, and nothing is left.
+// deletion of the endpoint wait for a lock, one after the other. Both end, and no delivery is left.
 func TestRedeliveryBesideADeletionPostgreSQL(t *testing.T) {
 	t.Parallel()
 	for name, deletionFirst := range map[string]bool{"the redelivery first": false, "the deletion first": true} {

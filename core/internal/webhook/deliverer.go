@@ -22,18 +22,18 @@ import (
 const (
 	// leaseTime is how long a lease lasts: longer than any attempt.
 	leaseTime = time.Minute
-	// freshFor is how long after its lease was written an attempt may begin. If a process stood still
-	// for longer, another process may have reclaimed the lease.
+	// freshFor is how long after the write of its lease an attempt may begin. If the process was
+	// paused for longer, another process may have reclaimed the lease.
 	freshFor = 3 * time.Second
 	// poll is how often the queue is read without a signal of the store.
 	poll = time.Second
-	// grace is how long attempts under way may take at the end.
+	// grace is how long attempts in progress may take when the deliverer stops.
 	grace = 3 * time.Second
-	// purgeEvery is how often old deliveries are looked for.
+	// purgeEvery is the interval of the search for old deliveries.
 	purgeEvery = 10 * time.Minute
 	// purgeDeletedEvery is how often the deliveries that a deletion left are removed, in polls.
 	purgeDeletedEvery = 10
-	// boundEvery is how often the pending deliveries are counted, in polls.
+	// boundEvery is the number of polls between two counts of the pending deliveries.
 	boundEvery = 30
 	// mostQueued and mostPending bound the pending deliveries, some 60 and 500 MB of the store.
 	mostQueued, mostPending = 250_000, 2_000_000
@@ -46,13 +46,14 @@ type Config struct {
 	Log     *slog.Logger
 	Secrets Secrets
 	Policy  Policy
-	// Body is the event as its receivers are shown it, the same bytes at every attempt.
+	// Body returns the event as its receivers get it, the same bytes at every attempt.
 	Body func(*payment.Event) []byte
-	// Disable ends the deliveries to an endpoint and announces that, in the command it is called in.
+	// Disable ends the deliveries to an endpoint and writes an event of that, in the command that
+	// calls it.
 	Disable func(*store.Tx, *payment.Endpoint, payment.EndpointReason) error
 
 	Leads    func() bool       // whether this process removes old deliveries; nil: it does
-	Agrees   func() bool       // whether Clock is right: by a wrong one others' leases look old; nil: it is
+	Agrees   func() bool       // whether Clock is right: by a wrong one, valid leases seem to have ended; nil: it is
 	Observer Observer          // nil for none
 	Tracer   *telemetry.Tracer // nil: no spans
 	TLS      *tls.Config       // nil: the system's authorities
@@ -76,7 +77,7 @@ type Deliverer struct {
 
 	mu       sync.Mutex            // guards the attempts of the lanes and the next fields
 	health   map[int64]*health     // by endpoint
-	requests map[*attempt]struct{} // under way in the fast lane, none of them late
+	requests map[*attempt]struct{} // in progress in the fast lane, without late ones
 }
 
 // New returns a Deliverer that does nothing yet.
@@ -96,7 +97,7 @@ func New(c Config) *Deliverer {
 	return d
 }
 
-// TakeOver makes the deliveries due that an earlier process attempted when it died. Call it before
+// TakeOver makes due the deliveries that an earlier process attempted when it died. Call it before
 // the first Run, in the only process that has the data folder.
 func (d *Deliverer) TakeOver(ctx context.Context) error {
 	return d.Store.Update(ctx, func(tx *store.Tx) error { return tx.DropLeases() })
@@ -112,7 +113,7 @@ func (d *Deliverer) Run(ctx context.Context) {
 	for ctx.Err() == nil {
 		next, err := d.round(ctx, attempts, &running)
 		if err != nil && ctx.Err() == nil {
-			d.Log.ErrorContext(ctx, "webhooks: the queue could not be read", slog.Any("error", err))
+			d.Log.ErrorContext(ctx, "webhooks: the queue could not be read; it is retried", slog.Any("error", err))
 		}
 		d.rest(ctx, next)
 	}
@@ -181,7 +182,7 @@ func (d *Deliverer) sort(waiting []store.Waiting, now time.Time) (next time.Dura
 }
 
 // serve begins attempts at due endpoints of a lane. Attempts begin as soon as the commit that
-// leased them has ended: however slow the store is, no lease is too old by then.
+// leased them has ended. So no lease is too old by then, even on a slow store.
 func (d *Deliverer) serve(
 	ctx, attempts context.Context, running *sync.WaitGroup, l *lane, due []*payment.Endpoint,
 ) error {
@@ -220,7 +221,7 @@ func (d *Deliverer) keepPurging(ctx context.Context) {
 	for purge := d.Purge; ; {
 		if d.Leads == nil || d.Leads() {
 			if err := purge(ctx); err != nil && ctx.Err() == nil {
-				d.Log.ErrorContext(ctx, "webhooks: purge failed", slog.Any("error", err))
+				d.Log.ErrorContext(ctx, "webhooks: the purge failed; it is retried", slog.Any("error", err))
 			}
 		}
 		select {
@@ -236,12 +237,12 @@ func (d *Deliverer) keepPurging(ctx context.Context) {
 	}
 }
 
-// BoundOutbox gives up the oldest pending deliveries if too many are pending, so that receivers
-// that take too little do not fill the store.
+// BoundOutbox ends the oldest deliveries as failed if too many are pending, so that slow receivers
+// do not fill the store.
 func (d *Deliverer) BoundOutbox(ctx context.Context) error {
 	n, err := d.Store.BoundOutbox(ctx, d.MostQueued, d.MostPending, ErrorQueueFull)
 	if n > 0 {
-		d.Log.WarnContext(ctx, "webhooks: too many deliveries are pending, the oldest were given up", slog.Int64("deliveries", n))
+		d.Log.WarnContext(ctx, "webhooks: too many deliveries are pending, the oldest have ended as failed", slog.Int64("deliveries", n))
 		d.Observer.DeliveriesDiscarded(n)
 	}
 	return err
@@ -258,7 +259,7 @@ func (d *Deliverer) purgeDeleted(ctx context.Context) error {
 func (d *Deliverer) Purge(ctx context.Context) error {
 	before, total, err := d.Store.DropDeliveries(ctx, d.Clock.Now(), kept)
 	if err != nil {
-		d.Log.ErrorContext(ctx, "webhooks: old deliveries stay for now", slog.Any("error", err)) // a reader holds them; others can go
+		d.Log.ErrorContext(ctx, "webhooks: old deliveries were not dropped, because a reader holds them; it is retried", slog.Any("error", err))
 	}
 	for _, purge := range []func() (int64, error){
 		func() (int64, error) { return d.Store.PurgeDeliveries(ctx, before) },

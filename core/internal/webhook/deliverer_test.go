@@ -89,7 +89,7 @@ func TestRetriesAreTheSameMessage(t *testing.T) {
 			t.Errorf("attempt %d differs from the first: %+v", i+1, m)
 		}
 		if i > 0 && (m.timestamp <= got[i-1].timestamp || m.signature == got[i-1].signature) {
-			t.Errorf("attempt %d is not signed anew", i+1)
+			t.Errorf("attempt %d is not signed again", i+1)
 		}
 	}
 	if took := b.Clock.Now().Sub(coretest.Birth); took < 60*time.Hour || took > 80*time.Hour {
@@ -158,8 +158,8 @@ func TestDaysOfFailureDisable(t *testing.T) {
 	}
 }
 
-// TestAClockThatIsSetAheadDisablesNoEndpoint: days of failure are counted by the confirmed time,
-// and so are the three days of a delivery.
+// TestAClockThatIsSetAheadDisablesNoEndpoint: the days of failure of an endpoint, and the three
+// days of a delivery, are measured by the confirmed time.
 func TestAClockThatIsSetAheadDisablesNoEndpoint(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -196,7 +196,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	}
 }
 
-// patient has attempts take longer than a test may.
+// patient allows attempts to take longer than the test.
 func patient(c *webhook.Config) { c.Timeout = 10 * programtest.Patience }
 
 func TestADeadEndpointDelaysNothing(t *testing.T) {
@@ -265,6 +265,6 @@ func TestAFailingEndpointGetsOneAttemptAtATime(t *testing.T) {
 	}
 	r.wait(t, 21)
 	if got := most.Load(); got != 1 {
-		t.Errorf("attempts at once: got %d, want 1", got)
+		t.Errorf("attempts at the same time: got %d, want 1", got)
 	}
 }

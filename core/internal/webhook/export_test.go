@@ -9,13 +9,13 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-// Schedule is a copy of the schedule.
+// Schedule returns a copy of the schedule.
 func Schedule() []time.Duration { return slices.Clone(schedule) }
 
 // Control checks an address as the dialer does before it connects.
 func (p Policy) Control(address string) error { return p.control("tcp", address, nil) }
 
-// Sign is the webhook-signature header.
+// Sign returns the webhook-signature header.
 func (s Secrets) Sign(e *payment.Endpoint, message string, at int64, body []byte) string {
 	return s.sign(e, message, at, body)
 }
@@ -23,7 +23,7 @@ func (s Secrets) Sign(e *payment.Endpoint, message string, at int64, body []byte
 // Proxied reports whether requests may go through a proxy.
 func (d *Deliverer) Proxied() bool { return d.client.Transport.(*http.Transport).Proxy != nil }
 
-// Remembered counts the endpoints whose health is remembered.
+// Remembered counts the endpoints whose health is in memory.
 func (d *Deliverer) Remembered() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -62,14 +62,15 @@ func (d *Deliverer) ObserveResults(fn func(deliveries []int64)) {
 	}
 }
 
-// OneCommitOfResults allows one commit of results at a time, however long it takes. Call it before
-// Run.
+// OneCommitOfResults allows only one commit of results at a time, even if it takes long. Call it
+// before Run.
 func (d *Deliverer) OneCommitOfResults() { d.results.Slots = 1 }
 
 // WaitingResults returns how many results wait for a commit.
 func (d *Deliverer) WaitingResults() int { return d.results.Waiting() }
 
-// Hasten looks for deliveries of a clock that was ahead, at a time that was read before.
+// Hasten looks for deliveries of a clock that was ahead. now is the current time, read before the
+// call.
 func (d *Deliverer) Hasten(ctx context.Context, now time.Time) bool { return d.hasten(ctx, now) }
 
 // NextAttempt returns the time of the next attempt after the n-th one failed at now.

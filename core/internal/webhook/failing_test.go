@@ -10,9 +10,9 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// TestFailureBesideASuccessPostgreSQL: an endpoint that fails at one core while its failing is
-// over by a success at another one stays as it is. It would not fail for days only because since
-// when is not known any more.
+// TestFailureBesideASuccessPostgreSQL: an attempt at an endpoint fails at one core, while a success
+// at another core ends its time of failure. The failure then changes nothing, because the begin of
+// that time is no longer known.
 func TestFailureBesideASuccessPostgreSQL(t *testing.T) {
 	t.Parallel()
 	b := &bundle{coretest.OpenOnce(t), webhook.NewSecrets([]byte("the webhook key of the tests: 32"))}

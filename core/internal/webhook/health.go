@@ -7,20 +7,20 @@ import (
 )
 
 const (
-	// slowAfter is how long a request may take at a fast endpoint. One that takes longer is late.
+	// slowAfter is how long a request may take at a fast endpoint. A longer request is late.
 	slowAfter = time.Second
-	// firstWindow is how many attempts may be under way at once at an endpoint without a result here,
-	// and at a slow one.
+	// firstWindow is the number of concurrent attempts at a slow endpoint, and at an endpoint without
+	// a result in this process.
 	firstWindow = 4
-	// mostWindow is that of an endpoint that has responded quickly for long enough: 1,000 events a
-	// second at 100 ms. A failing one has a window of 1.
+	// mostWindow is the largest window of an endpoint that responds quickly: 1,000 events a second at
+	// 100 ms. A failing endpoint has a window of 1.
 	mostWindow = 100
 )
 
 // health is the deliverer's memory of an endpoint with pending deliveries.
 type health struct {
 	under  int  // attempts under way
-	window int  // how many may be
+	window int  // the largest number of concurrent attempts
 	slow   bool // the last attempt failed or was late
 }
 
@@ -36,7 +36,7 @@ func (d *Deliverer) healthOf(e *payment.Endpoint) *health {
 
 // limit returns how many attempts may be under way at an endpoint.
 func (h *health) limit(e *payment.Endpoint) int {
-	if !e.FailingSince.IsZero() { // as another core may have found
+	if !e.FailingSince.IsZero() { // another core may have found the failure
 		return 1
 	}
 	return h.window

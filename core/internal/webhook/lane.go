@@ -7,7 +7,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-// The bounds of the attempts under way at once.
+// The bounds of the attempts under way at the same time.
 const (
 	mostFast = 512 // in the fast lane; the late ones do not count
 	mostSlow = 256 // in the slow lane
@@ -16,8 +16,8 @@ const (
 // lane bounds the attempts at some endpoints, the fast ones or the slow ones. Their tenants take
 // turns, and so do the endpoints of a tenant. Endpoints of different lanes do not delay each other.
 type lane struct {
-	most  int                    // attempts that may count at once
-	count int                    // attempts that count: those under way without the late ones
+	most  int                    // attempts that may count at the same time
+	count int                    // attempts in progress, without the late ones
 	held  map[payment.Tenant]int // all attempts under way
 	short bool                   // due deliveries may wait until an attempt ends
 
@@ -28,9 +28,9 @@ type lane struct {
 
 func newLane(most int) *lane { return &lane{most: most, held: map[payment.Tenant]int{}} }
 
-// may reports whether a tenant may begin one more attempt. It holds at most half as many as are
-// left of the bound, so other tenants get attempts too. Late ones and attempts at deleted
-// endpoints count.
+// may reports whether a tenant may begin one more attempt. It may hold at most half as many
+// attempts as the bound has left, so other tenants get attempts too. Late attempts and attempts at
+// deleted endpoints count.
 func (l *lane) may(t payment.Tenant) bool { return 2*l.held[t] < l.most-l.count }
 
 // line is the order of the turns of tenants or endpoints that have due deliveries.
@@ -39,7 +39,7 @@ type line[K comparable] struct {
 	turns map[K]int64 // the lowest number has the next turn
 }
 
-// keep adds the keys that are new at the end, and removes the keys that are no longer there.
+// keep appends new keys, and removes missing ones.
 func (l *line[K]) keep(keys []K) {
 	before := l.turns
 	l.turns = make(map[K]int64, len(before))
@@ -128,7 +128,8 @@ func (d *Deliverer) reserve(l *lane, due []*payment.Endpoint) (takes []*take) {
 }
 
 // reserveNext reserves an attempt at the first of a tenant's endpoints that may have one more. It
-// returns nil if none may, else also the endpoints that may have further ones, that one last.
+// returns nil if no endpoint may. Otherwise it also returns the endpoints that may have further
+// attempts, with the reserved one last.
 func (d *Deliverer) reserveNext(endpoints []*take) (*take, []*take) {
 	for i, t := range endpoints {
 		if d.reserveAt(t) {
@@ -153,9 +154,9 @@ func (d *Deliverer) reserveAt(t *take) bool {
 	return true
 }
 
-// leave ends an attempt, or drops it if it has not begun. With wake the next round begins at once
-// if deliveries wait for that. Without wake that round waits: after a failure it would find the
-// same deliveries.
+// leave ends an attempt, or drops it if it has not begun. With wake, the next round begins
+// immediately if deliveries wait for the attempt. Without wake the round waits, because after a
+// failure it would find the same deliveries.
 func (d *Deliverer) leave(a *attempt, wake bool) {
 	d.mu.Lock()
 	delete(d.requests, a) // it is there after a panic

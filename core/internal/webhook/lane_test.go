@@ -27,7 +27,7 @@ type slowReceiver struct {
 func newSlowReceiver(t *testing.T) *slowReceiver {
 	t.Helper()
 	r := &slowReceiver{respond: make(chan int), arrived: make(chan string, 1000)}
-	turns := make(chan chan struct{}, 1) // each request hands on a channel that is closed at its end
+	turns := make(chan chan struct{}, 1) // each request passes on a channel that is closed at its end
 	first := make(chan struct{})
 	close(first)
 	turns <- first
@@ -118,7 +118,7 @@ func newHoldingReceiver(t *testing.T, first int) *holdingReceiver {
 	return r
 }
 
-// count returns how many requests it has held so far.
+// count returns the number of held requests so far.
 func (r *holdingReceiver) count() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -177,9 +177,8 @@ func (b *bundle) mustFail(t *testing.T) {
 }
 
 // TestUnresponsiveEndpointsTakeTurns: failing endpoints of more merchants than may be attempted at
-// once hold each request and have more deliveries. A new endpoint of another merchant is attempted
-// at once. When an attempt ends, the failing endpoint that was not attempted yet is attempted
-// next.
+// the same time hold each request and have more deliveries. A new endpoint of another merchant is
+// attempted immediately. When an attempt ends, a failing endpoint without an attempt yet is next.
 func TestUnresponsiveEndpointsTakeTurns(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -200,9 +199,9 @@ func TestUnresponsiveEndpointsTakeTurns(t *testing.T) {
 	}
 }
 
-// TestFastEndpointsDelayNoFailingOne: new endpoints of more merchants than may be attempted at once
-// hold each request. A failing endpoint of another merchant, which would take its delivery, is
-// attempted.
+// TestFastEndpointsDelayNoFailingOne: new endpoints of more merchants than may be attempted at the
+// same time hold each request. A failing endpoint of another merchant, which would accept its
+// delivery now, is attempted.
 func TestFastEndpointsDelayNoFailingOne(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -218,10 +217,10 @@ func TestFastEndpointsDelayNoFailingOne(t *testing.T) {
 	failing.wait(t, 1)
 }
 
-// TestTheLongestWaitHasTheNextTurn: all attempts that may be made at once at failing endpoints are
-// under way, and an endpoint of another merchant waits. Then an older endpoint begins to wait, and
-// a newer one of a merchant that had its turn before. When an attempt ends, the endpoint that
-// waited for longest is attempted.
+// TestTheLongestWaitHasTheNextTurn: all allowed attempts at failing endpoints are in progress, and
+// an endpoint of another merchant waits. Then an older endpoint begins to wait, and a newer one of
+// a merchant that had its turn before. When an attempt ends, the endpoint that waited for longest
+// is attempted.
 func TestTheLongestWaitHasTheNextTurn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -251,9 +250,9 @@ func TestTheLongestWaitHasTheNextTurn(t *testing.T) {
 	}
 }
 
-// TestOneMerchantLeavesAttemptsToOthers: in one mode a merchant has endpoints that take one
-// delivery and hold all further requests. It deletes them and makes new ones. It gets a third of
-// all attempts. Endpoints of its other mode and of another merchant are attempted at once.
+// TestOneMerchantLeavesAttemptsToOthers: in one mode a merchant has endpoints that respond to one
+// delivery and never to later ones. The merchant deletes them and makes new ones. It gets a third
+// of all attempts. Endpoints of its other mode and of another merchant are attempted immediately.
 func TestOneMerchantLeavesAttemptsToOthers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -362,9 +361,9 @@ func wantInTurn(t *testing.T, arrived <-chan string, paths ...string) {
 	}
 }
 
-// TestMerchantsTakeTurns: failing endpoints of other merchants leave one attempt. A merchant whose
-// failing endpoint responds at once and has many deliveries, and one with one delivery, get it in
-// turn.
+// TestMerchantsTakeTurns: the attempts at failing endpoints of other merchants leave one attempt
+// free. A merchant whose failing endpoint responds immediately and has many deliveries, and one
+// with one delivery, get it in turn.
 func TestMerchantsTakeTurns(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -378,9 +377,9 @@ func TestMerchantsTakeTurns(t *testing.T) {
 	wantInTurn(t, arrived, "/many/0", "/one/0", "/many/0")
 }
 
-// TestModesTakeTurns: failing endpoints of other merchants leave one attempt. A merchant has two
-// failing endpoints in test mode and one in live mode, which respond at once. The modes get it in
-// turn.
+// TestModesTakeTurns: the attempts at failing endpoints of other merchants leave one attempt free.
+// A merchant has two failing endpoints in test mode and one in live mode, which respond
+// immediately. The modes get it in turn.
 func TestModesTakeTurns(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

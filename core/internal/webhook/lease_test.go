@@ -67,7 +67,7 @@ func TestTheLeaseOfADeadDelivererRunsOut(t *testing.T) {
 	}
 	run(t, b.deliverer())
 	b.Clock.Advance(time.Minute - time.Millisecond)
-	witness := newReceiver(t, nil) // a delivery made now comes when the queue was looked at since
+	witness := newReceiver(t, nil) // when it gets a new delivery, the queue has been read after the advance
 	b.MustEndpoint(t, witness.URL)
 	b.MustPay(t)
 	witness.wait(t, 1)
@@ -87,8 +87,8 @@ func TestTheLeaseOfADeadDelivererRunsOut(t *testing.T) {
 	}
 }
 
-// TestLeasesAreInOrder: deliveries to an endpoint are due in another order than that in which they
-// were made. The ones that are due first are leased, oldest first.
+// TestLeasesAreInOrder: deliveries to an endpoint are not due in the order of their creation.
+// Leases take the deliveries that are due first, oldest first.
 func TestLeasesAreInOrder(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -172,7 +172,7 @@ func TestPurge(t *testing.T) {
 	gone := b.MustEndpoint(t, "https://two.example")
 	b.MustPay(t)
 	b.Clock.Advance(30*24*time.Hour + time.Second)
-	if coretest.Shared() { // they go with a part of their table, and one by one only when none has taken them for two weeks
+	if coretest.Shared() { // a server drops their partition, and removes single rows only if that was not possible for two weeks
 		b.Clock.Advance(14 * 24 * time.Hour)
 	}
 	b.MustPay(t)

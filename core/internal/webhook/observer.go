@@ -5,14 +5,15 @@ import "github.com/causeway-pay/causeway/core/internal/payment"
 // Observer counts the work of the deliverer. Its methods are called after the commit of that work,
 // by many goroutines, and must not block.
 type Observer interface {
-	// DeliveryAttempted: an attempt ended. failure is "" or one of the classes of failure, and
-	// status is that of the delivery from then on.
+	// DeliveryAttempted reports the end of an attempt. failure is "" or one of the classes of failure.
+	// status is the new status of the delivery.
 	DeliveryAttempted(failure string, status payment.DeliveryStatus)
-	// EndpointDisabled: an endpoint gets nothing any more.
+	// EndpointDisabled reports that an endpoint was disabled and gets no more deliveries.
 	EndpointDisabled(reason payment.EndpointReason)
-	// DeliveriesDiscarded: too many deliveries were pending, and so many of them were given up.
+	// DeliveriesDiscarded reports how many pending deliveries ended as failed because too many were
+	// pending.
 	DeliveriesDiscarded(n int64)
-	// DeliveriesPurged: a purge ended, and removed so many old deliveries.
+	// DeliveriesPurged reports the end of a purge, with the number of removed old deliveries.
 	DeliveriesPurged(n int64, err error)
 }
 

@@ -19,7 +19,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// discarded counts the deliveries that were given up.
+// discarded counts the deliveries that ended as failed because too many were pending.
 type discarded struct {
 	webhook.Observer
 	n int64
@@ -27,7 +27,7 @@ type discarded struct {
 
 func (d *discarded) DeliveriesDiscarded(n int64) { d.n += n }
 
-// statuses counts the deliveries to an endpoint that are pending and that were given up.
+// statuses counts the pending and the discarded deliveries to an endpoint.
 func (b *bundle) statuses(t *testing.T, e *payment.Endpoint) (pending, full int64) {
 	t.Helper()
 	const of = "SELECT COUNT(*) FROM webhook_deliveries WHERE endpoint_id = ? AND "
@@ -35,10 +35,10 @@ func (b *bundle) statuses(t *testing.T, e *payment.Endpoint) (pending, full int6
 		b.Number(t, of+"status = 'failed' AND error = 'queue_full' AND attempted_at > 0", e.ID)
 }
 
-// TestTheOldestOfALongQueueAreGivenUp: more deliveries to an endpoint are pending than may be. The
-// oldest ones end as failed, whenever they are due, but not the one with an attempt under way. The
+// TestTheOldestOfALongQueueAreDiscarded: too many deliveries to an endpoint are pending. The oldest
+// ones end as failed, whenever they are due, except a delivery with an attempt in progress. The
 // queue of another endpoint stays.
-func TestTheOldestOfALongQueueAreGivenUp(t *testing.T) {
+func TestTheOldestOfALongQueueAreDiscarded(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	const most, pending, leased = 300, 1000, 1
@@ -78,7 +78,7 @@ func TestTheOldestOfALongQueueAreGivenUp(t *testing.T) {
 	}
 }
 
-// TestTheLongestQueuesAreShortened: more deliveries are pending than may be in all. The two longest
+// TestTheLongestQueuesAreShortened: too many deliveries are pending in total. The two longest
 // queues are shortened to the same length, and the shorter ones stay.
 func TestTheLongestQueuesAreShortened(t *testing.T) {
 	t.Parallel()
@@ -106,8 +106,8 @@ func (b *bundle) wantQueues(t *testing.T, want ...string) {
 	}
 }
 
-// TestMerchantsShareTheOutbox: more deliveries are pending than may be in all. A merchant with
-// several endpoints, in both modes, keeps no more of them than a merchant with one endpoint.
+// TestMerchantsShareTheOutbox: too many deliveries are pending in total. A merchant with several
+// endpoints, in both modes, keeps no more of them than a merchant with one endpoint.
 func TestMerchantsShareTheOutbox(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -129,7 +129,7 @@ func TestMerchantsShareTheOutbox(t *testing.T) {
 }
 
 // TestAFullQueueRefusesNoPayment: the queue of an endpoint that holds each request is full.
-// Payments go on, and their deliveries are the ones that stay.
+// Payments continue, and their new deliveries stay in the queue.
 func TestAFullQueueRefusesNoPayment(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -153,7 +153,7 @@ func TestAFullQueueRefusesNoPayment(t *testing.T) {
 	}
 }
 
-// TestOnlyTheLeaderBoundsTheOutbox: a core that does not lead gives up no delivery.
+// TestOnlyTheLeaderBoundsTheOutbox: a core that does not lead discards no delivery.
 func TestOnlyTheLeaderBoundsTheOutbox(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -178,9 +178,9 @@ func TestOnlyTheLeaderBoundsTheOutbox(t *testing.T) {
 	}
 }
 
-// TestTheLogTellsThatAQueueWasFull: the merchant sees in the log of deliveries which were given
-// up, and why.
-func TestTheLogTellsThatAQueueWasFull(t *testing.T) {
+// TestTheLogShowsAFullQueue: the log of deliveries shows the merchant which deliveries were
+// discarded, and why.
+func TestTheLogShowsAFullQueue(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	e := b.MustEndpoint(t, "https://shop.example")

@@ -38,7 +38,7 @@ func TestDeliveriesOfADeletedCustomer(t *testing.T) {
 		t.Fatal(err)
 	}
 	run(t, b.deliverer())
-	for _, m := range receiver.wait(t, changes+3) { // created, deleted and again
+	for _, m := range receiver.wait(t, changes+3) { // the creation, the deletion and the redelivery
 		if strings.Contains(m.body, "erika") || !strings.Contains(m.body, `"object":"customer"`) {
 			t.Errorf("got %s", m.body)
 		}

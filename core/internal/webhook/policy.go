@@ -25,9 +25,9 @@ type Policy struct {
 }
 
 // notPublic are the IPv4 networks that are not plainly public. They are this host, private, shared
-// (carrier NAT), loopback and link-local addresses, the last with the clouds' metadata. Others are
-// for protocol assignments, documentation, 6to4 relays, benchmarks, multicast and broadcast, or
-// reserved. The last one is a cloud's metadata host in public space.
+// (carrier NAT), loopback and link-local addresses, which include the clouds' metadata servers.
+// Others are for protocol assignments, documentation, 6to4 relays, benchmarks, multicast and
+// broadcast, or reserved. The last one is a cloud's metadata host in public space.
 var notPublic = prefixes(
 	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24",
 	"192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4", "168.63.129.16/32",
@@ -49,28 +49,32 @@ func prefixes(texts ...string) []netip.Prefix {
 	return out
 }
 
+// errNotPublic reports a host that other machines cannot reach.
+var errNotPublic = errors.New("its host is not on the public internet: use a public host, or have the operator set " +
+	"--webhooks-allow-private")
+
 // CheckURL returns an error, in words for the merchant, if an endpoint may not have this URL. It
 // uses no resolver: the address of a name is checked at each connection.
 func (p Policy) CheckURL(text string, live bool) error {
 	u, err := url.Parse(text)
 	switch {
 	case len(text) > maxURL:
-		return errors.New("a URL has at most 2048 characters")
+		return errors.New("it is longer than 2048 characters")
 	case err != nil || u.Opaque != "" || u.Host == "" || strings.ContainsFunc(text, notPrintable):
-		return errors.New("this is not an absolute URL")
+		return errors.New("it is not an absolute URL, such as https://shop.example/webhooks")
 	case u.Scheme != "https" && (u.Scheme != "http" || live):
-		return errors.New("use https; plain http is for test mode only")
+		return errors.New("it must begin with https://, and http:// is for test mode only")
 	case u.User != nil:
-		return errors.New("a URL with a user or password is not taken: the signature proves who sends")
+		return errors.New("it has a user or a password: remove it, because the signature authenticates the sender")
 	case u.Fragment != "" || strings.HasSuffix(text, "#"):
-		return errors.New("a fragment is never sent")
+		return errors.New("it has a fragment, which is never sent: remove it")
 	}
 	return p.checkHost(u)
 }
 
 func notPrintable(r rune) bool { return r <= ' ' || r > '~' }
 
-// local are the names, and the ends of names, that no public resolver should lead anywhere.
+// local are the names, and the ends of names, that no public resolver should resolve.
 var local = []string{
 	"localhost", "local", "internal", "home.arpa", "svc", "lan", "home", "corp", "intranet", "private", "test", "invalid", "onion",
 }
@@ -79,11 +83,11 @@ func (p Policy) checkHost(u *url.URL) error {
 	host := u.Hostname()
 	port, err := portOf(u)
 	if err != nil || host == "" {
-		return errors.New("the host or port is not valid")
+		return errors.New("its host or port is not valid")
 	}
 	name := strings.ToLower(strings.TrimSuffix(host, "."))
 	if strings.Contains("."+name+".", "..") {
-		return errors.New("the host has an empty label: two dots in a row, or a dot at its beginning")
+		return errors.New("its host has two dots in a row, or begins with a dot")
 	}
 	if p.AllowPrivate {
 		return nil
@@ -93,22 +97,22 @@ func (p Policy) checkHost(u *url.URL) error {
 	}
 	if ip, err := netip.ParseAddr(host); err == nil {
 		if !allowed(ip) {
-			return errors.New("this address is not on the public internet")
+			return errNotPublic
 		}
 		return nil
 	}
 	for _, end := range local {
 		if name == end || strings.HasSuffix(name, "."+end) {
-			return errors.New("this name is not of the public internet")
+			return errNotPublic
 		}
 	}
 	if !strings.Contains(name, ".") || endsInNumber(name) {
-		return errors.New("this name is not of the public internet")
+		return errNotPublic
 	}
 	return nil
 }
 
-// portOf returns the port of a URL, that of its scheme if it names none.
+// portOf returns the port of a URL, or the default port of its scheme.
 func portOf(u *url.URL) (int, error) {
 	text := u.Port()
 	switch {
@@ -126,14 +130,14 @@ func portOf(u *url.URL) (int, error) {
 	return int(n), err //nolint:wrapcheck // the caller only looks at whether there is one
 }
 
-// checkPort refuses the ports of other protocols. A plain request to one can be taken for that
-// protocol, so plain HTTP has two ports only.
+// checkPort refuses the ports of other protocols. A server of another protocol could accept a plain
+// HTTP request, so plain HTTP may use only two ports.
 func checkPort(scheme string, port int) error {
 	switch {
 	case scheme == "http" && port != 80 && port != 8080:
-		return errors.New("plain http goes to port 80 or 8080 only")
+		return errors.New("plain http may use only port 80 or 8080")
 	case scheme == "https" && port != 443 && port < 1024:
-		return errors.New("https goes to port 443, or to one from 1024 on")
+		return errors.New("https may use port 443, or a port from 1024 on")
 	}
 	return nil
 }
@@ -166,7 +170,8 @@ func (p Policy) control(_, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// allowed reports whether ip is plainly public. An IPv4 address in IPv6's clothes is not.
+// allowed reports whether ip is plainly public. An IPv4 address in the form of an IPv6 address is
+// not.
 func allowed(ip netip.Addr) bool {
 	networks := notPublic
 	if !ip.Is4() {
@@ -183,8 +188,8 @@ func allowed(ip netip.Addr) bool {
 	return true
 }
 
-// own reports whether ip is an address of this machine, even a public one: our own listeners are no
-// endpoints. It returns true if the addresses of the machine cannot be read.
+// own reports whether ip is an address of this machine, even a public one: our own listeners must
+// not get deliveries. It returns true if the addresses of the machine cannot be read.
 func own(ip netip.Addr) bool {
 	addresses, err := net.InterfaceAddrs()
 	if err != nil {

@@ -198,7 +198,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// FuzzURL wants that no URL with a private address passes, however the address is written.
+// FuzzURL checks that no URL with a private address passes, in any spelling of the address.
 func FuzzURL(f *testing.F) {
 	for _, seed := range []string{"https://127.0.0.1/", "https://[::ffff:10.0.0.1]:80/", "https://a.b/", "https://10.0.0.1.:1/x", "https://0177.0.0.1/"} {
 		f.Add(seed)
@@ -221,8 +221,7 @@ func FuzzURL(f *testing.F) {
 	})
 }
 
-// nameserver responds to each query with the next of its addresses, and then with the last one
-// again.
+// nameserver responds to each query with the next of its addresses, and repeats the last one.
 func nameserver(t *testing.T, asked *atomic.Int64, addresses ...string) *net.Resolver {
 	t.Helper()
 	conn, err := (&net.ListenConfig{}).ListenPacket(t.Context(), "udp", "127.0.0.1:0")
@@ -244,7 +243,7 @@ func nameserver(t *testing.T, asked *atomic.Int64, addresses ...string) *net.Res
 			}
 			end := name + 5 // the root label, type and class
 			answer := append([]byte{q[0], q[1], 0x81, 0x80, 0, 1, 0, 0, 0, 0, 0, 0}, q[12:end]...)
-			if q[name+2] == 1 { // an A question; to all others there is no record
+			if q[name+2] == 1 { // a query of type A; for all others there is no record
 				i := min(asked.Add(1)-1, int64(len(addresses)-1))
 				ip := netip.MustParseAddr(addresses[i]).As4()
 				answer[7] = 1
@@ -275,7 +274,7 @@ func TestWhereAConnectionLeadsDecides(t *testing.T) {
 		"by name":    {"http://shop.example:" + port, []string{"127.0.0.1"}},
 		"link local": {"http://shop.example:" + port, []string{"169.254.169.254"}},
 		"private":    {"http://shop.example:" + port, []string{"192.168.0.1"}},
-		// The first query gets a public address, and the connection another one.
+		// The first query returns a public address, and the query of the connection another one.
 		"rebound": {"http://shop.example:" + port, []string{"192.0.2.77", "127.0.0.1"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// queuedDeliveries returns how long the queue of TestAQueueUnderWayDelaysNoOther is.
+// queuedDeliveries returns the length of the queue in TestAQueueUnderWayDelaysNoOther.
 func queuedDeliveries(t *testing.T) int64 {
 	t.Helper()
 	text := os.Getenv("CAUSEWAY_QUEUED_DELIVERIES")
@@ -25,9 +25,9 @@ func queuedDeliveries(t *testing.T) int64 {
 	return n
 }
 
-// TestAQueueUnderWayDelaysNoOther: a merchant has a long queue, and its endpoint responds at once.
-// An endpoint of another merchant gets each of its deliveries before the queue has ended. The queue
-// gets as short as it may be, and no delivery is lost.
+// TestAQueueUnderWayDelaysNoOther: a merchant has a long queue, and its endpoint responds
+// immediately. An endpoint of another merchant gets each of its deliveries before the queue has
+// ended. The queue is shortened to its bound, and no other delivery is lost.
 func TestAQueueUnderWayDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -10,19 +10,19 @@ import (
 )
 
 const (
-	// refusalPause is how long a delivery waits that the store refused to lease.
+	// refusalPause is the pause of a delivery after the store refused to lease it.
 	refusalPause = time.Minute
 	// refusalPage is how many due deliveries to an endpoint one round reads to lease them one by one.
 	refusalPage = 64
 )
 
-// refusal is of an endpoint with a delivery that the store refused to lease.
+// refusal is the state of an endpoint with a delivery that the store refused to lease.
 type refusal struct {
 	after store.Due // the due deliveries up to this one are left alone during the pause
 	since time.Time
 }
 
-// endRefusals forgets the refusals whose pause is over.
+// endRefusals removes the refusals whose pause is over.
 func (d *Deliverer) endRefusals(now time.Time) {
 	maps.DeleteFunc(d.refusals, func(_ int64, r refusal) bool { return now.Sub(r.since).Abs() >= refusalPause })
 }
@@ -64,7 +64,7 @@ func (d *Deliverer) lease(ctx context.Context, takes []*take, attempt begin) err
 	}.Do(ctx, skipping, takes)
 }
 
-// leaseSingly is lease of the due deliveries to one endpoint, each alone. It skips refused ones.
+// leaseSingly leases the due deliveries to one endpoint one by one, and skips refused ones.
 func (d *Deliverer) leaseSingly(ctx context.Context, skipping *pass.Pass, t *take, attempt begin) error {
 	t.lane.endTurn(t.endpoint) // even if it fails: endpoints of other tenants are next
 	r := refusal{d.refusals[t.endpoint.ID].after, d.Clock.Now()}

@@ -26,9 +26,9 @@ func (b *bundle) mustOther(t *testing.T, url string) {
 	b.Tenant = mine
 }
 
-// TestRefusedLeaseStopsNoDelivery: the store refuses to lease the oldest deliveries to an
-// endpoint, more than an endpoint has places. All others are delivered, to the endpoint and to
-// that of another merchant. The refused ones are tried again after a pause.
+// TestRefusedLeaseStopsNoDelivery: the store refuses to lease the oldest deliveries to an endpoint,
+// more than its window. All others are delivered, to this endpoint and to another merchant's. The
+// refused ones are retried after a pause.
 func TestRefusedLeaseStopsNoDelivery(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -54,7 +54,7 @@ func TestRefusedLeaseStopsNoDelivery(t *testing.T) {
 }
 
 // TestRefusedHasteStopsNoDelivery: a delivery that a clock wrote while it was ahead cannot be made
-// due. Others that it wrote are delivered.
+// due. Other deliveries of that clock are sent.
 func TestRefusedHasteStopsNoDelivery(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -71,8 +71,8 @@ func TestRefusedHasteStopsNoDelivery(t *testing.T) {
 	programtest.WaitFor(t, "the others are delivered", func() bool { return b.delivered(t, e) == 2 })
 }
 
-// TestMissingEventStopsNoDelivery: an event is gone. Its delivery fails and has the pauses of the
-// schedule; the next one is delivered.
+// TestMissingEventStopsNoDelivery: an event is missing. Its delivery fails and is retried by the
+// schedule, and the next event is delivered.
 func TestMissingEventStopsNoDelivery(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -119,9 +119,9 @@ func TestRefusedDeliveryStopsNoPurge(t *testing.T) {
 	}
 }
 
-// TestARefusedEndpointHasNoFurtherTurn: failing endpoints leave one attempt. The store refuses to
-// lease the many deliveries to the endpoint that has the next turn. The endpoint of another
-// merchant gets the attempt before all of them have been tried.
+// TestARefusedEndpointHasNoFurtherTurn: the attempts at failing endpoints leave one attempt free.
+// The store refuses to lease the many deliveries to the endpoint with the next turn. Another
+// merchant's endpoint gets the attempt before all of these were tried.
 func TestARefusedEndpointHasNoFurtherTurn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -140,8 +140,8 @@ func TestARefusedEndpointHasNoFurtherTurn(t *testing.T) {
 	}
 }
 
-// TestRefusedDeliveryStopsNoBound: the store refuses to give up the oldest delivery of a queue that
-// is too long. The others are given up.
+// TestRefusedDeliveryStopsNoBound: the store refuses to end the oldest delivery of a queue that is
+// too long. The other oldest deliveries end as failed.
 func TestRefusedDeliveryStopsNoBound(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

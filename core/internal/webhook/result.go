@@ -16,8 +16,8 @@ import (
 const (
 	// mostResults bounds the results of one commit.
 	mostResults = 100
-	// mostCommits bounds the commits of results at once. A further one begins only if a result has
-	// waited for longWait. The first may wait for a lock, and other merchants' results must not.
+	// mostCommits bounds the concurrent commits of results. A further commit begins only if a result
+	// has waited for longWait. So if a commit waits for a lock, other merchants' results do not.
 	mostCommits = 4
 	longWait    = 100 * time.Millisecond
 )
@@ -30,7 +30,7 @@ type result struct {
 
 	ended    bool // the next fields are set
 	err      error
-	written  bool                   // false, too, if the lease had run out or the endpoint is gone
+	written  bool                   // also false if the lease had ended or the endpoint was deleted
 	status   payment.DeliveryStatus // of the delivery
 	disabled payment.EndpointReason // "" if the endpoint stays as it is
 }
@@ -110,7 +110,7 @@ type endpointResults struct {
 	endpoint  *payment.Endpoint
 	succeeded bool    // an attempt has
 	last      *result // the last one
-	gone      *result // the last one with status 410; nil for none
+	gone      *result // the last result with status 410; nil for none
 }
 
 // resultsByEndpoint returns the written results of a batch by endpoint, in the order of the
@@ -145,9 +145,9 @@ type disabling struct {
 	result   *result
 }
 
-// noteResults stores which endpoints fail, and disables some of them. It locks the endpoints in
-// the order of their ids, as all batches do. Only then it disables, because that locks tenants:
-// commands that change an endpoint lock the endpoint first, too.
+// noteResults stores which endpoints fail, and disables some of them. It locks the endpoints in the
+// order of their ids, as all batches do. It disables endpoints after that, because disabling locks
+// tenants. Commands that change an endpoint also lock the endpoint first.
 func (d *Deliverer) noteResults(tx *store.Tx, batch []*result) error {
 	var succeeded []int64
 	var ends []disabling

@@ -6,8 +6,8 @@ import (
 )
 
 // schedule is the wait after each failed attempt. The first waits are short, for a receiver that
-// restarts. All together are three days, for a receiver that is down over a weekend. After the last
-// attempt the delivery is given up.
+// restarts. In total they are three days, for a receiver that is down over a weekend. After the
+// last attempt the delivery ends as failed.
 var schedule = []time.Duration{
 	5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour, 3 * time.Hour, 6 * time.Hour,
 	12 * time.Hour, 12 * time.Hour, 12 * time.Hour, 12 * time.Hour, 12 * time.Hour,
@@ -17,12 +17,12 @@ const (
 	// jitter is the share by which each wait is longer or shorter at random, so that attempts that
 	// failed together are not repeated together.
 	jitter = 0.1
-	// horizon is how old a delivery may be at its next attempt. One that waited for longer, at a
-	// disabled endpoint, gets one attempt and no other.
+	// horizon is how old a delivery may be at its next attempt. After a longer wait at a disabled
+	// endpoint, a delivery gets only one attempt.
 	horizon = 80 * time.Hour
-	// failingDays is after how long without a single success an endpoint is disabled.
+	// An endpoint is disabled after failingDays without a single success.
 	failingDays = 5 * 24 * time.Hour
-	// kept is how long deliveries stay in the log.
+	// kept is how long deliveries are kept in the log.
 	kept = 30 * 24 * time.Hour
 )
 

@@ -15,24 +15,25 @@ import (
 const secretPrefix = "whsec_"
 
 // Secrets derives the signing secrets of endpoints, so that an endpoint's row holds none. Only the
-// response that is kept under an idempotency key does, encrypted. The zero value must not be used.
+// stored response of an idempotency key contains a secret, encrypted. The zero value must not be
+// used.
 type Secrets struct{ key secret.String }
 
 // NewSecrets derives from key, 32 random bytes that stay the same for the life of the store.
 func NewSecrets(key []byte) Secrets { return Secrets{secret.New(string(key))} }
 
-// Of is the secret of an endpoint in its generation, as its owner is shown it.
+// Of returns the secret of an endpoint in its generation, in the form that its owner gets.
 func (s Secrets) Of(endpoint, generation int64) secret.String {
 	return secret.New(secretPrefix + base64.StdEncoding.EncodeToString(s.bytes(endpoint, generation)))
 }
 
-// bytes is what signs.
+// bytes returns the signing key.
 func (s Secrets) bytes(endpoint, generation int64) []byte {
 	return sum([]byte(s.key.Reveal()), id.Format(id.WebhookEndpoint, endpoint), ".", strconv.FormatInt(generation, 10))
 }
 
-// sign returns the webhook-signature of a message that is sent at a unix time. It has one
-// signature by the endpoint's secret, and during an overlap one more by the secret before.
+// sign returns the webhook-signature of a message that is sent at a unix time. It has one signature
+// by the endpoint's secret, and during an overlap a second one by the previous secret.
 func (s Secrets) sign(e *payment.Endpoint, message string, at int64, body []byte) string {
 	content := []string{message, ".", strconv.FormatInt(at, 10), ".", string(body)}
 	out := signature(s.bytes(e.ID, e.Generation), content)

@@ -30,8 +30,8 @@ func setup(t *testing.T) *bundle {
 	return &bundle{coretest.Open(t), webhook.NewSecrets([]byte("the webhook key of the tests: 32"))}
 }
 
-// deliverer returns one that may deliver to this machine, looks often, and is changed by options.
-// It does not run yet.
+// deliverer returns a deliverer that may deliver to this machine and polls often, changed by
+// options. It does not run yet.
 func (b *bundle) deliverer(options ...func(*webhook.Config)) *webhook.Deliverer {
 	c := webhook.Config{
 		Store: b.DB, Clock: b.Clock, Log: slog.New(slog.NewJSONHandler(b.Log, nil)), Secrets: b.secrets,
@@ -43,7 +43,7 @@ func (b *bundle) deliverer(options ...func(*webhook.Config)) *webhook.Deliverer 
 	return webhook.New(c)
 }
 
-// run has deliverers run until the test ends or stop is called.
+// run runs deliverers until the test ends or stop is called.
 func run(t *testing.T, deliverers ...*webhook.Deliverer) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -117,12 +117,12 @@ type receiver struct {
 	*httptest.Server
 	mu     sync.Mutex
 	got    []message
-	answer func(w http.ResponseWriter, r *http.Request) // nil for 200
+	handler func(w http.ResponseWriter, r *http.Request) // nil for 200
 }
 
-func newReceiver(t *testing.T, answer func(http.ResponseWriter, *http.Request)) *receiver {
+func newReceiver(t *testing.T, handler func(http.ResponseWriter, *http.Request)) *receiver {
 	t.Helper()
-	r := &receiver{answer: answer}
+	r := &receiver{handler: handler}
 	r.Server = httptest.NewServer(r)
 	t.Cleanup(r.Close)
 	return r
@@ -139,18 +139,18 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	r.got = append(r.got, message{
 		q.Header.Get("webhook-id"), q.Header.Get("webhook-timestamp"), q.Header.Get("webhook-signature"), q.Header.Get("Content-Type"), string(body),
 	})
-	answer := r.answer
+	handler := r.handler
 	r.mu.Unlock()
-	if answer != nil {
-		answer(w, q)
+	if handler != nil {
+		handler(w, q)
 	}
 }
 
 // respond changes the response.
-func (r *receiver) respond(answer func(http.ResponseWriter, *http.Request)) {
+func (r *receiver) respond(handler func(http.ResponseWriter, *http.Request)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.answer = answer
+	r.handler = handler
 }
 
 func (r *receiver) messages() []message {
@@ -166,7 +166,7 @@ func (r *receiver) wait(t *testing.T, n int) []message {
 	return r.messages()
 }
 
-// status responds with a bare status.
+// status responds with a status and no body.
 func status(code int) func(http.ResponseWriter, *http.Request) {
 	return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
 }

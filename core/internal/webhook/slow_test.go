@@ -12,8 +12,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// TestLateRequestsLeaveTheFastLane: new endpoints of as many merchants as may be attempted at once
-// hold each request, and that of another merchant waits. It is attempted after a second, though
+// TestLateRequestsLeaveTheFastLane: new endpoints of merchants use all allowed attempts and hold
+// each request, and another merchant's endpoint waits. It is attempted after a second, although
 // none of the requests has ended.
 func TestLateRequestsLeaveTheFastLane(t *testing.T) {
 	t.Parallel()
@@ -74,7 +74,7 @@ func (b *bundle) slowMerchants(t *testing.T, url string, deliveries int) {
 }
 
 // TestSlowEndpointsOfTwoMerchants: the 64 endpoints of two merchants accept each delivery after 10
-// seconds. A fast and a failing endpoint of another merchant are attempted at once, before and
+// seconds. A fast and a failing endpoint of another merchant are attempted immediately, before and
 // after the others have turned out to be slow.
 func TestSlowEndpointsOfTwoMerchants(t *testing.T) {
 	t.Parallel()
@@ -107,7 +107,7 @@ func TestSlowEndpointsOfTwoMerchants(t *testing.T) {
 	for range endpoints * each {
 		r.respond <- http.StatusOK
 	}
-	const least, most = 171, 206 // if the four tenants come in turns, or one after the other
+	const least, most = 171, 206 // if the four tenants take turns, or follow one after the other
 	programtest.WaitFor(t, "the slow endpoints have their attempts", func() bool {
 		fast, slow := d.UnderWay()
 		return fast == 0 && slow >= least
@@ -123,7 +123,7 @@ func TestSlowEndpointsOfTwoMerchants(t *testing.T) {
 }
 
 // TestASlowSuccessIsSlow: an endpoint accepts deliveries after nine seconds. Its next attempts are
-// in the slow lane, a few at once. After a quick success it is in the fast lane again.
+// in the slow lane, a few at the same time. After a quick success it is in the fast lane again.
 func TestASlowSuccessIsSlow(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -149,8 +149,8 @@ func TestASlowSuccessIsSlow(t *testing.T) {
 	awaitUnderWay(t, d, 2, window-1) // its window has grown by one
 }
 
-// TestALateRequestMakesItsEndpointSlow: a new endpoint holds two requests for longer than a
-// second. Its next attempts are in the slow lane, though neither has ended.
+// TestALateRequestMakesItsEndpointSlow: a new endpoint holds two requests for longer than a second.
+// Its next attempts are in the slow lane, although neither request has ended.
 func TestALateRequestMakesItsEndpointSlow(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -167,8 +167,8 @@ func TestALateRequestMakesItsEndpointSlow(t *testing.T) {
 	awaitUnderWay(t, d, 0, 2) // its window is four
 }
 
-// TestWindows: an endpoint gets one attempt more at once with each quick success, and fewer after a
-// slow success or a failure.
+// TestWindows: each quick success allows an endpoint one more concurrent attempt. A slow success or
+// a failure reduces the number.
 func TestWindows(t *testing.T) {
 	t.Parallel()
 	d := setup(t).deliverer()
@@ -203,7 +203,7 @@ func TestWindows(t *testing.T) {
 }
 
 // TestAFastEndpointGetsManyAttempts: an endpoint that has responded quickly to many requests gets
-// 100 at once, which is 1,000 events a second if each takes 100 ms.
+// 100 at the same time, which is 1,000 events a second if each takes 100 ms.
 func TestAFastEndpointGetsManyAttempts(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -218,12 +218,12 @@ func TestAFastEndpointGetsManyAttempts(t *testing.T) {
 	witness.wait(t, 10)
 	programtest.WaitFor(t, "the requests of a whole window", func() bool { return r.count() >= window })
 	if got := r.count(); got != window {
-		t.Errorf("attempts at once: got %d, want %d", got, window)
+		t.Errorf("attempts at the same time: got %d, want %d", got, window)
 	}
 }
 
-// TestAFailureEndsTheFastLane: an endpoint that gets many attempts at once responds with an error
-// to one of them. It gets no other one while more than one is under way.
+// TestAFailureEndsTheFastLane: an endpoint that gets many attempts at the same time responds with
+// an error to one of them. It gets no further attempt while more than one is in progress.
 func TestAFailureEndsTheFastLane(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -290,8 +290,8 @@ func TestALongQueueDelaysNoOther(t *testing.T) {
 	}
 }
 
-// TestEndpointsShareAttempts: a merchant may have two attempts at once. Two of its endpoints have
-// several deliveries each, and each gets one attempt.
+// TestEndpointsShareAttempts: a merchant may have two attempts at the same time. Two of its
+// endpoints have several deliveries each, and each gets one attempt.
 func TestEndpointsShareAttempts(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -308,8 +308,8 @@ func TestEndpointsShareAttempts(t *testing.T) {
 	}
 }
 
-// TestALateRequestReturnsItsShare: a merchant may have one attempt at once, and its first request
-// is late. Once that has ended, the merchant gets its further attempts.
+// TestALateRequestReturnsItsShare: a merchant may have one attempt at a time, and its first request
+// is late. After its end the merchant gets further attempts.
 func TestALateRequestReturnsItsShare(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -45,9 +45,9 @@ func (b *bundle) mustLease(t *testing.T, e *payment.Endpoint) store.Lease {
 	return leases[0]
 }
 
-// TestLeasesOfADeadCorePostgreSQL: a core died during an attempt. Another core delivers the
-// delivery once the first one counts as dead, though the lease has most of a minute left. The
-// leases of a slow core stay.
+// TestLeasesOfADeadCorePostgreSQL: a core died during an attempt. Another core makes the delivery
+// once the first core counts as dead, although the lease has almost a minute left. The leases of a
+// slow core stay.
 func TestLeasesOfADeadCorePostgreSQL(t *testing.T) {
 	t.Parallel()
 	first, second := cores(t)
@@ -58,7 +58,7 @@ func TestLeasesOfADeadCorePostgreSQL(t *testing.T) {
 	leased := func() int64 {
 		return first.Number(t, "SELECT COUNT(*) FROM webhook_deliveries WHERE leased = 1 AND core_id = ?", first.Cluster.ID)
 	}
-	for range 3 { // slow: one heartbeat for four of the other's
+	for range 3 { // slow: one heartbeat for four heartbeats of the other core
 		heartbeat(t, second, second, second, second, first)
 		if leased() != 1 {
 			t.Fatal("a slow core's lease was taken")
@@ -91,8 +91,8 @@ func TestLeasesOfADeadCorePostgreSQL(t *testing.T) {
 	}
 }
 
-// TestLeasesByAWrongClockPostgreSQL: a core whose clock is ahead takes no lease for an old one, and
-// begins nothing until the clock is right.
+// TestLeasesByAWrongClockPostgreSQL: a core whose clock is ahead treats no lease as ended, and
+// begins no attempt until its clock is right.
 func TestLeasesByAWrongClockPostgreSQL(t *testing.T) {
 	t.Parallel()
 	first, second := cores(t)
@@ -115,8 +115,8 @@ func TestLeasesByAWrongClockPostgreSQL(t *testing.T) {
 	programtest.WaitFor(t, "it is delivered", func() bool { return len(r.messages()) == 1 })
 }
 
-// TestAStaleLease: a process that stood still between its lease and its request does not send,
-// because another process may have sent it.
+// TestAStaleLease: a process that was paused between its lease and its request does not send the
+// request, because another process may have sent it.
 func TestAStaleLease(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -97,8 +97,8 @@ func execute(t *testing.T, path, statement string) {
 	}
 }
 
-// written are the tables that a payment writes to, with a condition for the rows of payments:
-// making an API key is an event, too.
+// written are the tables that a payment writes to, with a condition for the rows of payments: the
+// creation of an API key writes an event, too.
 var written = map[string]string{
 	"transactions": "", "captures": "", "transaction_terms": "", "idempotency_keys": "",
 	"events": " WHERE type LIKE 'transaction.%'",
@@ -128,13 +128,13 @@ func TestTheLoopWritesWhatTheServerWrites(t *testing.T) {
 		}
 		for _, table := range []string{"store_probes", "confirmed_clock", "merchants"} {
 			if got := rows(t, path, "SELECT * FROM "+table); len(got) > 0 {
-				t.Errorf("%s: %s is no table of a payment, got %v", name, table, got)
+				t.Errorf("%s: %s is not a table of a payment, got %v", name, table, got)
 			}
 		}
 	}
 }
 
-// TestAPaymentInOneCommitIsRefused: it is no intent with an outcome.
+// TestAPaymentInOneCommitIsRefused: a payment in one commit has no intent before its outcome.
 func TestAPaymentInOneCommitIsRefused(t *testing.T) {
 	t.Parallel()
 	path := open(t).path

@@ -28,7 +28,7 @@ type table struct {
 	before   int64             // number of rows before the payment
 	defaults map[string]string // by column, as in the schema
 	intent   []row
-	final    []row // the same ones first
+	final    []row // the rows of intent first, in the same order
 }
 
 // Learn returns a template of the rows that a server writes to the database file at path for one
@@ -71,8 +71,8 @@ func Learn(ctx context.Context, path string, pay func() error) (t *Template, err
 	return newTemplate(schema, tables)
 }
 
-// readTables returns the tables in the order of their creation: a table is behind the tables that
-// it refers to.
+// readTables returns the tables in the order of their creation: a table follows the tables that it
+// refers to.
 func readTables(ctx context.Context, db *sql.DB) ([]*table, error) {
 	names, err := Texts(ctx, db, `SELECT name FROM sqlite_master WHERE type = 'table'
 		AND name NOT LIKE 'sqlite\_%' ESCAPE '\' AND name NOT IN (`+background+`) ORDER BY rowid`)
@@ -119,7 +119,8 @@ func readRows(ctx context.Context, db *sql.DB, tables []*table, set func(*table,
 }
 
 func newRows(ctx context.Context, tx *sql.Tx, t *table) ([]row, error) {
-	// New rows are behind the old ones. A table without rowids returns as many, perhaps other ones.
+	// New rows come after the old ones. For a table without rowids the number is right, but the rows
+	// may be others.
 	text := `SELECT * FROM "` + t.name + `" LIMIT -1 OFFSET ?` //nolint:gosec // the name comes from the schema
 	found, err := tx.QueryContext(ctx, text, t.before)
 	if err != nil {

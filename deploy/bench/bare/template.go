@@ -12,7 +12,7 @@ import (
 type Template struct {
 	schema []string // CREATE statements, tables first
 	intent, outcome,
-	final []statement // final writes the rows of both at once
+	final []statement // final writes the rows of both together
 }
 
 // statement is an INSERT or UPDATE with the values of the learned payment.
@@ -121,7 +121,7 @@ func vary(column string, value any, ids map[any]bool) func(n int64) any {
 
 // Mix spreads n over all numbers of 64 bits. No two n have the same result.
 func Mix(n uint64) uint64 {
-	n += 0x9e3779b97f4a7c15 // each of these steps can be undone
+	n += 0x9e3779b97f4a7c15 // each of these steps is invertible
 	n = (n ^ n>>30) * 0xbf58476d1ce4e5b9
 	n = (n ^ n>>27) * 0x94d049bb133111eb
 	return n ^ n>>31

@@ -21,13 +21,13 @@ type Statements func(ctx context.Context, statements ...string) (string, error)
 
 // engine is the part of SQL that differs between SQLite and PostgreSQL.
 type engine struct {
-	tables  []string // that have a row for each payment; a table stands behind the tables that it refers to
+	tables  []string // that have a row for each payment; a table follows the tables that it refers to
 	columns string   // the query of the columns of the table %s, in their order
 }
 
-// The columns of copy n. The ids are drawn as core draws them: time above, chance below. The rows
-// after a transaction come a moment later. Both engines have the functions hashint8extended, which
-// spreads a number by a seed, and md5.
+// The columns of copy n. The ids have core's form: the time in the high bits, a random number in
+// the low bits. The rows after a transaction come a moment later. Both engines have the functions
+// hashint8extended, which spreads a number by a seed, and md5.
 const (
 	made   = `({first} + n * {span} / {count})`
 	drawn  = `((` + made + ` << 21) + (hashint8extended(n, 1) & 1048575))`

@@ -45,7 +45,7 @@ func Send(ctx context.Context, addr string, request []byte) (Response, error) {
 	if err != nil {
 		return Response{}, err
 	}
-	stop := context.AfterFunc(ctx, func() { _ = c.Close() }) // send then fails at once
+	stop := context.AfterFunc(ctx, func() { _ = c.Close() }) // send then fails immediately
 	defer func() {
 		stop()
 		_ = c.Close() // the response was read, or has failed already

@@ -149,7 +149,8 @@ func (w *worker) work(ctx context.Context) error {
 			return fmt.Errorf("request %d: %w", n, err)
 		}
 		now := r.Clock.Now()
-		counted := now // in a closed loop the responses of the counted time, in an open one its requests
+		// A closed loop counts by the time of the response, an open one by the due time of the request.
+		counted := now
 		if r.Rate > 0 {
 			counted = from
 		}

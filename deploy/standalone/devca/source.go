@@ -25,8 +25,8 @@ type Source struct {
 
 var _ certfile.Source = (*Source)(nil)
 
-// Run implements certfile.Source. It sends the identity, each new one, and each error that prevents
-// the checks once.
+// Run implements certfile.Source. It sends the first identity and each new one. It sends an error
+// that prevents the checks once.
 func (s *Source) Run(ctx context.Context, send func(context.Context, certfile.Update)) error {
 	tick := time.NewTicker(cmp.Or(s.Look, look))
 	defer tick.Stop()

@@ -14,8 +14,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// Recover retries each request whose response the crash took, under the same key, as a client does
-// that needs the outcome.
+// Recover retries each request whose response was lost in the crash. It uses the same key, like a
+// client that needs the outcome.
 func (h *Harness) Recover(ctx context.Context) error {
 	lost := make([]*Call, 0, clients)
 	for _, c := range h.calls {
@@ -121,7 +121,7 @@ func (h *Harness) learn() {
 }
 
 // learnKeys determines the API keys that must work from now on. A key is made, then rolled or
-// revoked: the later responses win.
+// revoked: later responses have precedence.
 func (h *Harness) learnKeys() {
 	secrets := map[string]string{} // by id
 	for _, c := range h.calls {
@@ -149,7 +149,7 @@ func (h *Harness) learnKeys() {
 	delete(h.live, "")
 }
 
-// each runs fn on all, some at a time, and returns the first error.
+// each runs fn on all, several at the same time, and returns the first error.
 func each[T any](all []T, fn func(T)) error {
 	var running errgroup.Group
 	running.SetLimit(clients)

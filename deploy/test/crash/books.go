@@ -7,8 +7,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// Unfinished returns the steps and pending reversals that the store at place still works on, one
-// line a kind.
+// Unfinished returns the unfinished steps and pending reversals in the store at place, one line for
+// each type.
 func (h *Harness) Unfinished(ctx context.Context, place Place) (left []string, err error) {
 	err = withStore(ctx, place, func(s *storeReader) {
 		left = s.found(append([]check{{"pending reversals", `SELECT COUNT(*) FROM reversals`}}, open...))
@@ -16,7 +16,7 @@ func (h *Harness) Unfinished(ctx context.Context, place Place) (left []string, e
 	return left, err
 }
 
-// Due returns how many pending reversals the store at place must look at by a time.
+// Due returns the number of pending reversals in the store at place that are due by a time.
 func (h *Harness) Due(ctx context.Context, place Place, by time.Time) (due int, err error) {
 	err = withStore(ctx, place, func(s *storeReader) {
 		due = s.count(`SELECT COUNT(*) FROM reversals WHERE due_at <= ?1`, by.UnixMilli())
@@ -31,7 +31,7 @@ func (h *Harness) Due(ctx context.Context, place Place, by time.Time) (due int, 
 func (h *Harness) JudgeBooks(ctx context.Context, place Place) ([]string, error) {
 	return h.inspect(ctx, place, h.all, func(j *judge) {
 		j.hostile = true
-		j.look(marks{})
+		j.read(marks{})
 		j.transactionsAreRight()
 		j.refundsAreRight()
 		j.acquirerAgrees()
@@ -57,8 +57,8 @@ func (j *judge) creditsAsShown() {
 	}
 }
 
-// creditsOnce requires each unlinked refund of a client to be there as often as its response
-// allows.
+// creditsOnce requires that each unlinked refund of a client exists once, or at most once if the
+// response leaves its outcome open.
 func (j *judge) creditsOnce() {
 	byReference := map[string][]string{}
 	for _, r := range j.refunds {
@@ -82,7 +82,7 @@ func Agree(ctx context.Context, place Place, base string, keys Keys) ([]string, 
 		return nil, err
 	}
 	return h.inspect(ctx, place, nil, func(j *judge) {
-		j.look(marks{})
+		j.read(marks{})
 		j.acquirerAgrees()
 	})
 }

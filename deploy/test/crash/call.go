@@ -66,15 +66,15 @@ type Call struct {
 	Marker string // of the object that it makes
 	Key    string // idempotency key, "" for none
 	Auth   string // API key, "" for the merchant's secret key
-	On     string // id of the object that it is about, "" where it makes its own
+	On     string // id of the object that it concerns, "" if it makes one
 
 	Twin  bool // is sent a second time at the same time, as by a client after its timeout
 	Hangs bool // the acquirer does not respond in time
 
 	route *client // nil for the first
 
-	Response *Response // nil until it came
-	Lost     bool      // the process died before it did
+	Response *Response // nil until it arrived
+	Lost     bool      // the process died before the response arrived
 }
 
 // Response is a response of v1.
@@ -90,13 +90,13 @@ func (c *Call) again() bool { return c.Key != "" || c.Method != http.MethodPost 
 // maybe reports whether it is unknown if the request had its effect.
 func (c *Call) maybe() bool { return c.Response == nil || c.Response.open() }
 
-// token returns the id of the token that the request draws on, "" if it draws on none.
+// token returns the id of the token that the request uses, "" if it uses none.
 func (c *Call) token() string {
 	_, rest, found := strings.Cut(c.Body, `"tok_`)
 	if !found {
 		return ""
 	}
-	number, _, _ := strings.Cut(rest, "_") // the secret part of the token's value stands behind it
+	number, _, _ := strings.Cut(rest, "_") // the secret part of the token's value follows the id
 	return "tok_" + number
 }
 
@@ -113,7 +113,7 @@ func (a *Response) open() bool {
 // lost reports whether a program on the way returns an error because it has no response: the
 // request may have had its effect, or none.
 func (a *Response) lost() bool {
-	return a.is("answer_lost") || a.is("store_unavailable") || a.is("service_unavailable") || a.is("mle_unavailable")
+	return a.is("response_lost") || a.is("store_unavailable") || a.is("service_unavailable") || a.is("mle_unavailable")
 }
 
 // busy reports whether the response only requires a later retry.

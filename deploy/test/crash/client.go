@@ -18,8 +18,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// client sends requests to the process that serves at the moment, or to several in turn. It is
-// safe for concurrent use.
+// client sends requests to the process that currently serves, or to several processes in turn. It
+// is safe for concurrent use.
 type client struct {
 	key  string
 	http *http.Client
@@ -41,16 +41,16 @@ func (c *client) move(bases ...string) {
 	c.http.CloseIdleConnections()
 }
 
-// many is how many processes there are.
+// many returns the number of processes.
 func (c *client) many() int {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return len(c.bases)
 }
 
-// send sends the request. The error reports that there was no complete response. Of several
-// processes it uses the next one if one does not listen. It sends a request that only reads to the
-// next one too if a response was lost.
+// send sends the request. The error reports that there was no complete response. With several
+// processes, it sends the request to the next one if a process does not listen. It also repeats a
+// read there if the response was lost.
 func (c *client) send(ctx context.Context, call *Call) (*Response, error) {
 	ctx, cancel := context.WithTimeout(ctx, programtest.Patience)
 	defer cancel()
@@ -67,7 +67,7 @@ func (c *client) send(ctx context.Context, call *Call) (*Response, error) {
 		}
 		if tries%len(bases) == 0 {
 			select {
-			case <-time.After(20 * time.Millisecond): // they are on their way back
+			case <-time.After(20 * time.Millisecond): // the processes are restarting
 			case <-ctx.Done():
 				return a, err
 			}

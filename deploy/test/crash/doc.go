@@ -6,7 +6,7 @@
 // Recover retries every request without a response, under the same key. Judge compares the
 // responses with v1, its store, the acquirer's journal and the deliveries to the receiver:
 //
-//   - an acknowledged effect is there, exactly so, and was announced in the same bytes;
+//   - an acknowledged effect exists, with the same bytes in its event;
 //   - a request that was retried under its key has one outcome and one effect;
 //   - a request without a key and without a response had its effect at most once;
 //   - the acquirer holds and moved the money that v1 shows, and no more;

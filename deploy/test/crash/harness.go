@@ -26,7 +26,7 @@ type Keys struct{ Secret, Publishable string }
 type Figures struct {
 	Commands int // acknowledged
 	ByKind   map[Kind]int
-	Lost     int // responses that a crash took
+	Lost     int // responses that were lost in a crash
 	Stood    int // lost responses whose retry under the key found the effect
 	Again    int // lost responses whose retry had the effect
 	Unsure   int // lost responses without a key, so without a retry
@@ -57,8 +57,8 @@ type Harness struct {
 
 	all    []*Call // of all rounds
 	base   marks   // the rows before the endpoints, which have no delivery
-	since  marks   // the rows at the last look
-	before marks   // the rows at the look before
+	since  marks   // the rows at the last inspection
+	before marks   // the rows at the inspection before
 	fig    Figures
 	main   string // id of the endpoint that gets everything
 
@@ -115,7 +115,7 @@ func (h *Harness) routeOf(c *Call) *client {
 	return c.route
 }
 
-// mainPath is where the endpoint is that gets everything.
+// mainPath is the path of the endpoint that gets every event.
 const mainPath = "/all"
 
 // Prepare creates the permanent endpoints: one that is alive, and two that are dead.
@@ -202,15 +202,15 @@ func stopped(fn func()) (err error) {
 	return nil
 }
 
-// errGone ends a story: the process is not there any more.
+// errGone ends a story: the process has ended.
 var errGone = errors.New("crash: the process is gone")
 
-// errOver ends a story that cannot go on, as when a payment was declined.
+// errOver ends a story that cannot continue, for example because a payment was declined.
 var errOver = errors.New("crash: the story is over")
 
-// Load has every client run stories until the process dies, and calls kill at the given request:
-// before it is sent, or after its response. With several processes a client without a response
-// goes on at the others until ctx ends.
+// Load lets every client run stories until the process dies. It calls kill at the given request,
+// before that is sent or after its response. With several processes, a client without a response
+// continues at the others until ctx ends.
 func (h *Harness) Load(ctx context.Context, round, at int, before bool, kill func()) {
 	h.calls, h.wants, h.twins = nil, nil, nil
 	trigger := func(mine bool) func(int) {
@@ -232,10 +232,10 @@ func (h *Harness) Load(ctx context.Context, round, at int, before bool, kill fun
 	})
 }
 
-// Storm has every client run stories until they have sent so many requests or ctx ends. Meanwhile
-// some of the processes that serve are killed and restarted. Storm calls sent with the number of
-// each request before it sends it, and returned with the number of each response. A client without
-// a response retries at once at another process, under the same key.
+// Storm lets every client run stories until they have sent the given number of requests, or ctx
+// ends. Meanwhile some of the processes that serve are killed and restarted. Storm calls sent with
+// the number of each request before it sends it, and returned with the number of each response. A
+// client without a response retries immediately at another process, under the same key.
 func (h *Harness) Storm(ctx context.Context, round, requests int, sent, returned func(n int)) {
 	h.calls, h.wants, h.twins, h.storms = nil, nil, nil, true
 	var all atomic.Int64

@@ -22,7 +22,7 @@ type entry struct {
 	response      string
 	amount        int64
 	final         bool // a capture that releases the rest of its authorization
-	at            int  // its place in the journal
+	at            int  // its position in the journal
 }
 
 // journal is the acquirer's own record.
@@ -30,7 +30,7 @@ type journal struct {
 	entries  []entry
 	twice    []string         // references with more than one line
 	byRef    map[string]entry // by reference
-	released map[string]int   // reference by the place of the last approved release of it
+	released map[string]int   // by reference, the position of its last approved release
 	byTxn    map[string][]entry
 }
 
@@ -108,8 +108,8 @@ func parseEntry(line string) (entry, bool) {
 	return e, err == nil
 }
 
-// transaction returns the v1 id of the transaction of the line: later attempts to confirm have a
-// number behind it.
+// transaction returns the v1 id of the transaction of the line. In later attempts to confirm, a
+// number follows the id.
 func (e entry) transaction() string {
 	name := e.reference
 	if e.authorization != "" {

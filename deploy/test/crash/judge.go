@@ -17,7 +17,7 @@ type judge struct {
 	store   *storeReader
 	journal *journal
 	since   int64 // the newest id of before
-	later   bool  // the looked-at objects are of earlier rounds too: time has passed for them
+	later   bool  // the inspected objects are from earlier rounds too: time has passed for them
 	// hostile: the acquirer misbehaved and clocks jumped. A late request may meet its own reversal,
 	// and anything may expire.
 	hostile bool
@@ -49,7 +49,7 @@ func (h *Harness) Judge(ctx context.Context, place Place) ([]string, error) {
 	return h.judged(ctx, place, h.calls, h.since, false)
 }
 
-// JudgeAll looks at everything there ever was.
+// JudgeAll inspects the objects of all rounds.
 func (h *Harness) JudgeAll(ctx context.Context, place Place) ([]string, error) {
 	return h.judged(ctx, place, h.all, h.base, true)
 }
@@ -99,24 +99,24 @@ func (h *Harness) inspect(
 	return faults, err
 }
 
-// agreed looks until the events end with the objects' present states: the recovery can change an
-// object during a look. If they never agree, eventsAreRight reports it.
+// agreed reads until the events end with the objects' current states: the recovery can change an
+// object during a read. If they never agree, eventsAreRight reports it.
 func (j *judge) agreed(since marks) {
 	await(j.ctx, func() bool {
-		j.look(since)
+		j.read(since)
 		return len(j.lastEvents()) == 0
 	})
 }
 
-// look reads the objects of v1 and the acquirer's journal. It reads the events last: they show each
-// change during the look.
-func (j *judge) look(since marks) {
+// read reads the objects of v1 and the acquirer's journal. It reads the events last, because they
+// show each change during the read.
+func (j *judge) read(since marks) {
 	api, ctx := j.h.api, j.ctx
 	j.transactions = must(listOf[v1.Transaction](ctx, api, "/v1/transactions", since.transaction))
 	j.refunds = must(listOf[v1.Refund](ctx, api, "/v1/refunds", since.refund))
 	j.customers = must(listOf[v1.Customer](ctx, api, "/v1/customers", since.customer))
 	j.keys = must(listOf[v1.APIKey](ctx, api, "/v1/api_keys", since.key))
-	j.lookAtCaptures()
+	j.readCaptures()
 	j.journal = j.store.readJournal(j.h.merchant)
 	j.events = nil
 	for _, r := range must(api.list(ctx, "/v1/events", since.event)) {
@@ -126,8 +126,8 @@ func (j *judge) look(since marks) {
 	}
 }
 
-// lookAtCaptures reads the captures of each transaction that has any, or should.
-func (j *judge) lookAtCaptures() {
+// readCaptures reads the captures of each transaction that has any, or should.
+func (j *judge) readCaptures() {
 	ensure(each(j.transactions, func(t v1.Transaction) {
 		list := must(listOf[v1.Capture](j.ctx, j.h.api, "/v1/transactions/"+t.ID+"/captures", ""))
 		j.mu.Lock()
@@ -136,7 +136,7 @@ func (j *judge) lookAtCaptures() {
 	}))
 }
 
-// mark remembers the newest objects: the next look begins behind them.
+// mark remembers the newest objects: the next inspection begins after them.
 func (h *Harness) mark(j *judge) {
 	h.before = h.since
 	for _, t := range j.transactions {
@@ -170,7 +170,7 @@ func (j *judge) replay(c *Call) {
 	if c.Key == "" || c.Response == nil || !c.Response.kept() {
 		return
 	}
-	again := must(j.h.api.insist(j.ctx, c)) // of several processes, by any
+	again := must(j.h.api.insist(j.ctx, c)) // by any process
 	j.h.mu.Lock()
 	j.h.fig.Replays++
 	j.h.mu.Unlock()
@@ -180,8 +180,9 @@ func (j *judge) replay(c *Call) {
 	}
 }
 
-// lookUp looks up the effect of each request whose response was lost, as a client does that must
-// not retry. A publishable key may not read, and its keys are not the merchant's.
+// lookUp looks up the effect of each request whose response was lost, like a client that must not
+// retry. It skips requests with a publishable key, which may not read. Such a key also has separate
+// idempotency keys.
 func (j *judge) lookUp() {
 	for _, c := range j.calls {
 		if j.later || !c.Lost || c.Key == "" || c.Auth == j.h.keys.Publishable || c.Response == nil || !c.Response.kept() {

@@ -87,7 +87,7 @@ func (j *judge) stepsAsShown(t v1.Transaction) {
 		}
 	}
 	for _, c := range j.captures[t.ID] {
-		if t.Capture == v1.CaptureModeAutomatic { // at once, with the authorization
+		if t.Capture == v1.CaptureModeAutomatic { // immediately, with the authorization
 			continue
 		}
 		done := c.Status == v1.CaptureStatusSucceeded || c.Status == v1.CaptureStatusVoided

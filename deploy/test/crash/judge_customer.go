@@ -90,8 +90,8 @@ func (j *judge) isAs(path string, c *Call) {
 	}
 }
 
-// isLater checks that a customer is as the response to c showed it, but for a later version:
-// payment methods were attached or detached since.
+// isLater checks that a customer equals the response to c, except for a later version. Payment
+// methods may have been attached or detached since.
 func (j *judge) isLater(path string, c *Call) {
 	now := must(j.h.api.get(j.ctx, path, ""))
 	is, was := read[v1.Customer](now), read[v1.Customer](c.Response)

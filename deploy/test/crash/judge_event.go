@@ -20,7 +20,7 @@ func (j *judge) eventsAreRight() {
 	sequences := map[string][]int64{}
 	for _, e := range j.events {
 		if strings.HasPrefix(e.object, "we_") {
-			continue // its version counts changes that are no events
+			continue // its version counts changes that are not events
 		}
 		sequences[e.object] = append(sequences[e.object], e.Sequence)
 	}
@@ -160,7 +160,7 @@ func (j *judge) deliveredInPart() {
 	j.promised()
 }
 
-// promised waits for what new endpoints were promised.
+// promised waits for the events that new endpoints must receive.
 func (j *judge) promised() {
 	created := map[string]string{} // event by the marker of its customer
 	for _, e := range j.events {
@@ -189,8 +189,8 @@ func (h *Harness) comes(ctx context.Context, path, event string) bool {
 	})
 }
 
-// settled returns v1's events when as many have come to the main endpoint. After a restart, the
-// recovery can add events and deliver them while a list is read.
+// settled returns v1's events once the same number has arrived at the main endpoint. After a
+// restart, the recovery can add events and deliver them while a list is read.
 func (h *Harness) settled(ctx context.Context) (events []jsontext.Value, err error) {
 	await(ctx, func() bool {
 		events, err = h.api.list(ctx, "/v1/events", h.base.event)
@@ -222,7 +222,7 @@ func (h *Harness) Delivered(ctx context.Context) ([]string, error) {
 		}
 		got, _ := h.hook.receipt(mainPath, e.ID)
 		if got.body != sha256.Sum256(raw) && got.body != sha256.Sum256(append(slices.Clone(raw), '\n')) {
-			faults = append(faults, fmt.Sprintf("event %s %s came as other bytes than v1 shows: %s", e.Type, e.ID, raw))
+			faults = append(faults, fmt.Sprintf("event %s %s arrived with other bytes than v1 shows: %s", e.Type, e.ID, raw))
 		}
 	}
 	if n := h.hook.events(mainPath); n != len(events) {

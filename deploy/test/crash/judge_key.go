@@ -62,8 +62,8 @@ func (j *judge) secretsAreRight() {
 	}))
 }
 
-// trySecret tries an API key, as often as there are processes. One of several may notice a change
-// later, and on a busy machine much later.
+// trySecret tries an API key at each process. A process may notice a change later, on a busy
+// machine much later.
 func (j *judge) trySecret(key string, want int) (a *Response) {
 	ctx, cancel := context.WithTimeout(j.ctx, programtest.Patience)
 	defer cancel()

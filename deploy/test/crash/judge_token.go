@@ -6,7 +6,7 @@ import (
 )
 
 // tokensAreRight requires each token to be there once and to be used once, by an acknowledged
-// request. Its security code must be gone with that. Two files hold a token and its code. A kill
+// request. After that its security code must be gone. Two files hold a token and its code. A kill
 // between their commits leaves an unused token without its code; core refuses it.
 func (j *judge) tokensAreRight() {
 	byHolder, cut := map[string][]string{}, j.cutTokens()
@@ -42,8 +42,8 @@ func (j *judge) tokensAreRight() {
 	}
 }
 
-// cutTokens returns the holders of tokens whose first response a kill took. It also returns the
-// ids of tokens in requests whose response a kill took: such a request may have returned its
+// cutTokens returns the holders of tokens whose first response was lost in a kill. It also returns
+// the ids of tokens in requests whose response was lost: such a request may have returned its
 // token.
 func (j *judge) cutTokens() map[string]bool {
 	cut := map[string]bool{}
@@ -79,7 +79,7 @@ func (j *judge) uses() (used map[string]int, tried map[string]bool) {
 			tried[name] = true
 		}
 	}
-	for _, t := range j.transactions { // one that failed for want of a key has used its token, too
+	for _, t := range j.transactions { // a payment that failed for lack of a key has used its token, too
 		if t.Status == v1.TransactionStatusFailed {
 			tried[t.PaymentMethod] = true
 		}

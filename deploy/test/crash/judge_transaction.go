@@ -6,7 +6,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// transactionsAreRight holds each payment against the requests that made and moved it.
+// transactionsAreRight compares each payment with the requests that created and changed it.
 func (j *judge) transactionsAreRight() {
 	byReference := map[string][]v1.Transaction{}
 	for _, t := range j.transactions {
@@ -134,7 +134,7 @@ func (j *judge) statuses(c *Call, t v1.Transaction, captured int64, final bool) 
 			out = []v1.TransactionStatus{v1.TransactionStatusCaptured}
 		}
 	}
-	last := int64(0) // version in the response to a final request: of two at the same time the later one stands
+	last := int64(0) // version in the response to a final request; of two concurrent ones the later version counts
 	for _, s := range j.byTransaction[t.ID] {
 		switch {
 		case s.Kind != Void && s.Kind != Expire:
@@ -161,7 +161,7 @@ func (j *judge) statuses(c *Call, t v1.Transaction, captured int64, final bool) 
 	return out
 }
 
-// outcome are the statuses that a create may leave.
+// outcome returns the statuses that a create may leave.
 func outcome(c *Call, t v1.Transaction) []v1.TransactionStatus {
 	every := []v1.TransactionStatus{
 		v1.TransactionStatusFailed, v1.TransactionStatusAuthorized, v1.TransactionStatusCaptured,

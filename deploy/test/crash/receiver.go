@@ -15,8 +15,8 @@ import (
 )
 
 // receiver accepts webhooks at one path for each endpoint, and outlives the process. It verifies
-// each by the secrets of the harness. It refuses some deliveries once, so that a kill also meets
-// deliveries that wait.
+// each by the secrets of the harness. It refuses some deliveries once, so that some deliveries wait
+// for their retry during a kill.
 type receiver struct {
 	server *httptest.Server
 
@@ -37,7 +37,7 @@ type receipt struct {
 	valid []int // for the last one: the generations, from 0, of the secrets that signed it
 }
 
-// change is an event that came again as other bytes.
+// change is an event that was delivered again with other bytes.
 type change struct {
 	id, path string
 	event    v1.Event
@@ -92,7 +92,7 @@ func (r *receiver) trust(path, secret string) {
 	delete(r.waiting, path)
 }
 
-// take books a delivery; r.mu is held.
+// take records a delivery; r.mu is held.
 func (r *receiver) take(path string, d delivery) {
 	valid := verify(r.secrets[path], d)
 	if len(valid) == 0 {
@@ -117,7 +117,7 @@ func verify(secrets []string, d delivery) []int {
 			continue
 		}
 		mac := hmac.New(sha256.New, key)
-		_, _ = io.WriteString(mac, d.id+"."+d.at+"."+d.body) // a hash takes all
+		_, _ = io.WriteString(mac, d.id+"."+d.at+"."+d.body) // a hash accepts every write
 		want := "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
 		for one := range strings.SplitSeq(d.signatures, " ") {
 			if one == want {
@@ -136,29 +136,29 @@ func (r *receiver) receipt(path, event string) (receipt, bool) {
 	return got, ok
 }
 
-// events is how many different events came to a path.
+// events returns how many different events arrived at a path.
 func (r *receiver) events(path string) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.got[path])
 }
 
-// generations is how many secrets of a path are known.
+// generations returns how many secrets of a path are known.
 func (r *receiver) generations(path string) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.secrets[path])
 }
 
-// complaints returns the faults of deliveries, and clears them. An erased object may come again
-// without its personal data.
+// complaints returns the faults of deliveries, and clears them. The event of an erased object may
+// arrive again without its personal data.
 func (r *receiver) complaints(erased map[string]bool) []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	out := r.faults
 	for _, c := range r.changed {
 		if !erased[idOf(c.event.Data.Object)] {
-			out = append(out, "webhook "+c.id+" at "+c.path+" came again as other bytes")
+			out = append(out, "webhook "+c.id+" at "+c.path+" was delivered again with other bytes")
 		}
 	}
 	r.faults, r.changed = nil, nil

@@ -53,7 +53,7 @@ func withStore(ctx context.Context, place Place, fn func(*storeReader)) error {
 	return stopped(func() { fn(s) })
 }
 
-// words are a query in the words of the engine: ?1 and so on are its parameters.
+// words returns a query in the engine's dialect of SQL. Its parameters are ?1, ?2 and so on.
 func (s *storeReader) words(query string) string {
 	if !s.server {
 		return query
@@ -63,11 +63,11 @@ func (s *storeReader) words(query string) string {
 
 var jsonMember = regexp.MustCompile(`json_extract\(details, '\$\.(\w+)\.(\w+)'\)`)
 
-// check is a query that counts the rows that must not be there. ?1 is an id: rows with lower ids
-// are not judged.
+// check is a query that counts rows that must not exist. ?1 is an id: rows with lower ids are not
+// judged.
 type check struct{ what, query string }
 
-// open are the rows that a recovered service has no more of.
+// open selects rows that must be gone after the recovery.
 var open = []check{
 	{"transactions that are open", `SELECT COUNT(*) FROM transactions
 		WHERE status IN ('processing', 'unknown') OR operation <> ''`},
@@ -78,14 +78,14 @@ var open = []check{
 	{"idempotency keys in progress", `SELECT COUNT(*) FROM idempotency_keys WHERE status = 0`},
 }
 
-// wrong are the rows that must never be there.
+// wrong selects rows that must never exist.
 var wrong = []check{
 	{"used tokens with a security code", `SELECT COUNT(*) FROM tokens JOIN security_codes ON token_id = id
 		WHERE id > ?1 AND used_by <> 0`},
 	{"tokens used twice", `SELECT COUNT(*) FROM (SELECT 1 FROM transactions WHERE id > ?1
 		AND payment_method LIKE 'tok\_%' ESCAPE '\' AND status NOT IN ('failed', 'requires_confirmation', 'canceled')
 		GROUP BY payment_method HAVING COUNT(*) > 1) AS twice`},
-	{"transactions whose amounts cannot be", `SELECT COUNT(*) FROM transactions WHERE id > ?1
+	{"transactions with impossible amounts", `SELECT COUNT(*) FROM transactions WHERE id > ?1
 		AND (amount_refunded > amount_captured OR amount_captured > amount_authorized OR amount_authorized > amount
 		OR amount_settled > amount_captured)`},
 	{"transactions whose captures do not add up", `SELECT COUNT(*) FROM transactions t WHERE id > ?1 AND amount_captured <>

@@ -28,7 +28,7 @@ func (t *teller) token(withCVC bool) *Call {
 	return c
 }
 
-// tokenStory uses a token once, or tries to twice at once.
+// tokenStory uses a token once, or tries to use it twice at the same time.
 func (t *teller) tokenStory() {
 	c := t.token(t.chance(40))
 	t.must(c)
@@ -49,7 +49,7 @@ func (t *teller) customer() *Call {
 	return t.post(CustomerCreate, "/v1/customers", `{"reference":"{marker}","email":"a@example.com"}`)
 }
 
-// customerStory is a customer who pays again, until they leave.
+// customerStory is a customer who pays repeatedly and is then deleted.
 func (t *teller) customerStory() {
 	c := t.customer()
 	t.must(c)

@@ -78,7 +78,7 @@ func (t *teller) credit() {
 	))
 }
 
-// sale is captured at once, and voided, or settled and refunded.
+// sale is captured immediately, and voided, or settled and refunded.
 func (t *teller) sale() {
 	amount := t.amount()
 	c := t.create(amount, "automatic", t.source())
@@ -167,7 +167,7 @@ func (t *teller) verification() {
 	}
 }
 
-// trouble makes payments with an acquirer that is slow, away, or does not respond.
+// trouble makes payments with an acquirer that is slow, unavailable, or does not respond.
 func (t *teller) trouble() {
 	source, hangs := t.troubled()
 	c := t.create(t.amount(), pick(t, "automatic", "manual"), source)
@@ -175,7 +175,7 @@ func (t *teller) trouble() {
 	t.do(c)
 }
 
-// troubled returns a payment source whose acquirer is slow, away, or does not respond.
+// troubled returns a payment source whose acquirer is slow, unavailable, or does not respond.
 func (t *teller) troubled() (source string, hangs bool) {
 	name := pick(t, "slow", "slow", "timeout_before_effect", "timeout_after_effect", "timeout_after_effect", "unavailable")
 	return `"payment_method":"pm_card_` + name + `"`, name == "timeout_before_effect" || name == "timeout_after_effect"
@@ -202,7 +202,7 @@ func (t *teller) confirmation() {
 		confirm.Auth = t.h.keys.Publishable
 		confirm.Body = fmt.Sprintf(`{"client_secret":%q,%s}`, waiting.ClientSecret.Reveal(), source)
 	}
-	if t.chance(20) { // two at once: one goes through
+	if t.chance(20) { // two at the same time: one succeeds
 		t.together(confirm, t.step(Confirm, waiting.ID, "/confirm", `{"payment_method":"card"}`))
 		return
 	}

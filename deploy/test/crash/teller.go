@@ -41,7 +41,7 @@ var stories = []struct {
 	{1, (*teller).day},
 }
 
-// tell runs one story, and returns what ended it early.
+// tell runs one story, and returns the error that ended it early.
 func (t *teller) tell() error {
 	total := 0
 	for _, s := range stories {
@@ -62,7 +62,7 @@ func (t *teller) marker() string {
 	return fmt.Sprintf("%s-n%d", t.name, t.n)
 }
 
-// chance is true in so many of a hundred cases.
+// chance returns true with a probability of percent.
 func (t *teller) chance(percent int) bool { return t.rng.IntN(100) < percent }
 
 // post prepares a POST, mostly with a key. In the body {marker} stands for the marker of the object
@@ -114,7 +114,7 @@ func (t *teller) do(c *Call) {
 }
 
 // lost handles the loss of a response. With one process it ends the story, and Recover retries
-// later. With several it retries at another process at once, if a retry is allowed.
+// later. With several it retries at another process immediately, if a retry is allowed.
 func (t *teller) lost(c *Call) {
 	if !t.h.storms {
 		ensure(errGone)
@@ -141,7 +141,7 @@ func (t *teller) send(ctx context.Context, c *Call) (*Response, error) {
 	var twin *Response
 	var lost error
 	var running sync.WaitGroup
-	running.Go(func() { twin, lost = route.send(ctx, c) }) // of several processes, by another one
+	running.Go(func() { twin, lost = route.send(ctx, c) }) // by another process if there are several
 	a, err := route.send(ctx, c)
 	running.Wait()
 	if err = errors.Join(err, lost); err != nil {
@@ -156,13 +156,13 @@ func (t *teller) send(ctx context.Context, c *Call) (*Response, error) {
 	if a.kept() && twin.kept() && (a.Body != twin.Body || a.Status != twin.Status || both) {
 		t.h.mu.Lock()
 		defer t.h.mu.Unlock()
-		t.h.twins = append(t.h.twins, fmt.Sprintf("%s %s: response %d %s and at once %d %s",
+		t.h.twins = append(t.h.twins, fmt.Sprintf("%s %s: concurrent responses %d %s and %d %s",
 			c.Kind, c.Marker, a.Status, a.Body, twin.Status, twin.Body))
 	}
 	return a, nil
 }
 
-// must is do for a request that the story cannot go on without.
+// must is do for a request that the rest of the story needs.
 func (t *teller) must(c *Call) {
 	t.do(c)
 	if !c.ok() {
@@ -170,7 +170,7 @@ func (t *teller) must(c *Call) {
 	}
 }
 
-// together sends requests at once.
+// together sends requests at the same time.
 func (t *teller) together(calls ...*Call) { ensure(each(calls, t.do)) }
 
 // pick returns one of several.

@@ -48,7 +48,7 @@ func TestKilled(t *testing.T) {
 	serves("killed again")
 	r.startEdge(t)
 	r.edge.MustLog(t, "certificate is live")               // Envoy has subscribed to all resources
-	for _, kind := range []string{"Cluster", "Listener"} { // these it is sent anew, also if it has them
+	for _, kind := range []string{"Cluster", "Listener"} { // the control plane sends these again even if Envoy has them
 		r.edge.MustLog(t, `"type":"`+kind+`"`)
 	}
 	r.refusesConfigurations(t)
@@ -86,10 +86,10 @@ func (r *deployment) refusesConfigurations(t *testing.T) {
 	before := r.pushes(t)
 	for more, reason := range map[string]string{
 		"unknown: 1": "unknown key",
-		"routes: [{path: /a, upstream: nowhere, mle: off}]":                            "is none of upstreams",
+		"routes: [{path: /a, upstream: nowhere, mle: off}]":                            "is not in upstreams",
 		"tls: {minimum_version: '1.0'}":                                                "weaker than the TLS policy",
 		"tls: {cipher_suites: [" + weak + "]}":                                         weak,
-		"routes: [{path: /v1/**, upstream: core}, {path: /v1/health, upstream: core}]": "is never reached",
+		"routes: [{path: /v1/**, upstream: core}, {path: /v1/health, upstream: core}]": "is never matched",
 	} {
 		r.configure(t, r.folder(), more, r.ip)
 		r.edge.MustLog(t, reason)

@@ -26,8 +26,8 @@ func (tr *trailing) RoundTrip(r *http.Request) (*http.Response, error) {
 	return tr.next.RoundTrip(r)
 }
 
-// testTrailers sends encrypted requests with trailers over HTTP/2. A payment is as one without
-// trailers. If only trailers follow the head, the request does not reach core.
+// testTrailers sends encrypted requests with trailers over HTTP/2. A payment has the same result as
+// without trailers. If only trailers follow the head, the request does not reach core.
 func testTrailers(t *testing.T, r *deployment) {
 	t.Helper()
 	s := r.system()

@@ -16,7 +16,7 @@ import (
 func testUnfinishedBodies(t *testing.T, r *deployment) {
 	t.Helper()
 	const small, at = 600, 50 // an address may have 512 unfinished ones of this size
-	for range small / at {    // a slow machine opens only some connections at once
+	for range small / at {    // a slow machine opens only some connections at the same time
 		refused := r.unfinished(t, "127.0.0.66", "/v1/transactions", at, 4<<10)
 		for range at {
 			if got := <-refused; got.status != http.StatusUnauthorized {
@@ -60,7 +60,7 @@ func (r *deployment) unfinished(t *testing.T, from, path string, n, size int) <-
 	responses := make(chan response, n)
 	var ended sync.WaitGroup
 	for range n {
-		rest, _ := io.Pipe() // nothing comes of it
+		rest, _ := io.Pipe() // it never has data
 		req, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://"+host+path, struct {
 			io.Reader
 			io.Closer

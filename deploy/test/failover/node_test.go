@@ -117,7 +117,7 @@ func run(t *testing.T, dir string, env []string, name string, args ...string) {
 	}
 }
 
-// Kill kills all processes of the node at once, like a power failure.
+// Kill kills all processes of the node at the same time, like a power failure.
 func (n *node) Kill() {
 	signal(n.dir, syscall.SIGSTOP) // no process may react to the death of another
 	signal(n.dir, syscall.SIGKILL)

@@ -36,6 +36,6 @@ func TestReference(t *testing.T) {
 	}
 	got, all := slices.Sorted(maps.Keys(explained)), slices.Sorted(maps.Keys(want))
 	if !slices.Equal(got, all) {
-		t.Errorf("README.md tells of %v; the files want %v", got, all)
+		t.Errorf("README.md lists %v; the files need %v", got, all)
 	}
 }

@@ -24,7 +24,7 @@ func TestVerdict(t *testing.T) {
 		"as acknowledged":           {[]jsontext.Value{acknowledged}, map[string]int{"txn_1": 1}, ""},
 		"failed before":             {[]jsontext.Value{failed, acknowledged}, map[string]int{"txn_1": 1}, ""},
 		"gone":                      {nil, map[string]int{"txn_1": 1}, "lost"},
-		"gone but for a failed one": {[]jsontext.Value{failed}, nil, "lost"},
+		"only a failed one remains": {[]jsontext.Value{failed}, nil, "lost"},
 		"otherwise": {
 			[]jsontext.Value{one("txn_1", "captured", 99)},
 			map[string]int{"txn_1": 1},

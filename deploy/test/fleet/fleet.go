@@ -19,13 +19,15 @@ type Config struct {
 	Cores, Filters, Proxies int
 	Store                   string   // URL of an empty database, for cores and filters; with several hosts where there are
 	Binaries                string   // folder of the programs; "" for the programs of this tree
-	CoreArgs                []string // more for core serve
-	CoreEnv                 []string // more for core, as NAME=value
-	// FilterArgs and ProxyArgs are more for each of these programs, by its number. They may be nil.
+	CoreArgs                []string // further arguments of core serve
+	CoreEnv                 []string // further variables of core, as NAME=value
+	// FilterArgs and ProxyArgs return further arguments of each of these programs, by its number. They
+	// may be nil.
 	FilterArgs, ProxyArgs func(n int) []string
 }
 
-// Fleet is several of each program on one database, and one merchant with a login of each provider.
+// Fleet is several instances of each program on one database, and one merchant with a login of each
+// provider.
 type Fleet struct {
 	Cores, Filters, Proxies *Group
 	Merchant                string // mer_…
@@ -102,7 +104,7 @@ func (f *Fleet) Command(folder string, args ...string) programtest.Command {
 }
 
 // Run runs a command of core to its end, and returns its output. It waits longer for the store than
-// core serve does, since other tests can fill the machine.
+// core serve does, because other tests can overload the machine.
 func (f *Fleet) Run(tb testing.TB, args ...string) string {
 	tb.Helper()
 	c, more := f.Command(f.config.Binaries, args...), "?patience=1m"

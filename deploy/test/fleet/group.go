@@ -13,7 +13,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// Group is all instances of one program, with a balancer in front.
+// Group has all instances of one program, with a balancer in front.
 type Group struct {
 	all      []*Instance
 	balancer *Balancer

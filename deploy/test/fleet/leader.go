@@ -32,7 +32,7 @@ func (i *Instance) metrics(ctx context.Context) string {
 	if err != nil {
 		return ""
 	}
-	defer func() { _ = got.Body.Close() }() // it was read, or is of no use
+	defer func() { _ = got.Body.Close() }() // it was read or is useless
 	text, err := io.ReadAll(got.Body)
 	if err != nil {
 		return ""

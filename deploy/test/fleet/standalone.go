@@ -11,8 +11,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// Ready is the line that a standalone prints with --json. Its shape is written out here again on
-// purpose: other programs read it.
+// Ready is the line that a standalone prints with --json. The type repeats its fields on purpose:
+// other programs read them.
 type Ready struct {
 	HTTP  string `json:"http"`
 	HTTPS string `json:"https"`
@@ -28,7 +28,8 @@ type Ready struct {
 }
 
 // StandaloneArgs returns the arguments of a standalone on a data folder. It listens at free ports,
-// prints Ready and has no rate limit, since one key makes all the load. more can change that.
+// prints Ready and has no rate limit, because one key makes all the load. more are further
+// arguments, which can change that.
 func StandaloneArgs(data string, more ...string) []string {
 	return append([]string{
 		"--json", "--data", data, "--listen", "127.0.0.1:0", "--listen-tls", "127.0.0.1:0", "--rate-limit", "0",

@@ -48,7 +48,7 @@ func Start(t *testing.T) *Receiver {
 		Path: "node", Args: []string{filepath.Join(folder, "receiver.js")},
 		Env: []string{"NODE_PATH=" + sdk.InstallNode(t, "hooks", folder)}, Stdin: in, Stdout: r.out,
 	})
-	_ = in.Close() // the program has its own
+	_ = in.Close() // the program has a duplicate
 	t.Cleanup(func() { _ = secrets.Close() })
 	if r.URL, err = p.Line(t.Context()); err != nil {
 		t.Fatalf("%v\n%s", err, p.Log)
@@ -56,7 +56,7 @@ func Start(t *testing.T) *Receiver {
 	return r
 }
 
-// Trust makes it verify by a secret from now on.
+// Trust makes the receiver verify deliveries by a secret from now on.
 func (r *Receiver) Trust(tb testing.TB, secret string) {
 	tb.Helper()
 	before := strings.Count(r.out.String(), ready)

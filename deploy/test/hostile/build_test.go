@@ -38,7 +38,7 @@ func (steered) Now() time.Time {
 }
 `
 
-// built returns the folder of core with the steered clock in the place of the machine's.
+// built returns the folder of a core that reads the steered clock instead of the machine's.
 var built = sync.OnceValues(func() (folder string, err error) {
 	return programtest.Variant{
 		Name: "hostile", Programs: []string{"core"}, Replaced: map[string]string{"shared/clock/system.go": steeredClock},
@@ -47,7 +47,7 @@ var built = sync.OnceValues(func() (folder string, err error) {
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-// replace replaces a file at once: a reader sees the old text or the new.
+// replace replaces a file atomically: a reader sees the old text or the new.
 func replace(path, text string) error {
 	if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil {
 		return err
@@ -55,7 +55,7 @@ func replace(path, text string) error {
 	return os.Rename(path+".new", path)
 }
 
-// mustReplace is replace for a test that cannot go on without.
+// mustReplace is replace, and fails the test on an error.
 func mustReplace(t *testing.T, path, text string) {
 	t.Helper()
 	if err := replace(path, text); err != nil {

@@ -66,7 +66,7 @@ func arrange(t *testing.T, cores int) *arrangement {
 // several reports whether cores share the store.
 func (a *arrangement) several() bool { return len(a.cores) > 1 }
 
-// setClock has all clocks agree on being so much ahead of the machine's.
+// setClock sets all clocks to the machine's time plus offset.
 func (a *arrangement) setClock(t *testing.T, offset time.Duration) {
 	t.Helper()
 	a.offset, a.latest = offset, max(a.latest, offset)
@@ -115,7 +115,7 @@ func (p *process) kill() {
 	}
 }
 
-// start starts all cores with an acquirer of a mood, a version of the simulator's catalogue.
+// start starts all cores. mood is a version of the simulator's catalogue.
 func (a *arrangement) start(t *testing.T, mood string) {
 	t.Helper()
 	mustReplace(t, filepath.Join(a.folder, "simulator.yaml"), mood)

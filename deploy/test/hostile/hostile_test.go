@@ -54,7 +54,7 @@ func upTo(rng *rand.Rand, most time.Duration) time.Duration {
 
 func pause(d time.Duration) { <-time.After(d) }
 
-// jump moves all clocks by up to so much either way, one time in two.
+// jump moves all clocks ahead or back by less than most, in half of the calls.
 func (r *round) jump(t *testing.T, rng *rand.Rand, most time.Duration) {
 	t.Helper()
 	if rng.IntN(2) == 0 {
@@ -63,8 +63,8 @@ func (r *round) jump(t *testing.T, rng *rand.Rand, most time.Duration) {
 }
 
 // part moves the clock of the server, of all cores or of one core, and moves it back after a while.
-// It moves it by up to 25 hours either way, and every second time by exactly 25 hours. By a clock
-// that is a day ahead every idempotency key has expired.
+// The move is up to 25 hours ahead or back, and every second time exactly 25 hours. If a clock is a
+// day ahead, every idempotency key has expired.
 func (r *round) part(t *testing.T, rng *rand.Rand) {
 	t.Helper()
 	by := upTo(rng, 50*time.Hour) - 25*time.Hour
@@ -107,7 +107,7 @@ func (r *round) disturb(t *testing.T, rng *rand.Rand) {
 	}
 }
 
-// beside runs fn while the arrangement is disturbed, and returns when both have ended.
+// beside runs fn and disturb concurrently, and returns when both have ended.
 func (r *round) beside(t *testing.T, fn func()) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(r.rng.Uint64(), 4))
@@ -117,11 +117,11 @@ func (r *round) beside(t *testing.T, fn func()) {
 	disturbed.Wait()
 }
 
-// load has clients pay until some cores are killed at a random request, and until a random time
-// later if any is left.
+// load lets clients pay until some cores are killed at a random request. If a core still runs, the
+// load continues for a random time.
 func (r *round) load(t *testing.T, n int) {
 	t.Helper()
-	// Clocks that do not agree may keep the request from coming.
+	// If the clocks differ, the request may never come.
 	ctx, over := context.WithTimeout(t.Context(), 20*time.Second)
 	defer over()
 	at, before := 1+r.rng.IntN(400), r.rng.IntN(2) == 0
@@ -141,9 +141,8 @@ func (r *round) load(t *testing.T, n int) {
 	r.kill()
 }
 
-// suffer has cores killed under load, while clients retry, and while the others recover. Until the
-// last retry the clocks move by less than the 24 hours of an idempotency key in sum, afterwards by
-// more.
+// suffer kills cores under load, while clients retry, and while other cores recover. Until the last
+// retry the clocks move by less than the 24 hours of an idempotency key in sum, afterwards by more.
 func (r *round) suffer(t *testing.T, loads int) {
 	t.Helper()
 	for n := range loads {
@@ -166,8 +165,8 @@ func (r *round) suffer(t *testing.T, loads int) {
 	}
 }
 
-// settle has the acquirer behave and time pass until nothing is unfinished. A pending reversal
-// looks some 30 times, with pauses of up to an hour, before it ends.
+// settle ends the acquirer's faults and lets time pass until nothing is unfinished. A pending
+// reversal looks about 30 times, with pauses of up to an hour, before it ends.
 func (r *round) settle(t *testing.T) {
 	t.Helper()
 	r.setClock(t, r.latest+time.Minute)
@@ -194,7 +193,8 @@ func (r *round) settle(t *testing.T) {
 	t.Errorf("80 hours later: %s", strings.Join(left, ", "))
 }
 
-// rounds runs so many rounds with a number of cores, or as many as CAUSEWAY_CRASH_ROUNDS sets.
+// rounds runs rounds with a number of cores: CAUSEWAY_CRASH_ROUNDS of them, or otherwise if that is
+// not set.
 func rounds(t *testing.T, cores int, otherwise int) {
 	t.Helper()
 	seed := crash.Seed(t)

@@ -156,7 +156,7 @@ func (o *killing) logWebhooks(t *testing.T) {
 	}
 }
 
-// logRows logs the text column of each row.
+// show logs the text column of each row.
 func show(t *testing.T, db *sql.DB, query string) {
 	t.Helper()
 	rows, err := db.QueryContext(t.Context(), query)

@@ -63,7 +63,7 @@ type payment struct {
 func (l *legacy) run(ctx context.Context, round int, over <-chan struct{}) {
 	var clients sync.WaitGroup
 	for c := range legacyClients {
-		for door, kinds := range [][]func(*payment, context.Context) error{kindsA, kindsB} {
+		for client, kinds := range [][]func(*payment, context.Context) error{kindsA, kindsB} {
 			clients.Go(func() {
 				for n := 0; ; n++ {
 					select {
@@ -71,7 +71,7 @@ func (l *legacy) run(ctx context.Context, round int, over <-chan struct{}) {
 						return
 					default:
 					}
-					p := &payment{l: l, reference: fmt.Sprintf("%d-%d-%d-%d", round, door, c, n)}
+					p := &payment{l: l, reference: fmt.Sprintf("%d-%d-%d-%d", round, client, c, n)}
 					l.note(p, kinds[(n+c)%len(kinds)](p, ctx))
 				}
 			})

@@ -107,7 +107,7 @@ func (r *reaper) keep(t *testing.T, i *fleet.Instance) {
 	}
 }
 
-// strike kills one to three random instances at once, sometimes the leader.
+// strike kills one to three random instances at the same time, sometimes the leader.
 func (r *reaper) strike(t *testing.T) {
 	t.Helper()
 	names := slices.Sorted(maps.Keys(r.groups))
@@ -124,7 +124,7 @@ func (r *reaper) strike(t *testing.T) {
 		}
 	}
 	if !r.allServe(t.Context()) {
-		r.count(r.also, "while another was away")
+		r.count(r.also, "while another was down")
 	}
 	var gone sync.WaitGroup
 	for i, name := range doomed {

@@ -84,7 +84,7 @@ func (m *machine) secret(t *testing.T, name, value string) {
 	write(t, m.path("/etc/causeway/secrets/"+name), []byte(value+"\n"))
 }
 
-// here replaces the folders and addresses in a text by the ones of the machine.
+// here replaces the folders and addresses in a text by the machine's.
 func (m *machine) here(text string) string {
 	text = strings.NewReplacer("127.0.0.1:", m.address+":", "0.0.0.0:", m.address+":", "address: 127.0.0.1\n",
 		"address: "+m.address+"\n",

@@ -84,7 +84,7 @@ func checkLocked(t *testing.T, s types.ServiceConfig) {
 			(!strings.HasSuffix(name, "_FILE") || !slices.ContainsFunc(s.Secrets, func(f types.ServiceSecretConfig) bool {
 				return *value == "/run/secrets/"+f.Source
 			})) {
-			t.Errorf("%s: %s=%s is no file of a secret that it has", s.Name, name, *value)
+			t.Errorf("%s: %s=%s is not a file of a secret that it has", s.Name, name, *value)
 		}
 	}
 }
@@ -115,8 +115,8 @@ func checkOwn(t *testing.T, s types.ServiceConfig) {
 	}
 }
 
-// checkNetwork checks that a service joins the network only of a service that does no work. A
-// restart of a container leaves the containers that joined its network in a dead one.
+// checkNetwork checks that a service joins the network only of a service that does no work. After a
+// restart of a container, the containers that joined its network have a dead network.
 func checkNetwork(t *testing.T, project *types.Project, s types.ServiceConfig) {
 	t.Helper()
 	of, ok := strings.CutPrefix(s.NetworkMode, types.ServicePrefix)

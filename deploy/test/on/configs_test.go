@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the configurations under deploy/ anew from configs/")
+var update = flag.Bool("update", false, "rewrite the configurations under deploy/ from configs/")
 
 // change is a line of a file in configs/ that a platform replaces. The test fails unless the line
 // exists exactly once, so that a change of the original is noticed here.

@@ -192,7 +192,7 @@ func checkRestricted(t *testing.T, who string, pod corev1.PodTemplateSpec, c cor
 }
 
 // checkNoRegistry checks that no registry can serve our image before an installation sets its own
-// name. A name without a host would be that of a stranger's image.
+// name. A name without a host could name a stranger's image.
 func checkNoRegistry(t *testing.T, c corev1.Container) {
 	t.Helper()
 	if !strings.HasPrefix(c.Image, "docker.io/") && !strings.HasPrefix(c.Image, "causeway.invalid/") {
@@ -200,14 +200,14 @@ func checkNoRegistry(t *testing.T, c corev1.Container) {
 	}
 }
 
-// checkMounts checks that each mounted volume exists, and that no mount lies inside another: its
+// checkMounts checks that each mounted volume exists, and that no mount is inside another: its
 // mount point could not be created.
 func checkMounts(t *testing.T, pod corev1.PodTemplateSpec, c corev1.Container) {
 	t.Helper()
 	for _, m := range c.VolumeMounts {
 		for _, other := range c.VolumeMounts {
 			if other.MountPath != m.MountPath && strings.HasPrefix(m.MountPath+"/", other.MountPath+"/") {
-				t.Errorf("%s: %s lies in %s", c.Name, m.MountPath, other.MountPath)
+				t.Errorf("%s: %s is inside %s", c.Name, m.MountPath, other.MountPath)
 			}
 		}
 		config := slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
@@ -252,7 +252,7 @@ func checkSidecars(t *testing.T, pod corev1.PodTemplateSpec) {
 			continue
 		}
 		if c.RestartPolicy == nil || *c.RestartPolicy != corev1.ContainerRestartPolicyAlways || c.StartupProbe == nil {
-			t.Errorf("%s is no sidecar", c.Name)
+			t.Errorf("%s is not a sidecar", c.Name)
 		}
 	}
 }

@@ -158,7 +158,7 @@ func TestMetrics(t *testing.T) {
 
 // TestPromtool lets Prometheus' own tool check the rules, and test each alert both firing and
 // silent. It also parses each chart's expression and the scrape configurations. It cannot parse the
-// one of Kubernetes: Debian's build lacks its discovery.
+// scrape configuration of Kubernetes: Debian's build lacks its discovery.
 func TestPromtool(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(root, "deploy/on/monitoring")

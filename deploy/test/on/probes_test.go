@@ -7,8 +7,8 @@ import (
 )
 
 // TestNoProbeDependsOnAnotherProgram checks that a pod stays ready, and is not restarted, while v1
-// or its server is away. The health of our programs is 503 then. A pod that left its Service for
-// that would give its clients connection errors instead of 503 with Retry-After.
+// or its server is unavailable. The health of our programs is 503 then. A pod that left its Service
+// for that would give its clients connection errors instead of 503 with Retry-After.
 func TestNoProbeDependsOnAnotherProgram(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"base", "example", "merchant-example", "several", "several-example"} {

@@ -9,7 +9,7 @@ import (
 )
 
 // TestUnitsNeverGiveUp checks that systemd restarts each program until it runs. While PostgreSQL is
-// away, a program ends at once at each start, and a failover can last 35 s.
+// down, a program exits immediately after each start, and a failover can last 35 s.
 func TestUnitsNeverGiveUp(t *testing.T) {
 	t.Parallel()
 	units, err := filepath.Glob(filepath.Join(root, "deploy/on/systemd/causeway*.service"))

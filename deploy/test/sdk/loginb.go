@@ -62,7 +62,7 @@ func IssueB(t *testing.T, logins Issuer, own LoginB, apiKey string) LoginsB {
 	return out
 }
 
-// under returns the login with the names of another one.
+// under returns the login with the merchant, portfolio and key id of another one.
 func (l LoginB) under(other LoginB) LoginB {
 	l.Merchant, l.portfolio, l.KeyID = other.Merchant, other.portfolio, other.KeyID
 	return l

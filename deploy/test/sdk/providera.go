@@ -90,6 +90,6 @@ func (providerA) check(t *testing.T, w *walker, payments map[string]v1.Transacti
 		}
 	}
 	if got != want {
-		t.Errorf("numbers that are no payment in v1 = %d, want those of the %d refunds", got, want)
+		t.Errorf("numbers without a payment in v1: got %d, want the numbers of the %d refunds", got, want)
 	}
 }

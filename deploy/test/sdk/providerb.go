@@ -48,7 +48,7 @@ func (providerB) check(t *testing.T, w *walker, payments map[string]v1.Transacti
 	}
 	for _, x := range payments {
 		if x.Reference != nil && strings.HasPrefix(*x.Reference, w.name+"-") && !known[x.ID] {
-			t.Errorf("%s: v1 has a payment %s, %s, of which the client does not know", *x.Reference, x.ID, x.Status)
+			t.Errorf("%s: v1 has a payment %s, %s, whose number the client did not read", *x.Reference, x.ID, x.Status)
 		}
 	}
 	if number := w.read["order"]["id"]; number != "" {

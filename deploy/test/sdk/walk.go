@@ -183,7 +183,7 @@ func (w *walker) checkStored(t *testing.T) {
 			t.Errorf("%s: reference = %v, want the client's own name for it, %s-%s", step, x.Reference, w.name, step)
 		}
 		if x.Billing == nil || x.Billing.LastName == nil || *x.Billing.LastName != "Wåhlin" {
-			t.Errorf("%s: billing = %+v, want the client's name in it, unbroken", step, x.Billing)
+			t.Errorf("%s: billing = %+v, want the client's name in it unchanged", step, x.Billing)
 		}
 	}
 	w.dialect.check(t, w, byID)
@@ -207,7 +207,7 @@ func checkNoTrace(t *testing.T, s *System) {
 		body = strings.ToLower(body)
 		for _, word := range words {
 			if _, after, found := strings.Cut(body, strings.ToLower(word)); found {
-				t.Errorf("%s speaks of %q, before %.40s", path, word, after)
+				t.Errorf("%s contains %q, before %.40s", path, word, after)
 			}
 		}
 	}

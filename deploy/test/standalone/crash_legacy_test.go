@@ -46,7 +46,7 @@ func (s *legacySale) post(ctx context.Context, client *http.Client, p *process) 
 	return err
 }
 
-// approved returns the number of the payment, or "" if the response is no approval.
+// approved returns the number of the payment, or "" if the response is not an approval.
 func (s *legacySale) approved() string {
 	if !strings.Contains(s.response, "<responseCode>1</responseCode>") {
 		return ""

@@ -9,8 +9,8 @@
 //     breaks connections. paylost and followlost do so for each call of a REST payment and its
 //     successors.
 //   - restrpc, restsandbox: the REST dialect through the RPC endpoint, and its clients' own tests.
-//   - logins: logins issued and revoked while the proxy runs. storm: equal keys at once. drain: a
-//     stop with requests in progress.
+//   - logins: logins issued and revoked while the proxy runs. storm: concurrent requests with
+//     equal keys. drain: a stop with requests in progress.
 //   - greeting, readme, docspage, docsexample: every request that the program prints, that a
 //     document contains, or that /docs shows.
 //   - mle, hook: JOSE libraries encrypt requests, and the official library verifies each webhook.

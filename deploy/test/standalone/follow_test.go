@@ -106,7 +106,7 @@ func restReversal(amount, name string) string {
 
 const restPayments = "/pts/v2/payments"
 
-// manyAtOnce sends equal requests at once and counts the results.
+// manyAtOnce sends equal requests at the same time and counts the results.
 func (d *restClient) manyAtOnce(tb testing.TB, n int, path, body string) map[string]int {
 	tb.Helper()
 	var mu sync.Mutex

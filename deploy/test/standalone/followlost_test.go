@@ -124,7 +124,7 @@ func TestReversedByName(t *testing.T) {
 	steps := []struct {
 		name    string // of the payment
 		payment string
-		dies    string // the proxy dies at the v1 call whose path ends so
+		dies    string // the end of the path of the v1 call at which the proxy dies
 		path    string
 		want    string
 	}{

@@ -79,7 +79,7 @@ func TestEachPrintedRequestWorks(t *testing.T) {
 		}
 	}
 	if log := p.Log.String(); log != "" {
-		t.Errorf("stderr = %s, want nothing to drown the greeting", log)
+		t.Errorf("stderr = %s, want none next to the greeting", log)
 	}
 	p.Stop(t)
 }

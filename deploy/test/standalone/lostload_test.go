@@ -130,8 +130,8 @@ func (f *flock) round(t *testing.T, n int) []*flockPayment {
 }
 
 // send repeats a document until its outcome is known, through any running proxy, like a merchant's
-// retry loop. Sometimes it sends it twice at once. It reports whether another attempt may have had
-// the effect.
+// retry loop. Sometimes it sends it twice at the same time. It reports whether another attempt may
+// have had the effect.
 func (f *flock) send(ctx context.Context, document string) (got legacyResponse, lost bool, err error) {
 	for range 2000 {
 		if f.roll(6) == 0 {

@@ -35,8 +35,8 @@ func TestClients_mle(t *testing.T) {
 }
 
 // TestEncryptedIsTheSame checks that an Idempotency-Key is the same for requests with and without
-// encryption, in any order, and with either algorithm. A response that was demanded encrypted is
-// repeated only with encryption.
+// encryption, in any order, and with either algorithm. If the client required an encrypted
+// response, its replay is encrypted too.
 func TestEncryptedIsTheSame(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir())

@@ -89,8 +89,8 @@ func TestLegacyProfileCharge(t *testing.T) {
 	}
 }
 
-// TestLegacyProfileChargedAtOnce sends equal requests at once, in each round by default or by
-// number. One of them charges the stored card.
+// TestLegacyProfileChargedAtOnce sends equal requests at the same time, in each round by default or
+// by number. One of them charges the stored card.
 func TestLegacyProfileChargedAtOnce(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir(), "--log", "error")

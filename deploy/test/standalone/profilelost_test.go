@@ -43,11 +43,11 @@ func TestProxyDiesBeforeTheProfile(t *testing.T) {
 		got := mustPost(t, client, other.base, document)
 		wantResult(t, who, got, "3/11")
 		if made := element(got.body, "customerPaymentProfileId") != ""; made != (n < calls) {
-			t.Errorf("%s: got %s, want the profile in it only when it was not whole", who, got.body)
+			t.Errorf("%s: got %s, want the profile only if the first attempt left it incomplete", who, got.body)
 		}
 		last := mustPost(t, client, other.base, document)
 		if wantResult(t, who+" again", last, "3/11"); strings.Contains(last.body, "rofile") {
-			t.Errorf("%s again: got %s, want no word of the profile", who, last.body)
+			t.Errorf("%s again: got %s, want no profile", who, last.body)
 		}
 		if made := named(t, m, who); len(made) != 1 {
 			t.Errorf("%s: payments = %d, want 1", who, len(made))
@@ -92,7 +92,7 @@ func legacyProfile(p *process, who string, numbers ...string) string {
 }
 
 // TestProfilesAtOnce sends requests for one customer with different cards through two proxies at
-// once. One stores its cards, and the others get a duplicate of that one.
+// the same time. One stores its cards, and the others get a duplicate of that one.
 func TestProfilesAtOnce(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -136,7 +136,7 @@ func oneCustomer(t *testing.T, m *merchant, reference string, want int) {
 	}
 	there := mustDecode[list](t, m.must(t, http.MethodGet, "/v1/customers?reference="+reference, "", "")).Data
 	if len(there) != 1 || len(there[0].Metadata) != 0 {
-		t.Fatalf("%s: customers = %v, want one that is whole", reference, there)
+		t.Fatalf("%s: customers = %v, want one with all its fields", reference, there)
 	}
 	methods := mustDecode[list](t, m.must(t, http.MethodGet, "/v1/customers/"+there[0].ID+"/payment_methods", "", "")).Data
 	if len(methods) != want {

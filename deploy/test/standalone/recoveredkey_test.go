@@ -77,10 +77,10 @@ func (u *unsure) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 	_, _ = w.Write(got.body) // the proxy may have disconnected
 }
 
-// TestDuplicateBehindARecoveredKey lets the outcome of a payment stay unknown while another proxy
+// TestDuplicateAfterARecoveredKey lets the outcome of a payment stay unknown while another proxy
 // charges an equal one with a window of 0. Recovery finds that the acquirer never had the first
 // one, and frees its key. A later request with a window is the duplicate of the charged one.
-func TestDuplicateBehindARecoveredKey(t *testing.T) {
+func TestDuplicateAfterARecoveredKey(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	p := start(t, dir, "--configs", losing(t))

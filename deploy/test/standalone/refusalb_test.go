@@ -159,7 +159,7 @@ func TestRefusalsOfProviderBLeaveTheStoreAlone(t *testing.T) {
 	sound := signedOf(p) // otherwise the refusals prove nothing
 	sound.sign(t, host)
 	if status, got := sound.send(t, m); status != http.StatusCreated {
-		t.Errorf("as it should be: %d %s, want 201", status, got)
+		t.Errorf("a valid request: %d %s, want 201", status, got)
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 )
 
 // TestRecordedRefusal repeats a recorded refused request when it would be accepted. It moves no
-// money under any name. The client's own retry, signed anew under the same name, is carried out.
+// money under any name. The client's own retry, signed again under the same name, is carried out.
 func TestRecordedRefusal(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

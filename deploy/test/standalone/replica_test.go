@@ -199,8 +199,8 @@ func legacyRefund(amount, number string) string {
 		"<expirationDate>XXXX</expirationDate></creditCard></payment><refTransId>" + number + "</refTransId>"
 }
 
-// TestManyDuplicatesAtOnce sends equal requests at once through two independent proxies. One is
-// charged and approved, and all others are duplicates.
+// TestManyDuplicatesAtOnce sends equal requests at the same time through two independent proxies.
+// One is charged and approved, and all others are duplicates.
 func TestManyDuplicatesAtOnce(t *testing.T) {
 	t.Parallel()
 	const clients = 64

@@ -156,8 +156,9 @@ func TestSandboxTriggers(t *testing.T) {
 	}
 }
 
-// TestPartialApprovalIsAskedFor checks that a partial approval needs allowPartialAuth, to the cent.
-func TestPartialApprovalIsAskedFor(t *testing.T) {
+// TestPartialApprovalNeedsTheField checks that a partial approval needs allowPartialAuth, to the
+// cent.
+func TestPartialApprovalNeedsTheField(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir(), "--log", "error")
 	const zip = `,"billTo":{"zip":"46225"}`

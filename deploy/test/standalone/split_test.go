@@ -23,8 +23,8 @@ func partlyPaid(tb testing.TB, p *process) string {
 	return a.Response.ID
 }
 
-// TestSplitTenderAtOnce sends further payments of an order at once through two proxies. The rest of
-// it is paid once, whichever field distinguishes them.
+// TestSplitTenderAtOnce sends further payments of an order at the same time through two proxies.
+// The rest of it is paid once, for each field that distinguishes them.
 func TestSplitTenderAtOnce(t *testing.T) {
 	t.Parallel()
 	const clients = 12
@@ -73,8 +73,8 @@ func TestSplitTenderAtOnce(t *testing.T) {
 	checkAgreed(t, p, dir)
 }
 
-// TestSplitTenderHalvesAtOnce sends two halves at once, which both count for the order. A later one
-// has no amount left.
+// TestSplitTenderHalvesAtOnce sends two halves at the same time, which both count for the order. A
+// later one has no amount left.
 func TestSplitTenderHalvesAtOnce(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -13,7 +13,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// storm sends one request n times at once, each until its key is no longer in use.
+// storm sends one request n times at the same time, each until its key is no longer in use.
 func storm(tb testing.TB, m *merchant, n int, path, key, body string) []response {
 	tb.Helper()
 	responses := make([]response, n)

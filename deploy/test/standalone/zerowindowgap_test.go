@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestZeroWindowAfterAGap sends two equal payments with a window of 0 at one time. The earlier one
-// never reaches v1. A later request with a window is the duplicate of the other one.
+// TestZeroWindowAfterAGap sends two equal payments with a window of 0 at the same time. The earlier
+// one never reaches v1. A later request with a window is a duplicate of the other one.
 func TestZeroWindowAfterAGap(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -55,9 +55,9 @@ func TestZeroWindowAfterAGap(t *testing.T) {
 	checkAgreed(t, p, dir)
 }
 
-// TestDuplicateBehindARefusal checks that a refund is the duplicate of an equal one, although v1
-// has refused a third one since and stored that refusal.
-func TestDuplicateBehindARefusal(t *testing.T) {
+// TestDuplicateBeforeARefusal checks that a refund is a duplicate of an equal one, although v1 has
+// refused a third one in between and stored that refusal.
+func TestDuplicateBeforeARefusal(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	p := start(t, dir)

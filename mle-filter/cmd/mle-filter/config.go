@@ -84,7 +84,7 @@ Signals:
 
 Environment; each variable also with the suffix _FILE, for a file that holds the value:
   CAUSEWAY_MLE_KEK        the key-encryption key: 32 bytes in base64, the same for all filters on one store
-  CAUSEWAY_MLE_OLD_KEK    the previous key-encryption key, during its rotation (none)
+  CAUSEWAY_MLE_OLD_KEK    the previous key-encryption key, during a rotation (none)
   CAUSEWAY_MLE_KEYS       the key store, unless --keys or the file names it: a postgres:// URL has a password
   CAUSEWAY_FILTER_SECRET  proves to core that a request passed mle-filter; core has the same secret (none)
   CAUSEWAY_HOP_SECRET     authenticates the client address between the programs, the same for all of them (none)

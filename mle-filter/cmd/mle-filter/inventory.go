@@ -63,7 +63,7 @@ func (c *Config) inventory() (out []keyring.Secret, err error) {
 		name, use, variable string
 		setting             config.Secret
 	}{
-		{"key-encryption key, the one before", "decrypts the keyset until it is rewrapped", oldVariable, c.OldKEK},
+		{"key-encryption key, previous", "decrypts the keyset until it is rewrapped", oldVariable, c.OldKEK},
 		{"filter secret", "proves to core that a request passed the filter", secretVariable, c.FilterSecret},
 		{"filter token", "opens core's operators' API for events", tokenVariable, c.FilterToken},
 	} {

@@ -135,7 +135,7 @@ func (m *Main) words(fs *flag.FlagSet, args []string, atMost int) (words []strin
 		words, rest = append(words, rest[0]), rest[1:]
 	}
 	if len(words) > atMost {
-		return nil, m.misused("%q is one word too many", words[atMost])
+		return nil, m.misused("unexpected argument %q", words[atMost])
 	}
 	return words, nil
 }

@@ -79,7 +79,7 @@ func TestInventoryCommand(t *testing.T) {
 		`keyset key +AES-256-GCM +\d+ `, `HMAC key +HMAC-SHA-256 `,
 		`current key +ECDH-ES\+A256KW +` + regexp.QuoteMeta(kid) + ` +` + shop +
 			` +\d{4}-\d\d-\d\d +\d{4}-\d\d-\d\d +decrypts requests`,
-		`certificate +ECDSA +[0-9a-f]{16} +- +not recorded +2100-01-01 +authenticates the filter`, // MustPair made it
+		`certificate +ECDSA +[0-9a-f]{16} +- +not recorded +2100-01-01 +authenticates the filter`, // from MustPair
 		`filter secret +random +- +- +not recorded +by an operator`,
 	} {
 		if !regexp.MustCompile(`(?m)^` + want).MatchString(shown) {
@@ -87,7 +87,7 @@ func TestInventoryCommand(t *testing.T) {
 		}
 	}
 	if strings.Contains(shown, hidden) || strings.Contains(shown, "filter token") {
-		t.Errorf("a secret, or one that is not set, is in\n%s", shown)
+		t.Errorf("a secret's content, or a secret that is not set, is in\n%s", shown)
 	}
 }
 
@@ -112,8 +112,9 @@ func mustFail(t *testing.T, input string, code int, args ...string) string {
 	return complaint.String()
 }
 
-// TestKeysForNobody checks that a command creates no store, and no keys for an unknown merchant.
-func TestKeysForNobody(t *testing.T) {
+// TestKeysForUnknownMerchant checks that a command creates no store, and no keys for an unknown
+// merchant.
+func TestKeysForUnknownMerchant(t *testing.T) {
 	t.Parallel()
 	o := newOperator(t)
 	kid := o.current(t)
@@ -140,12 +141,12 @@ func TestKeysForNobody(t *testing.T) {
 		{1, "revoke " + kid + " --keys " + elsewhere, "--keys"},
 		{1, "retire " + kid + " --keys " + elsewhere, "--keys"},
 		{1, "list --keys " + foreign, "--keys: no key store in " + foreign},
-		{1, "revoke " + strings.Repeat("k", 43), "there is no key kkk"},
+		{1, "revoke " + strings.Repeat("k", 43), "key kkk"},
 		{1, "retire " + kid, "rotate first"},
 		{2, "current --merchant " + shop, "keys current does not take --merchant"},
 		{2, "register --keys x", "keys register does not take --keys"},
 		{2, "new --keys x", "keys new does not take --keys"},
-		{2, "revoke " + kid + " " + kid, "one word too many"},
+		{2, "revoke " + kid + " " + kid, "unexpected argument"},
 	} {
 		words := strings.Fields(c.args)
 		args := append([]string{"keys", words[0]}, o.common...)
@@ -160,7 +161,7 @@ func TestKeysForNobody(t *testing.T) {
 		t.Errorf("a store was made: %v", err)
 	}
 	if b, err := os.ReadFile(foreign); err != nil || len(b) > 0 {
-		t.Errorf("a file that was no store has %d bytes now, %v", len(b), err)
+		t.Errorf("a file that is not a store was changed: it has %d bytes, %v", len(b), err)
 	}
 	if all, err := o.ring.List(t.Context(), ""); err != nil || len(all) != 1 || all[0].Kid != kid ||
 		all[0].State != keyring.Current {
@@ -185,7 +186,7 @@ func TestKeysAnyOrder(t *testing.T) {
 	dashed := "-" + strings.Repeat("-", 42)
 	for _, args := range [][]string{{dashed, "--keys", o.keys}, {"--keys", o.keys, dashed}} {
 		args = append([]string{"keys", "revoke", "--config", o.common[1]}, args...)
-		if got := mustFail(t, "", 1, args...); !strings.Contains(got, "there is no key "+dashed) {
+		if got := mustFail(t, "", 1, args...); !strings.Contains(got, "key "+dashed+" does not exist") {
 			t.Errorf("got %s", got)
 		}
 	}

@@ -31,7 +31,7 @@ merchants' keys.
 
 Exit codes:
   0  success
-  1  failure, or some private keys do not open
+  1  failure, or some private keys cannot be decrypted
   2  wrong flags
 
 Flags:
@@ -79,8 +79,8 @@ func (m *Main) rotateKeyset(ctx context.Context, keys string, kek []byte, drop b
 	tell := func(format string, args ...any) { _, _ = fmt.Fprintf(m.Stderr, format+"\n", args...) } // stderr may be closed
 	r := keyring.KeysetRotation{
 		Store: db, KEK: kek, Drop: drop,
-		Progress: func(done, all int) { tell("encrypted anew: %d of %d", done, all) },
-		Complain: func(kid string) { tell("the private key of %s does not open", kid) },
+		Progress: func(done, all int) { tell("re-encrypted: %d of %d", done, all) },
+		Complain: func(kid string) { tell("the private key of %s cannot be decrypted", kid) },
 	}
 	older, err := r.Run(ctx)
 	if err != nil {

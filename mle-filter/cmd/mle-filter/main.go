@@ -30,7 +30,7 @@ var operators = probe.Program{Name: name, Admin: "127.0.0.1:9082", Path: "/healt
 
 func main() {
 	m := NewMain()
-	if code, asked := operators.Command(context.Background(), os.Args[1:], m.Stdout, m.Stderr); asked {
+	if code, found := operators.Command(context.Background(), os.Args[1:], m.Stdout, m.Stderr); found {
 		os.Exit(code)
 	}
 	os.Exit(program.Main(name, m.Stderr, func(ctx context.Context) error { return m.Command(ctx, os.Args[1:]) }))

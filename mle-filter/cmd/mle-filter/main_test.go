@@ -110,7 +110,7 @@ func TestExtProc(t *testing.T) {
 	}
 }
 
-// service is a v1 with one merchant.
+// service returns a v1 with one merchant.
 func service(t *testing.T) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

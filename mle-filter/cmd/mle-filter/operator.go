@@ -185,7 +185,7 @@ func (m *Main) revokeKey(ctx context.Context, f keysFlags) error {
 // ended reports the end of a key.
 func (m *Main) ended(kid string, err error) error {
 	if errors.Is(err, engine.ErrNoKey) {
-		return fmt.Errorf("there is no key %s", kid)
+		return fmt.Errorf("key %s does not exist: see mle-filter keys list", kid)
 	}
 	if err == nil {
 		_, _ = fmt.Fprintf(m.Stdout, "ended %s\n", kid)

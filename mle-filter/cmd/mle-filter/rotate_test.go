@@ -25,7 +25,7 @@ func TestRotateWhileServing(t *testing.T) {
 			public, _, stop := run(t, &Main{Stderr: io.Discard, Config: Config{
 				Listen: "127.0.0.1:0", Admin: "127.0.0.1:0", V1: service(t).URL, Keys: config.Literal(secret.New(o.keys)),
 				KEK: kek, RSABits: 2048, SpareKeys: 1,
-				Limits: mlefilter.Limits{Queue: time.Minute}, // the machine may be busy
+				Limits: mlefilter.Limits{Queue: time.Minute}, // enough on a busy machine
 			}})
 			defer stop()
 			if err := o.ring.Fill(t.Context()); err != nil {

@@ -176,7 +176,7 @@ func TestDeliverTogether(t *testing.T) {
 	}
 }
 
-// TestLease checks that if an mle-filter dies with claimed announcements, another one sends them.
+// TestLease checks that if a filter dies with claimed announcements, another one sends them.
 func TestLease(t *testing.T) {
 	t.Parallel()
 	now := clock.NewFake(birth)

@@ -3,9 +3,11 @@ package engine
 import (
 	"context"
 	"errors"
+	"strconv"
 
 	"github.com/causeway-pay/causeway/mle-filter/internal/jwe"
 	"github.com/causeway-pay/causeway/mle-filter/internal/policy"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // Begin checks the head of a request. A shell must not forward any part of the request before Begin
@@ -48,10 +50,7 @@ func RejectEncryption(f Fields) *Problem {
 	if !hasMLEFields(f) {
 		return nil
 	}
-	return problem(
-		CodeNotSupported, "off",
-		"This endpoint takes no encryption: send no X-SVC-MLE fields and no application/jose.",
-	)
+	return problem(CodeNotSupported, "off", v1.MessageNoMLE)
 }
 
 // rule returns the rule for a request: the policy's, made stricter by the level of its route.
@@ -87,7 +86,7 @@ func (x *Exchange) checkBody() *Problem {
 		return failed(jwe.ReasonEncoding, "The body is empty. Send a compact JWE.")
 	}
 	if x.head.Length > int64(x.engine.settings.MaxBody) {
-		return tooLarge(MessageTooLarge)
+		return TooLarge(int64(x.engine.settings.MaxBody))
 	}
 	return nil
 }
@@ -126,10 +125,10 @@ func (x *Exchange) noResponseKey() *Problem {
 // retryKeys is the Retry-After in seconds if the keys cannot be read.
 const retryKeys = 5
 
-// MessageTooLarge is the message for a body that is too large. The shells send it too.
-const MessageTooLarge = "The body is larger than the limit."
-
-func tooLarge(message string) *Problem { return problem(CodeTooLarge, "size", message) }
+// TooLarge returns the problem of a body above the limit in bytes.
+func TooLarge(limit int64) *Problem {
+	return problem(CodeTooLarge, "size", v1.MessageBodyTooLarge(strconv.FormatInt(limit, 10)+" bytes"))
+}
 
 func failed(reason jwe.Reason, hint string) *Problem {
 	return problem(CodeDecryptFailed, string(reason), hint)

@@ -14,8 +14,8 @@ import (
 
 // BenchmarkOracle compares how long two rejections take: of a content key that the private key
 // cannot decrypt, and of a wrong tag. It reports the ratios of the 5th percentiles and of the
-// medians, measured in turn. A ratio of 1 reveals nothing to a client. The body is large, because
-// go-jose's own early return then shows most.
+// medians, measured in turn. With a ratio of 1, a client learns nothing. The body is large, because
+// an early return of go-jose is then easiest to measure.
 func BenchmarkOracle(b *testing.B) {
 	for _, alg := range []engine.Alg{engine.RSAOAEP256, engine.ECDHESA256KW} {
 		b.Run(string(alg), func(b *testing.B) {

@@ -93,9 +93,9 @@ func apply(h http.Header, ops []engine.HeaderOp) {
 	}
 }
 
-// TestFlipsAreTold is the rest of row 15. If only the private key can detect a fault, the response
-// has the same bytes for every fault.
-func TestFlipsAreTold(t *testing.T) {
+// TestFlipsLookEqual is the rest of row 15. If only the private key can detect a fault, the
+// response has the same bytes for every fault.
+func TestFlipsLookEqual(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)
 	e := w.Engine(t)

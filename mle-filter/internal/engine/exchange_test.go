@@ -19,7 +19,7 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/enginetest"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files again")
 
 // TestGolden compares the complete response to each case with a golden file.
 func TestGolden(t *testing.T) {
@@ -52,7 +52,7 @@ func TestGolden(t *testing.T) {
 		}
 	}
 	if want := string(mustRead(t, path)); text != want {
-		t.Errorf("got other words than %s has; look at the difference after -update:\n%s", path, text)
+		t.Errorf("the text differs from %s; check the difference after -update:\n%s", path, text)
 	}
 }
 
@@ -61,8 +61,8 @@ var keyless = []int{
 	1, 2, 4, 5, 6, 7, 8, 9, 10, 14, 17, 18, 19, 21, enginetest.RowResponse, enginetest.RowIdempotency,
 }
 
-// TestNoKeyIsTouched: no private key is read for a request that is rejected without one.
-func TestNoKeyIsTouched(t *testing.T) {
+// TestNoKeyIsRead: no private key is read for a request that can be rejected without one.
+func TestNoKeyIsRead(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)
 	e := w.Engine(t)
@@ -72,9 +72,9 @@ func TestNoKeyIsTouched(t *testing.T) {
 			continue
 		}
 		seen++
-		before := w.Ring.Asked()
+		before := w.Ring.Reads()
 		exchange(t, e, c.Request, enginetest.Response{Status: 200})
-		if w.Ring.Asked() != before {
+		if w.Ring.Reads() != before {
 			t.Errorf("%s: a private key was read", c.Name)
 		}
 	}

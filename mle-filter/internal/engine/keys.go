@@ -24,10 +24,10 @@ var ErrNoKey = errors.New("mle: no such key")
 
 // Keys returns the keys that the engine may use now. Implementations are safe for concurrent use.
 type Keys interface {
-	// Private returns the merchant's private key with that key id and the algorithm that it is
-	// bound to. The key is an *rsa.PrivateKey, *ecdsa.PrivateKey or *ecdh.PrivateKey; the last one
-	// saves an operation on the curve for each request. The error is ErrNoKey, or reports that the
-	// keys cannot be read now.
+	// Private returns the merchant's private key with that key id and the algorithm that it is bound
+	// to. The key is an *rsa.PrivateKey, *ecdsa.PrivateKey or *ecdh.PrivateKey. The last type saves an
+	// operation on the curve for each request. The error is ErrNoKey, or reports that the keys cannot
+	// be read now.
 	Private(ctx context.Context, merchant, kid string) (private any, alg Alg, err error)
 	// ResponseKey returns the public key that encrypts responses to a merchant: the one with that
 	// key id, or the newest if kid is empty. The error is ErrNoKey, or reports that the keys cannot be

@@ -85,7 +85,7 @@ func (p *Problem) Body(requestID string) []byte {
 	return append(body, '\n')
 }
 
-// Ops are the changes that give an empty response the header fields of the problem.
+// Ops returns the changes that give an empty response the header fields of the problem.
 func (p *Problem) Ops(body []byte) []HeaderOp {
 	ops := []HeaderOp{
 		Set("content-type", "application/json"), Set("content-length", strconv.Itoa(len(body))),

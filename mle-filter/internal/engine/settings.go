@@ -8,8 +8,8 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/jwe"
 )
 
-// Settings are the engine's part of the configuration file, which explains each of them. Zero
-// stands for the default.
+// Settings are the engine's part of the configuration file. The file's template explains each of
+// them. Zero stands for the default.
 type Settings struct {
 	MaxBody      int  `yaml:"max_body"`      // of an encrypted request as sent, in bytes
 	MaxPlaintext int  `yaml:"max_plaintext"` // of the request after decryption, in bytes

@@ -21,8 +21,8 @@ type client struct {
 
 // newSlots returns the slots of the private operations with keys of one alg. Each alg has separate
 // slots, so cheap operations do not wait for expensive ones. Clients with waiting operations take
-// turns, secret keys first. The requests that the filter serves at the same time bound the waiting
-// operations.
+// turns, secret keys first. The number of waiting operations is bounded by the filter's concurrent
+// requests.
 func newSlots(n int, queue time.Duration) *turns.Turns[client] {
 	return turns.New(turns.Bounds[client]{
 		Slots: n, Share: n, Wait: queue, Queue: math.MaxInt, Queues: math.MaxInt, TooMany: errBusy, Busy: errBusy,

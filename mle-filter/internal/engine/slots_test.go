@@ -58,7 +58,7 @@ func TestTurnsOfDecryptions(t *testing.T) {
 			r := newRush(t)
 			r.sends(t, 64, c.others)
 			r.sends(t, 1, func(int) sender { return c.last })
-			if before := r.before(c.last); before > 8 { // one or two, and some whose order on the channel is random
+			if before := r.before(c.last); before > 8 { // at most two, and some whose order on the channel is random
 				t.Errorf("an operation waited for %d of others", before)
 			}
 		})

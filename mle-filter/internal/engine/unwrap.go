@@ -18,7 +18,7 @@ import (
 func (x *Exchange) Unwrap(ctx context.Context, sent []byte) (*Body, *Problem) {
 	e := x.engine
 	if len(sent) > e.settings.MaxBody {
-		return nil, tooLarge(MessageTooLarge)
+		return nil, TooLarge(int64(e.settings.MaxBody))
 	}
 	message, err := jwe.Parse(sent, jwe.Limits{Header: e.settings.MaxHeader, Plaintext: e.settings.MaxPlaintext})
 	if err != nil {
@@ -104,7 +104,7 @@ func (x *Exchange) judgeTime(iat *int64) *Problem {
 	settings := x.engine.settings
 	if iat == nil {
 		if settings.RequireIAT {
-			return failed("iat", "The protected header has no iat, which is required here: the time in seconds.")
+			return failed("iat", "The protected header has no iat. Add it: the current time in seconds.")
 		}
 		return nil
 	}
@@ -142,7 +142,8 @@ func (x *Exchange) refused(err error) *Problem {
 	refusal := &jwe.Error{Reason: jwe.ReasonDecrypt}
 	errors.As(err, &refusal)
 	if refusal.Reason == jwe.ReasonSize {
-		return tooLarge(fmt.Sprintf("The plaintext is larger than %d bytes.", x.engine.settings.MaxPlaintext))
+		return problem(CodeTooLarge, "size",
+			fmt.Sprintf("The decrypted body is larger than %d bytes. Send a smaller one.", x.engine.settings.MaxPlaintext))
 	}
 	return failed(refusal.Reason, refusal.Hint)
 }

@@ -161,7 +161,7 @@ func (c Case) checkResponse(t *testing.T, got Outcome) {
 	}
 	extra := header.ExtraHeaders
 	if header.KeyID != c.Wrapped.KID || extra["typ"] != "JOSE" || extra["iat"] != float64(Noon.Unix()) {
-		t.Errorf("got kid %q and %v, want the key's, typ and iat", header.KeyID, extra)
+		t.Errorf("got kid %q and %v, want the key's kid, with typ and iat", header.KeyID, extra)
 	}
 	if cty, _ := extra["cty"].(string); cty != c.CTY {
 		t.Errorf("cty: got %q, want %q", cty, c.CTY)

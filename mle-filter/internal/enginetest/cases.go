@@ -187,7 +187,7 @@ func responseCases(tb testing.TB, w *World) []Case {
 	}
 }
 
-// policyCases are the parts of rows 19 and 21 about routes and merchants.
+// policyCases returns the parts of rows 19 and 21 about routes and merchants.
 func policyCases(tb testing.TB, w *World) []Case {
 	tb.Helper()
 	encrypted := Forge{Key: w.EC}.Encrypt(tb, plaintext)

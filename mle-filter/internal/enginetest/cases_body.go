@@ -149,7 +149,7 @@ func epkCases(tb testing.TB, w *World) []Case {
 		epk("a secret key", func(k map[string]any) { k["k"] = zero }),
 		epk("with certificates", func(k map[string]any) { k["x5c"] = []string{"AAAA"} }),
 		epk("with certificates elsewhere", func(k map[string]any) { k["x5u"] = "http://127.0.0.1:1/" }),
-		epk("with the print of one", func(k map[string]any) { k["x5t#S256"] = zero }),
+		epk("with the thumbprint of one", func(k map[string]any) { k["x5t#S256"] = zero }),
 		epk("with a name", func(k map[string]any) { k["kid"] = "a" }),
 		epk("with a null", func(k map[string]any) { k["alg"] = nil }),
 		failed(13, "certificates in it, escaped", Forge{Key: w.EC, Raw: func(h string) string {
@@ -237,7 +237,7 @@ func plaintextCases(tb testing.TB, w *World) []Case {
 		"not JSON": "amount=1", "not UTF-8": "{\"a\":\"\xff\"}", "a byte order mark": "\ufeff{}", "empty": "",
 		"a JWE": Forge{Key: w.EC}.Encrypt(tb, plaintext),
 	} {
-		out = append(out, passed(24, "what is in it: "+name, sent(Forge{Key: w.EC}.Encrypt(tb, text)), text))
+		out = append(out, passed(24, "the content: "+name, sent(Forge{Key: w.EC}.Encrypt(tb, text)), text))
 	}
 	return out
 }

@@ -73,17 +73,17 @@ func fieldCases(tb testing.TB, w *World) []Case {
 		media("the version in capitals", jose, Field{"X-SVC-MLE", "V1"}),
 		media("an empty version", jose, Field{"X-SVC-MLE", ""}),
 		media("the version twice", jose, v1, v1),
-		media("the version twice in one", jose, Field{"X-SVC-MLE", "v1,v1"}),
+		media("the version twice in one field", jose, Field{"X-SVC-MLE", "v1,v1"}),
 		media("the type without the version", jose),
 		media("the version without the type", text, v1),
 		media("the version without any type", v1),
-		media("another version in the clear", text, Field{"X-SVC-MLE", "v2"}),
+		media("an unsupported version in the clear", text, Field{"X-SVC-MLE", "v2"}),
 		media("two types", jose, text, v1),
 		media("two types, the other way", text, jose, v1),
 		media("two types without the version", text, jose),
 		with(23, "packed", 415, "unsupported_media_type", jose, v1, Field{"Content-Encoding", "gzip"}),
 		with(23, "packed by nothing", 415, "unsupported_media_type", jose, v1, Field{"Content-Encoding", "identity"}),
-		with(21, "a response demanded with another word", 400, "invalid_value", jose, v1,
+		with(21, "a response demanded with an unsupported word", 400, "invalid_value", jose, v1,
 			Field{"X-SVC-MLE-Response", "optional"}),
 		with(21, "a response demanded twice", 400, "invalid_value", jose, v1, wants, wants),
 		with(21, "a response key, but no response demanded", 400, "invalid_value", jose, v1, kid),
@@ -93,7 +93,7 @@ func fieldCases(tb testing.TB, w *World) []Case {
 		media("a parameter without a value", Field{"Content-Type", "application/jose; charset"}, v1),
 		media("a parameter twice", Field{"Content-Type", "application/jose; a=b; a=c"}, v1),
 		{
-			Row: 19, Name: "the version, and nothing that is encrypted", Request: Request{
+			Row: 19, Name: "the version alone, without encryption", Request: Request{
 				Method: "GET", Path: Path,
 				Fields: []Field{v1},
 			},
@@ -127,7 +127,7 @@ func sizeCases(tb testing.TB, w *World) []Case {
 		exact = padded(n).Encrypt(tb, text)
 	}
 	if len(exact) != limit {
-		tb.Fatalf("got no message of %d bytes, but one of %d", limit, len(exact))
+		tb.Fatalf("got a message of %[2]d bytes, want %[1]d", limit, len(exact))
 	}
 	return []Case{
 		passed(23, "as large as it may be", sent(exact), text),

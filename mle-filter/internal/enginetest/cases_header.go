@@ -174,7 +174,7 @@ func kidCases(tb testing.TB, w *World) []Case {
 	}
 	never := w.EC
 	never.KID = strings.Repeat("A", 43)
-	asked := sent(Forge{Key: w.EC}.Encrypt(tb, plaintext), Field{"X-SVC-MLE-Response", "required"},
+	demanded := sent(Forge{Key: w.EC}.Encrypt(tb, plaintext), Field{"X-SVC-MLE-Response", "required"},
 		Field{"X-SVC-MLE-Response-Kid", never.KID})
 	return []Case{
 		unknown("unknown", never), unknown("retired or revoked", w.Gone), unknown("another merchant's", w.Foreign),
@@ -182,7 +182,7 @@ func kidCases(tb testing.TB, w *World) []Case {
 		odd("control characters", "a\x00\n"),
 		odd("like a path", "../../etc/passwd"), odd("with a dot", "a.b"),
 		failed(16, "left out", Forge{Key: w.EC, Header: map[string]any{"kid": nil}}.Encrypt(tb, plaintext)),
-		{Row: 16, Name: "a response key that is not there", Request: asked, Status: 400, Code: "mle_kid_unknown"},
+		{Row: 16, Name: "a response key that is not there", Request: demanded, Status: 400, Code: "mle_kid_unknown"},
 	}
 }
 

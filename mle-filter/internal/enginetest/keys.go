@@ -67,7 +67,7 @@ type Ring struct {
 	private  map[string]Key               // by merchant and kid; guarded by mu
 	response map[string][]jose.JSONWebKey // by merchant, the newest last; guarded by mu
 	down     bool                         // guarded by mu
-	asked    int                          // guarded by mu
+	reads    int                          // guarded by mu
 }
 
 var _ engine.Keys = (*Ring)(nil)
@@ -106,18 +106,18 @@ func (r *Ring) Fail(down bool) {
 	r.down = down
 }
 
-// Asked returns the number of reads of private keys.
-func (r *Ring) Asked() int {
+// Reads returns the number of reads of private keys.
+func (r *Ring) Reads() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.asked
+	return r.reads
 }
 
 // Private implements engine.Keys.
 func (r *Ring) Private(_ context.Context, merchant, kid string) (any, engine.Alg, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.asked++
+	r.reads++
 	if r.down {
 		return nil, "", ErrDown
 	}

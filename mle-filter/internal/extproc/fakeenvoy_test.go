@@ -65,7 +65,7 @@ type call struct {
 	mode   *filterv3.ProcessingMode // the processor's override; nil for the configured mode
 }
 
-// ask sends a message and returns its only response.
+// ask sends a message and returns the only response to it.
 func (c *call) ask(r *extprocv3.ProcessingRequest) (*extprocv3.ProcessingResponse, error) {
 	if !c.sent {
 		r.ProtocolConfig = &extprocv3.ProtocolConfiguration{

@@ -20,7 +20,7 @@ import (
 // use different ones.
 const apiKeyOf = "sk_test_"
 
-// whose stands in for core, where the program looks up the merchant of a key.
+// whose plays core, where the program looks up the merchant of a key.
 type whose struct {
 	mu     sync.Mutex
 	before map[string]func() // by key: called before the response; guarded by mu

@@ -14,7 +14,7 @@ import (
 // caseField names the test of a request.
 const caseField = "X-Case"
 
-// stage is the core of all tests at once. Each request names its test.
+// stage is the core of all concurrent tests. Each request names its test.
 type stage struct {
 	mu      sync.Mutex
 	replies map[string]enginetest.Response // by test; guarded by mu

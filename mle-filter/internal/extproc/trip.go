@@ -171,7 +171,7 @@ func (t *trip) requestBody(ctx context.Context, b *extprocv3.HttpBody) (*extproc
 	}
 	more := !b.GetEndOfStream()
 	if t.cut && more && len(b.GetBody()) > leastPart { // core would receive the rest in the clear
-		t.refuse(ctx, shell.Problem(shell.CodeTooLarge))
+		t.refuse(ctx, engine.TooLarge(int64(t.shell.cfg.Engine.Settings().MaxBody)))
 		return nil, nil
 	}
 	body, p := t.exchange.Unwrap(ctx, b.GetBody())

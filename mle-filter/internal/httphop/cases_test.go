@@ -21,7 +21,7 @@ const (
 	callerField = "X-Caller"
 )
 
-// stage is the core of all cases at once: each request names its case.
+// stage is the core of all cases at the same time: each request names its case.
 type stage struct {
 	mu      sync.Mutex
 	replies map[string]enginetest.Response // by case; guarded by mu

@@ -224,6 +224,9 @@ func (h *Hop) receive(w http.ResponseWriter, r *http.Request, t *trip) *engine.P
 		most = max(most, clearBody)
 	}
 	sent, err := admission.Read(w, r, most)
+	if errors.Is(err, admission.ErrTooLarge) {
+		return engine.TooLarge(most)
+	}
 	if p := shell.Unread(err); p != nil {
 		return p
 	}

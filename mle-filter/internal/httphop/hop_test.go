@@ -191,7 +191,7 @@ func TestCoreResponses(t *testing.T) {
 			w.Header().Set("Content-Length", "9")
 			_, _ = io.WriteString(w, "x")
 			panic(http.ErrAbortHandler)
-		}, 502, "", "answer_lost"},
+		}, 502, "", "response_lost"},
 		"in parts": {"GET", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Etag", "e")
 			for range 3 {

@@ -100,7 +100,7 @@ func TestLostOverAKeptConnection(t *testing.T) {
 				if encrypted {
 					path, fields, body = "/v1/transactions", encryptedFields("Idempotency-Key", "k"), d.encrypt(t, engine.ECDHESA256KW)
 				}
-				wantCode(t, d.send(t, "POST", path, body, fields), 502, "answer_lost")
+				wantCode(t, d.send(t, "POST", path, body, fields), 502, "response_lost")
 				if c.posts.Load() < 1 {
 					t.Error("core got no request")
 				}
@@ -130,7 +130,7 @@ func TestSentOnce(t *testing.T) {
 			if tt.encrypted {
 				path, fields, body = "/v1/transactions", encryptedFields(tt.key, "k"), d.encrypt(t, engine.ECDHESA256KW)
 			}
-			wantCode(t, d.send(t, "POST", path, body, fields), 502, "answer_lost")
+			wantCode(t, d.send(t, "POST", path, body, fields), 502, "response_lost")
 			if got := c.posts.Load(); got != 1 {
 				t.Errorf("core executed %d requests, want 1", got)
 			}

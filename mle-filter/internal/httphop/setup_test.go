@@ -39,7 +39,7 @@ const (
 	proof  = "proof-proof-proof"
 )
 
-// core is the server behind the hop. It keeps the requests that it got.
+// core plays core, to which the hop forwards. It keeps the requests that it got.
 type core struct {
 	before   http.Handler // instead of all else
 	response func(w http.ResponseWriter, r *http.Request)
@@ -238,7 +238,7 @@ func (d *testHop) send(t *testing.T, method, target string, body io.Reader, fiel
 	return got{response.StatusCode, response.Header, string(text), response.ContentLength, response.ProtoMajor}
 }
 
-// encryptedFields is the header of an encrypted request that demands an encrypted response.
+// encryptedFields returns the header of an encrypted request that demands an encrypted response.
 func encryptedFields(more ...string) map[string]string {
 	fields := map[string]string{"Content-Type": "application/jose", "X-SVC-MLE": "v1", "X-SVC-MLE-Response": "required"}
 	for i := 0; i < len(more); i += 2 {

@@ -119,7 +119,7 @@ func TestGone(t *testing.T) {
 			body = leaving.encrypt(t, engine.RSAOAEP256)
 		}
 		g = leaving.send(t, "POST", "/v1/transactions", body, fields)
-		if wantCode(t, g, 502, "answer_lost"); g.header.Get(httpx.UnsentHeader) != "" {
+		if wantCode(t, g, 502, "response_lost"); g.header.Get(httpx.UnsentHeader) != "" {
 			t.Errorf("got %v, want no %s", g.header, httpx.UnsentHeader)
 		}
 		if n := len(leaving.core.got()); n != 1 {

@@ -18,7 +18,7 @@ const responseTimeout = 50 * time.Second
 
 // NewTransport returns a transport that keeps many connections to its one host, and uses HTTP/2 if
 // TLS negotiates it. It ignores proxies of the environment, because card numbers go only to core.
-// If trust is nil, the TLS policy and the system's authorities apply.
+// If trust is nil, the transport trusts the system's authorities, under the TLS policy.
 func NewTransport(trust *tls.Config) *http.Transport {
 	return &http.Transport{
 		DialContext:           (&net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}).DialContext,

@@ -105,8 +105,8 @@ func (r *Resolver) Resolve(ctx context.Context, h http.Header) (Identity, *engin
 	if ok && now.Before(e.until) {
 		return e.Identity, nil
 	}
-	// Only callers of one client address share a call. Core counts it towards the address, and one
-	// client over its limit would otherwise get others refused.
+	// Only callers of one client address share a call. Core counts the call for that address. If
+	// callers of other addresses shared it, a client over its rate limit would get them refused.
 	v, err, _ := r.ask.Do(string(name[:])+httpx.ClientAddressFrom(ctx), func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)
 		defer cancel()
@@ -115,8 +115,9 @@ func (r *Resolver) Resolve(ctx context.Context, h http.Header) (Identity, *engin
 	return identityOf(v, err, func(e entry) { r.keep(name, e) })
 }
 
-// Fresh is Resolve without the cache, for requests that do not reach core afterwards: an ended key
-// must have no effect. Core receives their Origin too, so it rejects a secret key from a web page.
+// Fresh is Resolve without the cache. It is for requests that do not reach core afterwards, because
+// an ended key must have no effect. Core receives their Origin too, so it rejects a secret key from
+// a web page.
 func (r *Resolver) Fresh(ctx context.Context, h http.Header) (Identity, *engine.Problem) {
 	credential, problem := credentialOf(h)
 	if problem != nil {
@@ -137,7 +138,7 @@ func identityOf(v any, err error, keep func(entry)) (Identity, *engine.Problem) 
 		return Identity{}, &engine.Problem{
 			Status: http.StatusServiceUnavailable, Type: v1.ErrorTypeAPIError, Code: "overloaded", RetryAfter: 1,
 			Reason: "no_identity", Cause: err,
-			Message: "The service cannot be reached at the moment. Nothing was changed; try again shortly.",
+			Message: v1.MessageUnreachable,
 		}
 	}
 	e := v.(entry)
@@ -170,7 +171,7 @@ func credentialOf(h http.Header) (string, *engine.Problem) {
 func invalidKey() *engine.Problem {
 	return &engine.Problem{
 		Status: http.StatusUnauthorized, Type: v1.ErrorTypeAuthenticationError, Code: "invalid_api_key", Reason: "no_key",
-		Message: "The API key is missing or invalid. Send it as `Authorization: Bearer <key>`.",
+		Message: v1.MessageInvalidAPIKey,
 	}
 }
 
@@ -236,7 +237,8 @@ func (r *Resolver) refusal(resp *http.Response, body []byte) error {
 		if !r.cfg.Token.IsZero() {
 			return errors.New("identity: core rejected the filter token: set the same one on core")
 		}
-		failure.Error.Message = "Publishable keys cannot be used with encryption here: the service has no filter token."
+		failure.Error.Message = "Publishable keys cannot be used with encryption here: the operator has set no filter " +
+			"token. Send the request without encryption."
 	}
 	p := &engine.Problem{
 		Status: resp.StatusCode, Type: failure.Error.Type, Code: failure.Error.Code,

@@ -26,7 +26,7 @@ const shown = `{"id":"key_01jd8m3k2q4r5","object":"api_key","merchant":"mer_01jd
 // core always sends the same response, and counts the requests.
 type core struct {
 	token    secret.String // the operator's, as the resolver has it
-	asked    atomic.Int32
+	requests    atomic.Int32
 	response atomic.Pointer[func(http.ResponseWriter, *http.Request)]
 }
 
@@ -49,7 +49,7 @@ func setup(t *testing.T) (*core, *identity.Resolver, *clock.Fake) {
 func setupWith(t *testing.T, c *core) (*core, *identity.Resolver, *clock.Fake) {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c.asked.Add(1)
+		c.requests.Add(1)
 		if r.URL.Path != "/v1/api_keys/current" || r.Header.Get("Authorization") == "" || r.Method != "GET" {
 			t.Errorf("got %s %s", r.Method, r.URL)
 		}
@@ -66,15 +66,15 @@ func TestResolve(t *testing.T) {
 	t.Parallel()
 	c, r, fake := setup(t)
 	c.responds(200, "", fmt.Sprintf(shown, ""))
-	want := func(asked int32) {
+	want := func(requests int32) {
 		t.Helper()
 		who, p := r.Resolve(t.Context(), as("sk"))
 		if p != nil || who.Tenant() != "mer_01jd8m3k2q4r5/live" || who.Publishable || !who.Has("mle:write") ||
 			who.Has("compat:use") {
 			t.Fatalf("got %+v, %+v", who, p)
 		}
-		if got := c.asked.Load(); got != asked {
-			t.Errorf("core was asked %d times, want %d", got, asked)
+		if got := c.requests.Load(); got != requests {
+			t.Errorf("core got %d requests, want %d", got, requests)
 		}
 	}
 	want(1)
@@ -82,11 +82,11 @@ func TestResolve(t *testing.T) {
 	want(1)
 	fake.Advance(time.Millisecond)
 	want(2)
-	if _, p := r.Resolve(t.Context(), as("another")); p != nil || c.asked.Load() != 3 {
-		t.Errorf("another key: got %+v, asked %d times", p, c.asked.Load())
+	if _, p := r.Resolve(t.Context(), as("another")); p != nil || c.requests.Load() != 3 {
+		t.Errorf("another key: got %+v after %d requests", p, c.requests.Load())
 	}
-	if _, p := r.Fresh(t.Context(), as("sk")); p != nil || c.asked.Load() != 4 {
-		t.Errorf("fresh: got %+v, asked %d times", p, c.asked.Load())
+	if _, p := r.Fresh(t.Context(), as("sk")); p != nil || c.requests.Load() != 4 {
+		t.Errorf("fresh: got %+v after %d requests", p, c.requests.Load())
 	}
 	c.responds(200, "", fmt.Sprintf(shown, `,"expires_at":"2026-11-21T09:30:31.000Z"`))
 	if _, p := r.Resolve(t.Context(), as("soon over")); p != nil {
@@ -109,7 +109,7 @@ func TestRefused(t *testing.T) {
 		want        int
 		code        string
 		errorType   v1.ErrorType
-		wait, asked int
+		wait, requests int
 		headerLines []string
 	}{
 		"Invalid": {
@@ -151,8 +151,8 @@ func TestRefused(t *testing.T) {
 					t.Errorf("got %+v, %+v", who, p)
 				}
 			}
-			if got := int(c.asked.Load()); got != tt.asked {
-				t.Errorf("asked: got %d, want %d", got, tt.asked)
+			if got := int(c.requests.Load()); got != tt.requests {
+				t.Errorf("got %d requests, want %d", got, tt.requests)
 			}
 		})
 	}
@@ -185,7 +185,7 @@ func TestCallersOfOtherAddressesShareNoCall(t *testing.T) {
 	c, r, _ := setup(t)
 	limited, other := make(chan struct{}), make(chan struct{})
 	response := func(w http.ResponseWriter, req *http.Request) {
-		if c.asked.Load() > 1 {
+		if c.requests.Load() > 1 {
 			close(other)
 			_, _ = fmt.Fprintf(w, shown, "")
 			return

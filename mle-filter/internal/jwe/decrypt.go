@@ -27,7 +27,7 @@ type Message struct {
 // go-jose does not. The error is an *Error, or reports that the key does not fit its algorithm.
 func (m *Message) Bind(private any, alg Alg) error {
 	if m.Header.Alg != alg {
-		return refuse(ReasonAlg, "The key that kid names is for another alg.")
+		return refuse(ReasonAlg, "The key that kid names is for another alg. Use its alg.")
 	}
 	switch key := private.(type) {
 	case *rsa.PrivateKey:
@@ -35,7 +35,8 @@ func (m *Message) Bind(private any, alg Alg) error {
 			return errKey
 		}
 		if m.keyLen != key.Size() {
-			return refuse(ReasonEncoding, "The encrypted key does not have the length of the key that kid names.")
+			return refuse(ReasonEncoding,
+				"The encrypted key does not have the length of the key that kid names. Encrypt to that key.")
 		}
 		m.key = rsaKey{key}
 	case *ecdsa.PrivateKey:

@@ -41,7 +41,7 @@ func checkRSA(key *rsa.PublicKey) error {
 		return refuse("n", "The modulus has the ROCA weakness (CVE-2017-15361): its private key can be "+
 			"computed. Make the key elsewhere.")
 	case divides(key.N):
-		return refuse("n", "The modulus has a small factor, so it is no RSA key.")
+		return refuse("n", "The modulus has a small factor, so it is not an RSA key.")
 	}
 	return nil
 }

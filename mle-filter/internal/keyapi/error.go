@@ -44,30 +44,29 @@ const (
 var codes = map[string]engine.Problem{
 	codePublishableKey: {
 		Type: v1.ErrorTypePermissionError, Status: 403,
-		Message: "A publishable key can only read the current key. Use a secret key.",
+		Message: v1.MessagePublishable,
 	},
 	codeInsufficientScope: {
 		Type: v1.ErrorTypePermissionError, Status: 403,
-		Message: "This API key lacks the scope mle:write.",
+		Message: v1.MessageNoScope("mle:write"),
 	},
 
-	codeInvalidJSON:           invalidRequest(400, "The body is not a JSON object."),
-	codeUnknownField:          invalidRequest(400, "This endpoint has no such field. Remove it, or check its name."),
-	codeDuplicateField:        invalidRequest(400, "The body contains this field twice. Send it once."),
-	codeMissingField:          invalidRequest(400, "This field is required and must not be empty."),
-	codeInvalidType:           invalidRequest(400, "The value of this field has the wrong JSON type."),
-	codeInvalidValue:          invalidRequest(400, "The value of this field is not allowed."),
-	codeUnknownParameter:      invalidRequest(400, "This endpoint has no such query parameter. Remove it."),
-	codeInvalidIdempotencyKey: invalidRequest(400, "Send one Idempotency-Key of 1 to 255 printable ASCII characters."),
+	codeInvalidJSON:           invalidRequest(400, v1.MessageInvalidJSON),
+	codeUnknownField:          invalidRequest(400, v1.MessageUnknownField),
+	codeDuplicateField:        invalidRequest(400, v1.MessageDuplicateField),
+	codeMissingField:          invalidRequest(400, v1.MessageMissingField),
+	codeInvalidType:           invalidRequest(400, v1.MessageInvalidType),
+	codeInvalidValue:          invalidRequest(400, v1.MessageInvalidValue),
+	codeUnknownParameter:      invalidRequest(400, v1.MessageUnknownParameter),
+	codeInvalidIdempotencyKey: invalidRequest(400, v1.MessageInvalidKey),
 	codeNotFound:              invalidRequest(404, "No key has this id."),
-	codeRouteNotFound:         invalidRequest(404, "No endpoint has this path."),
-	codeMethodNotAllowed:      invalidRequest(405, "This path does not support the method. See the Allow header."),
-	codeBodyTooLarge:          invalidRequest(413, "The body is larger than 64 KiB."),
-	codeUnsupportedMediaType: invalidRequest(415, "Send the body uncompressed, with the header "+
-		"`Content-Type: application/json`."),
+	codeRouteNotFound:         invalidRequest(404, v1.MessageNoRoute),
+	codeMethodNotAllowed:      invalidRequest(405, v1.MessageNoMethod),
+	codeBodyTooLarge:          invalidRequest(413, v1.MessageBodyTooLarge("64 KiB")),
+	codeUnsupportedMediaType:  invalidRequest(415, v1.MessageMediaType),
 
 	codeKeyExists: invalidRequest(409, "This response key is already registered and active."),
-	codeTooMany:   invalidRequest(409, "20 response keys are registered already, which is the limit. Delete one first."),
+	codeTooMany:   invalidRequest(409, "20 response keys are registered already, and that is the limit. Delete one first."),
 	codeChallengeFailed: invalidRequest(400, "The value is not the plaintext of the challenge, or the challenge has "+
 		"expired. Register the key again to get another challenge."),
 	codeKeyInUse: invalidRequest(409, "Only a previous key can be ended. Rotate first, then end the replaced key."),
@@ -79,7 +78,7 @@ var codes = map[string]engine.Problem{
 	},
 	codeKeyReused: {
 		Type: v1.ErrorTypeIdempotencyError, Status: 422,
-		Message: "This Idempotency-Key was used with another request. Use a new one for each new request.",
+		Message: v1.MessageKeyReused,
 	},
 
 	codeUnavailable: {
@@ -88,9 +87,9 @@ var codes = map[string]engine.Problem{
 	},
 	codeStoreUnavailable: {
 		Type: v1.ErrorTypeAPIError, Status: 503, RetryAfter: 5,
-		Message: "The keys cannot be read at the moment. Nothing was changed. Retry after the seconds in Retry-After.",
+		Message: v1.MessageStore,
 	},
-	codeInternal: {Type: v1.ErrorTypeAPIError, Status: 500, Message: "An internal error occurred. Retry later."},
+	codeInternal: {Type: v1.ErrorTypeAPIError, Status: 500, Message: v1.MessageInternal},
 }
 
 func invalidRequest(status int, message string) engine.Problem {
@@ -107,12 +106,13 @@ func problem(code string) *engine.Problem {
 func at(code, param string) *engine.Problem {
 	p := problem(code)
 	p.Param = safeParam(param)
+	p.Message = v1.WithField(code, p.Param, p.Message)
 	return p
 }
 
 func invalid(param, message string) *engine.Problem {
 	p := at(codeInvalidValue, param)
-	p.Message = message
+	p.Message = v1.WithField(codeInvalidValue, p.Param, message)
 	return p
 }
 

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// TestClientsThatHangUp checks that a request whose client disconnected logs no error.
+// TestClientsThatHangUp checks that no error is logged for a request whose client has disconnected.
 func TestClientsThatHangUp(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

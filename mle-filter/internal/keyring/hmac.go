@@ -36,7 +36,8 @@ func sealHMACKey(key []byte, wrap tink.AEAD) ([]byte, error) {
 func openHMACKey(sealed []byte, wrap tink.AEAD) ([]byte, error) {
 	key, err := wrap.Decrypt(sealed, hmacKeyBinding)
 	if err != nil || len(key) != hmacKeySize {
-		return nil, errors.New("keyring: the HMAC key does not open: wrong key-encryption key, or a damaged store")
+		return nil, errors.New("keyring: the HMAC key cannot be decrypted: " +
+			"set the key-encryption key that encrypted it, or restore the store")
 	}
 	return key, nil
 }

@@ -82,7 +82,7 @@ func TestAges(t *testing.T) {
 				t.Fatal(err)
 			}
 			c.Advance(14*day + time.Hour)
-			late := f.Ages() // Maintain has not run since
+			late := f.Ages() // Maintain has not run in the meantime
 			if want := (keyring.Ages{Overdue: time.Hour, Keyset: 94*day + time.Hour, KEK: 94*day + time.Hour}); late != want {
 				t.Errorf("late: got %+v, want %+v", late, want)
 			}

@@ -96,7 +96,7 @@ func TestOnceSurvivesRotation(t *testing.T) {
 					t.Errorf("%s: got %+v, %v, want the same response again", when, again, err)
 				}
 			}
-			wantReplay("at once", f)
+			wantReplay("immediately", f)
 			if _, err := f.rotateKeyset(t.Context(), true, quiet); err != nil {
 				t.Fatal(err)
 			}

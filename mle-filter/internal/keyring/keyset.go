@@ -20,8 +20,9 @@ import (
 // it some milliseconds.
 const resealAtOnce = 100
 
-// ErrLeft reports that some private keys do not open. They are still encrypted by an old key.
-var ErrLeft = errors.New("keyring: some private keys do not open: they and the old keys are kept")
+// ErrLeft reports that some private keys cannot be decrypted. They are still encrypted by an old
+// key.
+var ErrLeft = errors.New("keyring: some private keys cannot be decrypted: they and the old keys are kept")
 
 // KeysetRotation encrypts all private keys again by a fresh key. Running filters adopt the new
 // keyset. If an earlier rotation was interrupted, it completes that one and adds no key. Two
@@ -63,7 +64,7 @@ func (r *KeysetRotation) Run(ctx context.Context) (older int, err error) {
 	return len(o.older()), err
 }
 
-// begin adds a fresh primary key, unless some private keys are not yet encrypted by the present
+// begin adds a fresh primary key, unless some private keys are not yet encrypted by the current
 // one.
 func (r *KeysetRotation) begin(tx *keystore.Tx) error {
 	o, err := r.sealer.follow(tx.Keyset())
@@ -83,8 +84,8 @@ func (r *KeysetRotation) begin(tx *keystore.Tx) error {
 	})
 }
 
-// resealAll encrypts private keys again until only the ones that do not open are left. It returns
-// their number.
+// resealAll encrypts private keys again until only the ones that cannot be decrypted are left. It
+// returns their number.
 func (r *KeysetRotation) resealAll(ctx context.Context) (left int, err error) {
 	bad := map[string]bool{}
 	for after := ""; ; {
@@ -225,7 +226,8 @@ func makeKeyset(ctx context.Context, db *keystore.DB, wrap tink.AEAD) error {
 func readKeyset(sealed []byte, wrap tink.AEAD) (*keyset.Handle, error) {
 	h, err := keyset.ReadWithAssociatedData(keyset.NewBinaryReader(bytes.NewReader(sealed)), wrap, binding)
 	if err != nil {
-		return nil, errors.New("keyring: the keyset does not open: wrong key-encryption key, or a damaged store")
+		return nil, errors.New("keyring: the keyset cannot be decrypted: " +
+			"set the key-encryption key that encrypted it, or restore the store")
 	}
 	return h, nil
 }

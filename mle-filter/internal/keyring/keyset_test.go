@@ -110,7 +110,7 @@ func TestKeysetResumed(t *testing.T) {
 		t.Errorf("got %d older keys, %v, want the first one alone", older, err)
 	}
 	if want := []int{100, 200, 250}; !slices.Equal(done, want) {
-		t.Errorf("encrypted anew: got %v, want %v", done, want)
+		t.Errorf("re-encrypted: got %v, want %v", done, want)
 	}
 	for i, kid := range kids {
 		if _, _, err := f.Private(t.Context(), fmt.Sprintf("mer_%d/test", i), kid); err != nil {

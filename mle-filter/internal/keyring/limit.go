@@ -17,8 +17,8 @@ const (
 	MaxRotations = 10
 	// RotationWindow is the period in which rotations are counted.
 	RotationWindow = day
-	// spareWindow is the time during which a tenant that took an RSA key may not take one of the
-	// last half of the spares.
+	// spareWindow is a time after a tenant took a spare RSA key. In it the tenant may not take another
+	// one if only half of the spares are left.
 	spareWindow = time.Hour
 )
 
@@ -75,8 +75,8 @@ func tooOften(keys []*keystore.Key, now time.Time) error {
 	return &LimitError{ErrTooOften, at[MaxRotations-1].Add(RotationWindow).Sub(now)}
 }
 
-// tooMany rejects a rotation that would exceed MaxLive: one that makes a fresh key and keeps the
-// old one.
+// tooMany rejects a rotation that would exceed MaxLive. Only a rotation that makes a fresh key and
+// keeps the old one can.
 func tooMany(keys []*keystore.Key, now time.Time, fresh, kept bool) error {
 	live, first := 0, time.Time{}
 	for _, k := range keys {

@@ -59,7 +59,7 @@ func (r *Keyring) maintain(tx *keystore.Tx, tenant string) error {
 		err := r.schedule(tx, tenant, alg, keys)
 		switch {
 		case errors.Is(err, ErrNotReady):
-			r.fillSoon() // the rotation stays due, and the other writes are kept
+			r.fillSoon() // the rotation stays due; the other changes are kept
 		case err != nil:
 			return err
 		}
@@ -123,7 +123,7 @@ func (r *Keyring) fillSoon() {
 }
 
 // Fill makes RSA keys until the configured number is ready. Each takes most of a second. First it
-// removes the spare keys that do not open, because no merchant could use them.
+// removes the spare keys that cannot be decrypted, because no merchant could use them.
 func (r *Keyring) Fill(ctx context.Context) error {
 	const alg = engine.RSAOAEP256
 	if err := r.dropDamagedSpares(ctx); err != nil {
@@ -140,7 +140,8 @@ func (r *Keyring) Fill(ctx context.Context) error {
 	}
 }
 
-// dropDamagedSpares removes the spare keys that do not open. It writes only if there is one.
+// dropDamagedSpares removes the spare keys that cannot be decrypted. It writes only if there is
+// one.
 func (r *Keyring) dropDamagedSpares(ctx context.Context) error {
 	spares, err := r.db.SpareKeys(ctx)
 	if err != nil {

@@ -67,15 +67,15 @@ func (f filter) wantResponseKey(t *testing.T, tenant, kid, want string) {
 	}
 }
 
-// TestResponseShared checks that a proven key is immediately used by another filter, and a deleted
-// key no more.
+// TestResponseShared checks that another filter immediately uses a proven key, and no longer uses a
+// deleted one.
 func TestResponseShared(t *testing.T) {
 	t.Parallel()
 	for _, e := range storetest.Engines() {
 		t.Run(e.Name, func(t *testing.T) {
 			t.Parallel()
 			a, b := two(t, e.Source(t))
-			b.wantResponseKey(t, shop, "", "") // memory holds that the tenant has none
+			b.wantResponseKey(t, shop, "", "") // the filter remembers that the tenant has none
 			one, two := newMerchantKey(t), newMerchantKey(t)
 			plaintext := a.register(t, one)
 			b.wantResponseKey(t, shop, "", "")

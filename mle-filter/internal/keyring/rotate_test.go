@@ -134,7 +134,8 @@ func TestRotateTogether(t *testing.T) {
 	}
 }
 
-// TestFirstTogether checks that of all filters that first meet a merchant, one makes its key.
+// TestFirstTogether checks that if several filters serve a new merchant at the same time, only one
+// makes its key.
 func TestFirstTogether(t *testing.T) {
 	t.Parallel()
 	for _, e := range storetest.Engines() {

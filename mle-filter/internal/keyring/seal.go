@@ -23,7 +23,7 @@ const KEKSize = 32
 var binding = []byte("causeway/mle.keyset")
 
 // errSealed reports that a private key does not open.
-var errSealed = errors.New("keyring: a private key does not open: wrong keyset, or a changed row")
+var errSealed = errors.New("keyring: a private key cannot be decrypted: the keyset or its row changed: restore the store")
 
 // errMoved reports that the stored keyset has changed, and that this filter lacks its
 // key-encryption key.
@@ -63,7 +63,7 @@ func openSealer(ctx context.Context, db *keystore.DB, existing bool, keks ...[]b
 			return nil, keystore.ErrNoStore
 		}
 		if err = makeKeyset(ctx, db, s.wraps[0]); err == nil || errors.Is(err, keystore.ErrConflict) {
-			stored, err = db.Keyset(ctx) // if two filters make one, the first wins
+			stored, err = db.Keyset(ctx) // if two filters make one, the first one is used
 		}
 	}
 	if err != nil {

@@ -49,7 +49,7 @@ func TestRestart(t *testing.T) {
 				t.Error(err)
 			}
 			if err := keyring.Rewrap(t.Context(), a.db, kek(3), kek(4)); err == nil {
-				t.Error("it was encrypted anew without the key")
+				t.Error("the keyset was re-encrypted without its old key")
 			}
 		})
 	}
@@ -141,11 +141,11 @@ func TestStoreAway(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := f.works(t, shop, k); err == nil || errors.Is(err, engine.ErrNoKey) || !f.IsUnavailable(err) {
-				t.Errorf("got %v, want that the store is away", err)
+				t.Errorf("got %v, want that the store is unavailable", err)
 			}
 			if _, err := f.ResponseKey(t.Context(), shop, ""); err == nil || errors.Is(err, engine.ErrNoKey) ||
 				!f.IsUnavailable(err) {
-				t.Errorf("response key: got %v, want that the store is away", err)
+				t.Errorf("response key: got %v, want that the store is unavailable", err)
 			}
 		})
 	}

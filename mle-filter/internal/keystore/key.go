@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Key is a key of the service. Times that have not come are zero.
+// Key is a key of the service. The times of events that have not happened are zero.
 type Key struct {
 	Kid, Tenant, Alg string
 	JWK              []byte // the public key

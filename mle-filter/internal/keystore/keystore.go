@@ -38,7 +38,7 @@ var ErrNoStore = errors.New("keystore: no key store there")
 
 // Engine is a database, with the differences between SQLite and PostgreSQL.
 type Engine struct {
-	Write, Read *sql.DB // may be the same
+	Write, Read *sql.DB // may be the same pool
 	Numbered    bool    // parameters are $1, not ?
 	Duplicate   func(error) bool
 	Unavailable func(error) bool

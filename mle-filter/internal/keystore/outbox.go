@@ -44,7 +44,7 @@ func (db *DB) ClaimAnnouncement(ctx context.Context, lease time.Duration) (*Anno
 			a.Attempts, a.NextAt = a.Attempts+1, until
 			return a, nil
 		}
-		if !errors.Is(err, ErrConflict) { // if another filter was first, try the next one
+		if !errors.Is(err, ErrConflict) { // if another filter has claimed it, try the next one
 			return nil, err
 		}
 	}

@@ -12,8 +12,8 @@ import (
 // initial schema is older than any release.
 const firstRolling = "00002"
 
-// takesAway matches changes that break filters of the previous release. The tables are small, so no
-// change locks one for long.
+// takesAway matches changes that break filters of the previous release. Locks are not checked,
+// because the tables are small.
 var takesAway = regexp.MustCompile(`(?i)\b(DROP (TABLE|COLUMN|DEFAULT)|RENAME|` +
 	`ALTER (COLUMN )?\w+ (SET DATA )?TYPE|SET NOT NULL|ADD COLUMN [^,;]*NOT NULL([^,;]*DEFAULT)?|TRUNCATE)\b`)
 
@@ -29,7 +29,8 @@ func refused(text string) []string {
 }
 
 // TestMigrationsBesideOlder checks that migrations only add, because filters on one server are
-// replaced one by one. A later release removes, with a line `-- rolling: why` in the migration.
+// replaced one by one. A migration of a later release may remove something, with a line `--
+// rolling: why`.
 func TestMigrationsBesideOlder(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("migration/postgres/*.sql")

@@ -23,7 +23,7 @@ const (
 // Rule is the rule for a request.
 type Rule struct {
 	Request  Level // of the request's body
-	Response Level // of the response's; Off exactly where Request is
+	Response Level // of the response; Off exactly if Request is
 }
 
 // Config is the table in the configuration file.
@@ -121,7 +121,7 @@ func (t *Table) tightens(rule Rule) bool {
 // ByMerchant reports whether a rule can depend on the merchant.
 func (t *Table) ByMerchant() bool { return len(t.merchants) > 0 }
 
-// and returns the stricter of two rules, neither of which is Off.
+// and returns the stricter of two rules, of which neither may be Off.
 func (r Rule) and(other Rule) Rule {
 	if other.Request == Required {
 		r.Request = Required
@@ -190,7 +190,7 @@ func (m Merchant) rule(merchant string) (Rule, error) {
 		return Rule{}, errors.New("mle and response_mle: want optional or required")
 	}
 	if rule.Request == Off || rule.Response == Off {
-		return Rule{}, errors.New("mle and response_mle: a merchant cannot turn encryption off")
+		return Rule{}, errors.New("mle and response_mle: want optional or required: a merchant cannot turn encryption off")
 	}
 	return rule, nil
 }

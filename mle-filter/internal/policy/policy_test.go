@@ -58,7 +58,7 @@ func TestRule(t *testing.T) {
 		"broken escape":             {"POST", "/v1/tokens/%zz/..", "", required, required},
 		"root":                      {"GET", "/", "", optional, optional},
 		"nothing":                   {"GET", "", "", optional, optional},
-		"another case":              {"POST", "/V1/Tokens", "", optional, optional}, // another path in core too
+		"another case":              {"POST", "/V1/Tokens", "", optional, optional}, // core distinguishes these paths too
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -16,57 +16,32 @@ import (
 const (
 	CodeMethodNotAllowed = "method_not_allowed"
 	CodeUnread           = "body_not_received"
-	CodeTooLarge         = engine.CodeTooLarge
 	CodeSlow             = "body_too_slow"
 	CodeUnfinished       = "too_many_unfinished_bodies"
 	CodeClientGone       = "client_gone"
 	CodeRateLimited      = "rate_limited"
 	CodeOverloaded       = "overloaded"
 	CodeUnreachable      = "service_unavailable"
-	CodeLost             = "answer_lost"
-	CodeTimeout          = "answer_timeout"
+	CodeLost             = "response_lost"
+	CodeTimeout          = "response_timeout"
 	CodeInternal         = engine.CodeInternal
 )
 
-const again = " The request may have been carried out: send it again with the same Idempotency-Key."
-
 // problems is the only table from code to problem.
 var problems = map[string]engine.Problem{
-	CodeMethodNotAllowed: {
-		Status: 405, Type: v1.ErrorTypeInvalidRequestError,
-		Message: "This path does not support the method.",
-	},
-	CodeUnread: {
-		Status: 400, Type: v1.ErrorTypeInvalidRequestError,
-		Message: "The connection ended before the whole body arrived. Nothing was changed: send the request again.",
-	},
-	CodeTooLarge: {Status: 413, Type: v1.ErrorTypeInvalidRequestError, Message: engine.MessageTooLarge},
-	CodeSlow: {
-		Status: 408, Type: v1.ErrorTypeInvalidRequestError,
-		Message: "The body arrived too slowly. Nothing was changed: send the request again.",
-	},
+	CodeMethodNotAllowed: {Status: 405, Type: v1.ErrorTypeInvalidRequestError, Message: v1.MessageNoMethod},
+	CodeUnread:           {Status: 400, Type: v1.ErrorTypeInvalidRequestError, Message: v1.MessageBodyNotReceived},
+	CodeSlow:             {Status: 408, Type: v1.ErrorTypeInvalidRequestError, Message: v1.MessageBodyTooSlow},
 	CodeUnfinished: {
-		Status: 429, Type: v1.ErrorTypeRateLimitError, RetryAfter: 1,
-		Message: "Too many requests of this API key, its merchant or this address have a body that is still arriving. " +
-			"Send bodies whole, and retry.",
+		Status: 429, Type: v1.ErrorTypeRateLimitError, Message: v1.MessageUnfinishedBodies, RetryAfter: 1,
 	},
-	CodeRateLimited: {
-		Status: 429, Type: v1.ErrorTypeRateLimitError, RetryAfter: 1,
-		Message: "Too many requests of this API key, its merchant or this address are in progress. " +
-			"Wait for the seconds in Retry-After.",
-	},
-	CodeClientGone: {Status: 499, Type: v1.ErrorTypeAPIError, Message: "The client closed the connection."},
-	CodeOverloaded: {
-		Status: 503, Type: v1.ErrorTypeAPIError,
-		Message: "Too many requests are in progress. Retry after the seconds in Retry-After.", RetryAfter: 1,
-	},
-	CodeUnreachable: {
-		Status: 503, Type: v1.ErrorTypeAPIError,
-		Message: "The service cannot be reached. Nothing was changed. Retry after the seconds in Retry-After.", RetryAfter: 1,
-	},
-	CodeLost:     {Status: 502, Type: v1.ErrorTypeAPIError, Message: "The response was lost." + again},
-	CodeTimeout:  {Status: 504, Type: v1.ErrorTypeAPIError, Message: "No response arrived in time." + again},
-	CodeInternal: {Status: 500, Type: v1.ErrorTypeAPIError, Message: "An internal error occurred." + again},
+	CodeRateLimited:      {Status: 429, Type: v1.ErrorTypeRateLimitError, Message: v1.MessageRateLimited, RetryAfter: 1},
+	CodeClientGone:       {Status: 499, Type: v1.ErrorTypeAPIError, Message: "The client closed the connection."},
+	CodeOverloaded:       {Status: 503, Type: v1.ErrorTypeAPIError, Message: v1.MessageOverloaded, RetryAfter: 1},
+	CodeUnreachable:      {Status: 503, Type: v1.ErrorTypeAPIError, Message: v1.MessageUnreachable, RetryAfter: 1},
+	CodeLost:             {Status: 502, Type: v1.ErrorTypeAPIError, Message: v1.MessageResponseLost},
+	CodeTimeout:          {Status: 504, Type: v1.ErrorTypeAPIError, Message: v1.MessageResponseTimeout},
+	CodeInternal:         {Status: 500, Type: v1.ErrorTypeAPIError, Message: v1.MessageInternal},
 }
 
 // Problem returns the problem with that code.
@@ -76,11 +51,10 @@ func Problem(code string) *engine.Problem {
 	return &p
 }
 
-// Unread returns the problem for an error of admission, or nil for another error.
+// Unread returns the problem for an error of admission, or nil for another error. A body that is
+// too large has engine.TooLarge.
 func Unread(err error) *engine.Problem {
 	switch {
-	case errors.Is(err, admission.ErrTooLarge):
-		return Problem(CodeTooLarge)
 	case errors.Is(err, admission.ErrSlow):
 		return Problem(CodeSlow)
 	case errors.Is(err, admission.ErrUnfinished):

@@ -24,11 +24,10 @@ import (
 type Authority struct {
 	Certificate *x509.Certificate
 	Key         crypto.Signer
-	Above       []*x509.Certificate // below the root, from this one on: the certificates that follow a leaf
+	Above       []*x509.Certificate // this authority and its issuers without the root: the certificates that follow a leaf
 }
 
-// Root makes an authority that is its own issuer. Each change is made to its certificate before it
-// is signed.
+// Root makes a self-signed authority. It applies each change to the certificate before it signs it.
 func Root(tb testing.TB, changes ...func(*x509.Certificate)) *Authority {
 	tb.Helper()
 	return authority(tb, nil, "Test Root", changes)
@@ -82,7 +81,7 @@ func (a *Authority) IssueFor(tb testing.TB, key crypto.Signer, changes ...func(*
 	return &Issued{Leaf: leaf, Chain: append([]*x509.Certificate{leaf}, a.Above...), Key: key}
 }
 
-// SelfSigned makes a server's certificate that is its own issuer.
+// SelfSigned makes a self-signed certificate of a server.
 func SelfSigned(tb testing.TB, changes ...func(*x509.Certificate)) *Issued {
 	tb.Helper()
 	key := ECDSA(tb, elliptic.P256())
@@ -90,7 +89,7 @@ func SelfSigned(tb testing.TB, changes ...func(*x509.Certificate)) *Issued {
 	return &Issued{Leaf: leaf, Chain: []*x509.Certificate{leaf}, Key: key}
 }
 
-// Hosts makes the certificate good for these names, and nothing else.
+// Hosts makes the certificate valid for exactly these names.
 func Hosts(hosts ...string) func(*x509.Certificate) {
 	return func(c *x509.Certificate) {
 		c.DNSNames, c.IPAddresses = nil, nil
@@ -129,10 +128,10 @@ func RSA(tb testing.TB, bits int) *rsa.PrivateKey {
 	return key
 }
 
-// ChainPEM is what belongs into the .crt file.
+// ChainPEM returns the content of the .crt file.
 func (i *Issued) ChainPEM() []byte { return PEM(i.Chain...) }
 
-// KeyPEM is what belongs into the .key file.
+// KeyPEM returns the content of the .key file.
 func (i *Issued) KeyPEM(tb testing.TB) []byte {
 	tb.Helper()
 	der, err := x509.MarshalPKCS8PrivateKey(i.Key)
@@ -142,7 +141,7 @@ func (i *Issued) KeyPEM(tb testing.TB) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
 }
 
-// Pair is what certfile makes of it.
+// Pair returns the pair that certfile reads from these files.
 func (i *Issued) Pair(tb testing.TB) *certfile.Pair {
 	tb.Helper()
 	p, err := certfile.Parse(certfile.Files{Chain: "test.crt", Key: "test.key"}, i.ChainPEM(), i.KeyPEM(tb))
@@ -152,7 +151,7 @@ func (i *Issued) Pair(tb testing.TB) *certfile.Pair {
 	return p
 }
 
-// Write writes the two files, stem.crt and stem.key, one after the other, each at once.
+// Write writes stem.crt, then stem.key. It replaces each file atomically.
 func (i *Issued) Write(tb testing.TB, folder, stem string) certfile.Files {
 	tb.Helper()
 	files := certfile.Files{Chain: filepath.Join(folder, stem+".crt"), Key: filepath.Join(folder, stem+".key")}
@@ -161,7 +160,7 @@ func (i *Issued) Write(tb testing.TB, folder, stem string) certfile.Files {
 	return files
 }
 
-// Replace puts a file in another one's place by renaming it.
+// Replace replaces a file atomically, by renaming.
 func Replace(tb testing.TB, name string, data []byte) {
 	tb.Helper()
 	if err := os.WriteFile(name+".new", data, 0o600); err != nil {
@@ -172,7 +171,7 @@ func Replace(tb testing.TB, name string, data []byte) {
 	}
 }
 
-// PEM is certificates, one after the other.
+// PEM returns certificates, one after the other.
 func PEM(certificates ...*x509.Certificate) []byte {
 	var out []byte
 	for _, c := range certificates {

@@ -1,3 +1,2 @@
-// Package certtest makes authorities and certificates for tests, good ones and any kind of bad
-// ones.
+// Package certtest makes valid and invalid authorities and certificates for tests.
 package certtest

@@ -45,7 +45,7 @@ func serve() error {
 	return err
 }
 
-// TestKilledTestPostgreSQL kills a test program: its server ends too.
+// TestKilledTestPostgreSQL checks that the server of a killed test program ends too.
 func TestKilledTestPostgreSQL(t *testing.T) {
 	t.Parallel()
 	self, err := os.Executable()

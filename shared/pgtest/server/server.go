@@ -43,9 +43,9 @@ func Start(ctx context.Context, settings ...string) (*Server, error) {
 	return s, nil
 }
 
-// guard stops the server when the process that started it has ended: only that process has the
-// other end of the guard's standard input. pg_ctl detaches the server, so nothing else would. The
-// guard outlives the signals of a terminal.
+// guard stops the server when the process that started it has ended. It notices that by its
+// standard input, whose other end only that process has. pg_ctl detaches the server, so nothing
+// else would stop it. The guard outlives the signals of a terminal.
 const guard = `trap '' HUP INT TERM; read -r _; exec "$0" stop -m immediate -D "$1"`
 
 // watch starts the guard.
@@ -91,7 +91,7 @@ func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 // Folder is where its socket is, as PGHOST names it.
 func (s *Server) Folder() string { return s.dir }
 
-// URL is that of a database of it, with more parameters.
+// URL returns the URL of a database of the server, with more parameters.
 func (s *Server) URL(database string, more url.Values) string {
 	q := url.Values{"host": {s.dir}, "user": {"postgres"}, "sslmode": {"disable"}}
 	for k, v := range more {
@@ -100,7 +100,7 @@ func (s *Server) URL(database string, more url.Values) string {
 	return "postgres:///" + database + "?" + q.Encode()
 }
 
-// Serve starts it on its data, when it has halted.
+// Serve starts the halted server on its data.
 func (s *Server) Serve(ctx context.Context) error {
 	options := "-k " + s.dir + " -c listen_addresses="
 	for _, setting := range s.settings {

@@ -4,7 +4,7 @@ package server
 
 import "os/exec"
 
-// Give does nothing: there is one user.
+// Give does nothing: tests on this system use one user.
 func Give(string) error { return nil }
 
 // AsServer does nothing.

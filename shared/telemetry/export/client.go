@@ -13,9 +13,9 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// client posts spans to a collector. OpenTelemetry's own brings gRPC and its gateway along, which
-// cost each of our processes 3 MB and serve nothing here. The request of the protocol is on the
-// wire what trace.TracesData is: spans in field 1.
+// client posts spans to a collector. OpenTelemetry's client links gRPC and its gateway, which would
+// cost each process 3 MB without a use. On the wire, the request of the protocol equals
+// trace.TracesData: spans in field 1.
 type client struct {
 	http     *http.Client
 	endpoint string
@@ -23,16 +23,16 @@ type client struct {
 	gzip     bool
 }
 
-// attempts is how often a batch is sent to a collector that reports an overload or is briefly gone.
-// pause is the first time between attempts.
+// attempts is how often a batch is sent to a collector that reports an overload or is briefly
+// unavailable. pause is the first time between attempts.
 const (
 	attempts = 6
 	pause    = 100 * time.Millisecond
 )
 
 var (
-	errRefused = errors.New("the collector refused")
-	errLater   = errors.New("the collector cannot take spans now")
+	errRefused = errors.New("the collector rejected the spans")
+	errLater   = errors.New("the collector accepts no spans now")
 )
 
 func newClient(e *environment) *client {
@@ -88,7 +88,7 @@ func (c *client) encode(spans []*tracev1.ResourceSpans) ([]byte, error) {
 	if _, err := w.Write(body); err != nil {
 		return nil, err
 	}
-	err = w.Close() // writes the rest, so before the bytes are taken
+	err = w.Close() // it writes the rest, so the bytes are read after it
 	return packed.Bytes(), err
 }
 

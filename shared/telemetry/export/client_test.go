@@ -16,7 +16,7 @@ type taken struct {
 }
 
 // TestCollectorThatCannot: the same batch is sent again while the collector reports an overload. It
-// is not sent again after a rejection or a redirect. A redirect would give the headers, which may
+// is not sent again after a rejection or a redirect. A redirect would send the headers, which may
 // be secret, to another server.
 func TestCollectorThatCannot(t *testing.T) {
 	t.Parallel()

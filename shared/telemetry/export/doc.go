@@ -20,7 +20,7 @@
 // The variables of the exporter also exist as OTEL_EXPORTER_OTLP_TRACES_…, which win. An unknown
 // exporter or protocol, or an invalid endpoint, is an error at the start: spans would be lost or
 // sent elsewhere. Any other wrong value is a warning and counts as unset, as the specification has
-// it. No message holds a value, for it may be a secret in the wrong place.
+// it. No message contains a value, because it may be a secret in the wrong place.
 //
 // The package reads the variables itself. OpenTelemetry's autoexport (v0.72) would replace
 // environment.go and client.go. It links gRPC and the exporters of metrics and logs. A program has

@@ -17,8 +17,8 @@ import (
 // Errors of Open, wrapped with the name of the variable.
 var (
 	ErrExporter = errors.New("want otlp, console or none")
-	ErrProtocol = errors.New("is not http/protobuf")
-	ErrEndpoint = errors.New("is not an http or https URL")
+	ErrProtocol = errors.New("want http/protobuf")
+	ErrEndpoint = errors.New("want an http or https URL")
 )
 
 const (
@@ -62,11 +62,11 @@ func read(getenv func(string) string, service string) (*environment, error) {
 	return e, nil
 }
 
-// value is a variable's; the specification counts an empty one as unset.
+// value returns the value of a variable. By the specification, an empty value counts as unset.
 func (e *environment) value(name string) string { return strings.TrimSpace(e.getenv(name)) }
 
-// specific is the value of OTEL_EXPORTER_OTLP_TRACES_suffix, or else OTEL_EXPORTER_OTLP_suffix, and
-// the name of the variable it has.
+// specific returns the value of OTEL_EXPORTER_OTLP_TRACES_suffix, or else
+// OTEL_EXPORTER_OTLP_suffix, and the name of the variable it has.
 func (e *environment) specific(suffix string) (name, value string) {
 	name = "OTEL_EXPORTER_OTLP_TRACES_" + suffix
 	if value = e.value(name); value == "" {
@@ -113,12 +113,12 @@ func (e *environment) readExporters() error {
 
 func (e *environment) readOTLP() error {
 	if name, protocol := e.specific("PROTOCOL"); protocol != "" && protocol != "http/protobuf" {
-		return fmt.Errorf("%s %w", name, ErrProtocol)
+		return fmt.Errorf("%s: %w", name, ErrProtocol)
 	}
 	name, endpoint := e.specific("ENDPOINT")
 	u, err := url.Parse(cmp.Or(endpoint, defaultEndpoint))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
-		return fmt.Errorf("%s %w", name, ErrEndpoint) // without err, which quotes the URL, user and password included
+		return fmt.Errorf("%s: %w", name, ErrEndpoint) // without err, which quotes the URL, user and password included
 	}
 	if name != "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT" {
 		u = u.JoinPath("v1", "traces")
@@ -225,7 +225,7 @@ func (e *environment) readAttributes(service string) []attribute.KeyValue {
 	return out
 }
 
-var errPairs = errors.New("not name=value, separated by commas")
+var errPairs = errors.New("want name=value pairs, separated by commas")
 
 // pairs reads name=value,… with percent-encoded values. For a list that cannot be read it returns
 // nothing, as the specification demands.

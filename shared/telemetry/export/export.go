@@ -20,16 +20,16 @@ import (
 	"github.com/causeway-pay/causeway/shared/telemetry"
 )
 
-// flushTime is how long Close waits for the collector to take the last spans.
+// flushTime is how long Close waits until the collector has accepted the last spans.
 const flushTime = 3 * time.Second
 
 // Config describes the process, and where export errors are logged. Only Getenv is required.
 type Config struct {
-	Getenv  func(string) string // os.Getenv, but for tests
+	Getenv  func(string) string // os.Getenv, except in tests
 	Service string              // the service's name unless the environment sets one; "" for "causeway"
 	Log     *slog.Logger        // nil for none
 	Console io.Writer           // where the exporter "console" writes; nil for nowhere
-	Clock   clock.Clock         // spaces out log events; nil for the system's
+	Clock   clock.Clock         // for the interval of log events; nil: the system's clock
 }
 
 // Provider records spans and sends them. A Provider that is off records none.
@@ -39,8 +39,8 @@ type Provider struct {
 }
 
 // Open reads the environment and returns a provider, which is off unless an exporter or endpoint is
-// configured. It does not connect: a collector that cannot be reached is no error. The error names
-// the variable at fault, and never its value.
+// configured. It does not connect: a collector that cannot be reached is not an error. The error
+// names the variable at fault, and never its value.
 func Open(ctx context.Context, c Config) (*Provider, error) {
 	c = c.withDefaults()
 	e, err := read(c.Getenv, c.Service)
@@ -94,7 +94,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// limits bound the memory that one span takes. Ours come nowhere near them.
+// limits bound the memory of one span. Our spans are much smaller.
 var limits = sdk.SpanLimits{
 	AttributeValueLengthLimit: 128, AttributeCountLimit: 16, EventCountLimit: 0, LinkCountLimit: 4,
 	AttributePerEventCountLimit: 0, AttributePerLinkCountLimit: 0,
@@ -110,7 +110,7 @@ var quieten = sync.OnceFunc(func() {
 func openOTLP(ctx context.Context, e *environment) (sdk.SpanExporter, error) {
 	exporter, err := otlptrace.New(ctx, newClient(e))
 	if err != nil {
-		return nil, errors.New("traces: the OTLP exporter could not be made") // its error may hold the endpoint
+		return nil, errors.New("traces: the OTLP exporter could not be created") // its error may hold the endpoint
 	}
 	return exporter, nil
 }

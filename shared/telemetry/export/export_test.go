@@ -223,8 +223,8 @@ func TestSampler(t *testing.T) {
 	}
 }
 
-// TestADeadCollectorDelaysNothing: a collector that takes connections and sends no response delays
-// neither a span nor the stop.
+// TestADeadCollectorDelaysNothing: a collector that accepts connections but sends no response
+// delays neither a span nor the stop.
 func TestADeadCollectorDelaysNothing(t *testing.T) {
 	t.Parallel()
 	silent, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -242,7 +242,7 @@ func TestADeadCollectorDelaysNothing(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		for range 10_000 { // far more than the queue takes
+		for range 10_000 { // many more than the queue can hold
 			one(t, tracer)
 		}
 	}()
@@ -278,8 +278,9 @@ func TestASilentCollectorIsLogged(t *testing.T) {
 	})
 }
 
-// TestWhatTheCollectorSaysIsNotLogged: its responses, and its address, may hold secrets.
-func TestWhatTheCollectorSaysIsNotLogged(t *testing.T) {
+// TestResponsesOfTheCollectorAreNotLogged: the responses and the address of a collector may contain
+// secrets.
+func TestResponsesOfTheCollectorAreNotLogged(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, secretValue, http.StatusUnauthorized)

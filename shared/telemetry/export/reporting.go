@@ -24,7 +24,7 @@ type reporting struct {
 	clock clock.Clock
 
 	mu   sync.Mutex
-	next time.Time // guarded by mu: nothing is logged before
+	next time.Time // guarded by mu: no log event before this time
 	lost int       // guarded by mu: spans, since the last log event
 }
 

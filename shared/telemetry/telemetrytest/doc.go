@@ -1,3 +1,3 @@
-// Package telemetrytest is a collector for tests: it takes spans over OTLP/HTTP as a real one does,
-// and shows them.
+// Package telemetrytest is a collector for tests: it accepts spans over OTLP/HTTP like a real
+// collector, and shows them.
 package telemetrytest

@@ -46,7 +46,7 @@ func Calls(tb testing.TB, p tlspolicy.Policy, call func(url string)) {
 
 var errHeard = errors.New("heard")
 
-// hangUp takes the first hello and accepts no connection.
+// hangUp reads the first hello and rejects the connection.
 func hangUp(ctx context.Context, ln net.Listener, hellos chan<- *tls.ClientHelloInfo) {
 	cfg := &tls.Config{
 		MinVersion: tls.VersionTLS12,

@@ -1,3 +1,3 @@
-// Package tlspolicytest compares a listener with the TLS policy, also one that is not ours. It
-// sends hellos that offer more than the policy has, and runs testssl.sh as a second opinion.
+// Package tlspolicytest compares any listener with the TLS policy. It sends hellos that offer more
+// than the policy allows, and runs testssl.sh as a second check.
 package tlspolicytest

@@ -31,7 +31,7 @@ func Enumerate(tb testing.TB, addr string, version uint16) []uint16 {
 			}
 			i := slices.Index(left, got.Suite)
 			if i < 0 || got.Version > version {
-				tb.Fatalf("%s: took version %#x and suite %#x, which nobody offered", addr, got.Version, got.Suite)
+				tb.Fatalf("%s: the server selected version %#x and suite %#x, which were not offered", addr, got.Version, got.Suite)
 			}
 			taken = append(taken, got.Suite)
 			left = slices.Delete(left, i, i+1)
@@ -41,8 +41,9 @@ func Enumerate(tb testing.TB, addr string, version uint16) []uint16 {
 	return taken
 }
 
-// signal reports numbers that are signals to the server and no suites. One of them marks a second
-// attempt, at which a server that has a better version hangs up.
+// signal reports whether a number is a signal to the server instead of a suite. One signal marks a
+// second attempt with a lower version. A server that supports a higher version rejects that
+// attempt.
 func signal(suite uint16) bool { return suite == tls.TLS_FALLBACK_SCSV }
 
 // Obeys compares the server at addr with the policy. The server's only certificate has a key of

@@ -16,7 +16,7 @@ import (
 type Hello struct {
 	Version    uint16 // at most TLS 1.2: from 1.3 on a server never refuses by the suite
 	Suites     []uint16
-	Signatures []tls.SignatureScheme // nil: all that are of any use with ECDSA or RSA, the old ones too
+	Signatures []tls.SignatureScheme // nil: all that fit ECDSA or RSA, including old ones
 }
 
 // Taken is a server's choice from a Hello.

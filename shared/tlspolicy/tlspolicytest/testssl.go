@@ -19,16 +19,16 @@ import (
 // Finding is one finding of testssl.sh.
 type Finding struct {
 	ID       string `json:"id"`
-	Severity string `json:"severity"` // OK, INFO, WARN, LOW, MEDIUM, HIGH, CRITICAL; FATAL where it could not go on
+	Severity string `json:"severity"` // OK, INFO, WARN, LOW, MEDIUM, HIGH, CRITICAL; FATAL if testssl.sh could not continue
 	Text     string `json:"finding"`
 }
 
-// audit is how long one run may take. Alone, it takes half a minute.
+// audit is how long one run may take. On an idle machine it takes half a minute.
 const audit = 2 * programtest.Patience
 
 // Audit runs testssl.sh against the HTTPS server at addr, which responds to GET /, and returns its
 // findings. It checks versions, suites, the header and known attacks. It does not check the chain,
-// for tests are their own authority.
+// because tests use their own authority.
 func Audit(tb testing.TB, addr string) []Finding {
 	tb.Helper()
 	program, err := exec.LookPath("testssl")
@@ -61,12 +61,13 @@ func Audit(tb testing.TB, addr string) []Finding {
 	return findings
 }
 
-// grades are the severities that are none of a finding that matters.
+// grades are the severities that do not count as a flaw.
 var grades = []string{"OK", "INFO", "WARN", "DEBUG", "LOW", "MEDIUM"}
 
 // Flaws returns the findings against a listener of the policy, nil for none. A flaw is a finding
-// that is graded HIGH, CRITICAL or FATAL, a required finding that is missing, or one with another
-// text than required. It reads both series of testssl.sh, 3.0 and 3.2. The exit code means nothing.
+// that is graded HIGH, CRITICAL or FATAL, a required finding that is missing, or a finding with
+// another text than required. It reads both series of testssl.sh, 3.0 and 3.2. It ignores the exit
+// code.
 func Flaws(findings []Finding) []string {
 	var flaws []string
 	said := map[string]Finding{}
@@ -84,7 +85,7 @@ func Flaws(findings []Finding) []string {
 
 // rule is the required content of one finding.
 type rule struct {
-	ids   []string // the names of it, one a series
+	ids   []string // its name in each series of testssl.sh
 	begin string   // the begin of its text; empty for a severity of OK with any text
 }
 

@@ -64,7 +64,7 @@ func TestTLSAuditFindsAWeakServer(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewUnstartedServer(http.NotFoundHandler())
 	server.EnableHTTP2 = true
-	// RSA, for that is httptest's certificate
+	// RSA, because httptest's certificate has it
 	server.TLS = &tls.Config{MinVersion: tls.VersionTLS11, CipherSuites: []uint16{
 		tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, tls.TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA,
 	}}

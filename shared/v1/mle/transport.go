@@ -25,7 +25,7 @@ import (
 // Errors of the transport. After ErrAnswer the request may have been carried out: send it again
 // with the same Idempotency-Key.
 var (
-	ErrKey    = errors.New("mle: the service's key cannot be had, or is not one to encrypt to")
+	ErrKey    = errors.New("mle: the key of the service cannot be read, or is not a key for encryption")
 	ErrAnswer = errors.New("mle: the response was not encrypted to this client, although it was requested")
 )
 
@@ -47,7 +47,7 @@ type Config struct {
 	// Private is the merchant's key for responses, whose public half is registered, with KeyID and
 	// Algorithm. Nil for responses in the clear.
 	Private *jose.JSONWebKey
-	// Alg is that of requests. Empty means ECDHESA256KW.
+	// Alg is the algorithm of requests. Empty means ECDHESA256KW.
 	Alg string
 	// Pins are the key ids that requests may be encrypted to. None means whichever the service names.
 	Pins []string
@@ -65,7 +65,7 @@ type Transport struct {
 	keys map[string]*held // guarded by mu; by the Authorization that they were fetched with
 }
 
-// Option has a v1 client encrypt.
+// Option makes a v1 client encrypt.
 func Option(cfg Config) v1.ClientOption {
 	return v1.WithHTTPClient(&http.Client{Transport: New(cfg)})
 }
@@ -251,10 +251,10 @@ func (t *Transport) decrypt(r *http.Request, answer *http.Response, body []byte)
 	object, err := jose.ParseEncryptedCompact(string(body), []jose.KeyAlgorithm{jose.KeyAlgorithm(own.Algorithm)},
 		[]jose.ContentEncryption{jose.A256GCM})
 	if err != nil {
-		return nil, fmt.Errorf("%w: not a JWE under our algorithm", ErrAnswer)
+		return nil, fmt.Errorf("%w: it is not a JWE of the expected algorithm", ErrAnswer)
 	}
 	if object.Header.KeyID != own.KeyID { // our own request, sent back, is encrypted to another key
-		return nil, fmt.Errorf("%w: it is to another key", ErrAnswer)
+		return nil, fmt.Errorf("%w: it is encrypted to another key", ErrAnswer)
 	}
 	plaintext, err := object.Decrypt(own.Key)
 	if err != nil {
@@ -343,7 +343,7 @@ func (t *Transport) check(key jose.JSONWebKey) error {
 	print, err := key.Thumbprint(crypto.SHA256)
 	if err != nil || !key.IsPublic() || key.Algorithm != t.cfg.Alg ||
 		base64.RawURLEncoding.EncodeToString(print) != key.KeyID {
-		return fmt.Errorf("%w: its kid or alg is not its own", ErrKey)
+		return fmt.Errorf("%w: its kid or alg does not match its JWK", ErrKey)
 	}
 	if len(t.cfg.Pins) > 0 && !slices.Contains(t.cfg.Pins, key.KeyID) {
 		return fmt.Errorf("%w: %s is not pinned", ErrKey, key.KeyID)

@@ -21,7 +21,7 @@
 //     and no more often than the schema allows. The three emv elements are the exception: they may
 //     hold anything.
 //
-// # Choices the contract leaves open
+// # Choices that the contract leaves open
 //
 //   - Malformed XML is E00003 with the constant text "An error occurred while parsing the XML
 //     request.". That includes a DOCTYPE, an entity, two roots, depth above 32, more than 10,000
@@ -29,9 +29,9 @@
 //     the same fault, in XML.
 //   - Malformed JSON is E00001 with the constant text "An error occurred during processing. Please
 //     try again.". That includes a method twice, depth above 32, a second value, an array in an
-//     array, and a body that begins with `[`. It also includes a key that is no ASCII XML name, and
-//     a string with a character that XML cannot carry. The root must be an object with exactly one
-//     member, which holds an object, string or null.
+//     array, and a body that begins with `[`. It also includes a key that is not an ASCII XML
+//     name, and a string with a character that XML cannot carry. The root must be an object with
+//     exactly one member, which holds an object, string or null.
 //   - A body above Options.MaxBytes is malformed.
 //   - An undeclared attribute is E00003 "The 'x' attribute is not declared.". Attributes of the
 //     schema-instance and xml namespaces are ignored.

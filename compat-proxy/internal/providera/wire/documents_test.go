@@ -6,7 +6,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
 )
 
-// response is a response with one message.
+// response returns a response with one message.
 func response(root, refID, result, code, text string, own ...*wire.Element) *wire.Document {
 	d := &wire.Document{
 		Root: root, ResultCode: result,
@@ -38,7 +38,7 @@ func head(code, auth, avs, cvv, cavv, id, ref, account, brand string) []*wire.El
 		"accountNumber", account, "accountType", brand)
 }
 
-// texts makes text elements from names and values in turn.
+// texts makes text elements from names and values, which alternate in the arguments.
 func texts(pairs ...string) []*wire.Element {
 	var out []*wire.Element
 	for i := 0; i < len(pairs); i += 2 {

@@ -55,7 +55,7 @@ func (f *Fault) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("format", f.Format.String()), slog.String("code", f.Code))
 }
 
-// malformed is the fault of a body that is not a document.
+// malformed returns the fault of a body that is not a document.
 func malformed(f Format) *Fault {
 	if f == JSON {
 		return &Fault{Format: f, Code: CodeProcessing, Text: textProcessing}

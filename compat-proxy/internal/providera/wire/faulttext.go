@@ -11,8 +11,8 @@ const (
 	reasonTotal    = "The TotalDigits constraint failed."
 )
 
-// quote stands for an apostrophe around a value. The provider escapes it in the text itself, so XML
-// escapes it twice.
+// quote is an apostrophe around a value. The provider escapes it in the text itself, so it is
+// escaped twice in XML.
 const quote = "&#39;"
 
 // named returns the name of an element for a fault.

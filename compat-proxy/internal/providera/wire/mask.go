@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// shortSecret is the length below which a value that is too short may be quoted. No card number or
-	// key is so short.
+	// shortSecret is the length below which a secret value that is too short may be quoted. Every card
+	// number and key is longer.
 	shortSecret = 7
 	// tailFrom is the length from which the last four characters are shown.
 	tailFrom = 8

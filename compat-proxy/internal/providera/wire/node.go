@@ -114,7 +114,7 @@ func (n *Node) names(b *strings.Builder) {
 	b.WriteByte('}')
 }
 
-// GoString is String, so %#v prints no text either.
+// GoString returns the same as String, so %#v prints no text either.
 func (n *Node) GoString() string { return n.String() }
 
 // LogValue is String.

@@ -35,12 +35,12 @@ func extend(base *schemaType, positions ...particle) *schemaType {
 func required(name string, t *schemaType) particle { return repeated(1, 1, name, t) }
 func optional(name string, t *schemaType) particle { return repeated(0, 1, name, t) }
 
-// repeated is a position that may occur from least to most times.
+// repeated returns a position that may occur from least to most times.
 func repeated(least, most int, name string, t *schemaType) particle {
 	return particle{min: least, max: most, fields: []field{{name, t}}}
 }
 
-// oneOf is a choice. least is 0 if it may be omitted.
+// oneOf returns a choice. least is 0 if it may be omitted.
 func oneOf(least int, fields ...field) particle {
 	return particle{min: least, max: 1, fields: fields}
 }
@@ -96,27 +96,27 @@ const (
 	ownPrefix = Namespace + ":"
 )
 
-// text is a string with a least and a greatest length.
+// text returns a string with a least and a greatest length.
 func text(least, most int) *schemaType {
 	return &schemaType{simple: &simpleType{label: "String", least: least, most: most}}
 }
 
-// upTo is a string with a greatest length.
+// upTo returns a string with a greatest length.
 func upTo(most int) *schemaType { return text(0, most) }
 
-// secret is a string that faults must mask.
+// secret returns a string that faults must mask.
 func secret(least, most int) *schemaType {
 	t := text(least, most)
 	t.simple.secret = true
 	return t
 }
 
-// enumeration is a named list of values.
+// enumeration returns a named list of values.
 func enumeration(name string, values ...string) *schemaType {
 	return &schemaType{simple: &simpleType{label: ownPrefix + name, most: -1, enum: values}}
 }
 
-// decimal is a number with limits for its fraction digits and all its digits.
+// decimal returns a number with limits for its fraction digits and all its digits.
 func decimal(label string, unsigned bool, fraction, total int) *schemaType {
 	return &schemaType{simple: &simpleType{
 		label: label, base: decimalBase, most: -1, fraction: fraction, total: total, unsigned: unsigned,

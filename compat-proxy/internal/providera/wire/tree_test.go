@@ -11,7 +11,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
 )
 
-// tree is a request of the tests before it has a format.
+// tree is a test request that can be written in either format.
 type tree struct {
 	name, text string
 	children   []*tree

@@ -35,8 +35,8 @@ func TestTokenOfTheFuture(t *testing.T) {
 	}
 }
 
-// A token with neither a creation time nor an end would be valid without limit, so every login
-// refuses it.
+// A token with neither a creation time nor an end would be valid forever, so every login refuses
+// it.
 func TestTokenWithoutAnyTime(t *testing.T) {
 	t.Parallel()
 	v, p := setupWith(t, certified(), 0), pairs()

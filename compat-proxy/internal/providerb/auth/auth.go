@@ -49,9 +49,9 @@ type Caller struct {
 	// Login is the id of the login whose key signed the request: Merchant, or a portfolio that acts
 	// for it.
 	Login string
-	// Evidence is the same if one request is sent twice. It is the nonce of a JWT, or the signed
-	// content. In that, the body without its security codes replaces the body's digest. Empty for an
-	// API key.
+	// Evidence is the same if one request is sent twice. It is the nonce of a JWT, or else the signed
+	// content. In the signed content, the body without its security codes replaces the body's digest.
+	// Empty for an API key.
 	Evidence string
 	// Pathless reports that the login covers the body but no path: the same bytes are valid at any
 	// path.

@@ -85,10 +85,10 @@ func (c claims) coversBody(body []byte) bool {
 	return sameDigest(body, string(c.Digest))
 }
 
-// validNow reports whether a token is valid now. Its end must not be past, nor beyond age. Its
-// creation must be within age, and its start not ahead. A time that cannot be read is rejected, and
-// so is a token without an end. A token of the first generation may have a creation time instead of
-// an end. With the age zero, creation and start are not checked.
+// validNow reports whether a token is valid now. Its end must be in the future, by at most age. Its
+// creation must be within age of now, and its start must not be in the future. A time that cannot
+// be read is rejected, and so is a token without an end. A token of the first generation may have a
+// creation time instead of an end. With the age zero, creation and start are not checked.
 func (v *Verifier) validNow(c claims, age time.Duration, first bool) bool {
 	if c.Expires == "" && (!first || c.IssuedAt == "") {
 		return false

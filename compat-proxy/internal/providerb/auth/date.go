@@ -73,7 +73,7 @@ func secondBefore(text string) (string, bool) {
 
 func httpDate(t time.Time) string { return t.UTC().Format(http.TimeFormat) }
 
-// shortHour is an HTTP date whose hour has no leading zero.
+// shortHour returns an HTTP date whose hour has no leading zero.
 func shortHour(t time.Time) string {
 	date, hour := httpDate(t), len("Mon, 02 Jan 2006 ")
 	if date[hour] == '0' {

@@ -50,8 +50,8 @@ func (v *Verifier) signed(ctx context.Context, r Request) (Caller, error) {
 	return c, err
 }
 
-// fields returns the signed headers by name. Each must be there once, because a second value would
-// be ambiguous.
+// fields returns the signed headers by name. Each must occur exactly once, because a second value
+// would be ambiguous.
 func (s signature) fields(r Request) (map[string]string, error) {
 	fields := make(map[string]string, len(s.names))
 	for _, name := range s.names {

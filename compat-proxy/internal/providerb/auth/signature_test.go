@@ -275,7 +275,7 @@ func TestDatesOfLogins(t *testing.T) {
 
 // TestMerchantOfAPortfolioIsBound: a portfolio signs a request as itself. Another merchant in the
 // header is refused. If the portfolio has no API key, the merchant is not signed, and v1 binds the
-// request to the first one.
+// request to the first merchant that it comes with.
 func TestMerchantOfAPortfolioIsBound(t *testing.T) {
 	t.Parallel()
 	v := setupWith(t, logins+`  - merchant_id: demo_group

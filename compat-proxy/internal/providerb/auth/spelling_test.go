@@ -12,7 +12,7 @@ import (
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
-// generations are the kinds of tokens that clients send, all without a nonce.
+// generations returns the kinds of tokens that clients send, all without a nonce.
 func generations() map[string]func(*jwt) {
 	p := pairs()
 	return map[string]func(*jwt){

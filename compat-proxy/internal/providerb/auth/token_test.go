@@ -66,8 +66,8 @@ type pair struct {
 	pem string
 }
 
-// pairs are made once: of merchant 1 with a serialNumber in its subject, of merchant 2 without one,
-// and one that is not registered.
+// pairs are key pairs that are made once: for merchant 1 with a serialNumber in its subject, for
+// merchant 2 without one, and one that is not registered.
 var pairs = sync.OnceValue(func() [3]pair {
 	var out [3]pair
 	for i, serial := range []string{"1700000000000123", "", "1700000000000123"} {
@@ -88,7 +88,7 @@ var pairs = sync.OnceValue(func() [3]pair {
 	return out
 })
 
-// certified is a credentials file of merchants that sign with certificates.
+// certified returns a credentials file of merchants that sign with certificates.
 func certified() string {
 	p := pairs()
 	return "provider_b:\n  - merchant_id: demo_merchant_1\n    api_key: sk_test_one\n    certificates: [" +

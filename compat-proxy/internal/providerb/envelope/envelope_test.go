@@ -134,7 +134,7 @@ func TestWrapped(t *testing.T) {
 		`{"comment":"encryptedRequest"}`,
 	} {
 		if got, ok := envelope.Wrapped([]byte(body)); ok {
-			t.Errorf("%s: got %q, want that it is no encrypted request", body, got)
+			t.Errorf("%s: got %q, want that it is not an encrypted request", body, got)
 		}
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
 )
 
-// FuzzParse demands that every body is read or refused with a FieldError whose field names nothing
-// but names. An accepted body must read the same in capital keys.
+// FuzzParse requires that every body is read, or refused with a FieldError. Its field must consist
+// of names only. An accepted body must give the same result with keys in capitals.
 func FuzzParse(f *testing.F) {
 	requests, err := filepath.Glob("../testdata/*/request.json")
 	if err != nil || len(requests) == 0 {
@@ -48,7 +48,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// capitals is a document with its keys in capital letters.
+// capitals returns a document with its keys in capital letters.
 func capitals(t *testing.T, body []byte) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -72,7 +72,7 @@ func capitals(t *testing.T, body []byte) []byte {
 	}
 }
 
-// capital is an ASCII letter's; others have no business in keys.
+// capital changes only ASCII letters, because no key of the dialect has others.
 func capital(r rune) rune {
 	if r >= 'a' && r <= 'z' {
 		return r - 'a' + 'A'

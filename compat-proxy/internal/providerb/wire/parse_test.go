@@ -8,8 +8,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
 )
 
-// TestParseLenient has what clients in the wild send.
-// lenient are requests in unusual forms, and a field as it is read.
+// lenient are unusual requests that real clients send, each with a field as the package reads it.
 var lenient = []struct {
 	name, body string
 	get        func(*wire.Request) string

@@ -65,7 +65,7 @@ type Initiator struct {
 	MerchantInitiated    MerchantInitiatedTxn `json:"merchantInitiatedTransaction"`
 }
 
-// MerchantInitiatedTxn is the agreement behind a merchant-initiated payment.
+// MerchantInitiatedTxn is the payer's agreement to a merchant-initiated payment.
 type MerchantInitiatedTxn struct {
 	Reason                   Text `json:"reason"`
 	PreviousTransactionID    Text `json:"previousTransactionId"`

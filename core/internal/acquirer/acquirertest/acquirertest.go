@@ -14,7 +14,7 @@ import (
 type Subject struct {
 	acquirer.Acquirer
 	// Received reports whether the provider has received a byte of the request with a reference, or
-	// can still receive one. The call with that reference has returned.
+	// can still receive one. It is called after the call with that reference has returned.
 	Received func(reference string) bool
 }
 

@@ -17,7 +17,7 @@ import (
 // connector sends the reference of each request to a provider over HTTP.
 type connector struct {
 	url string
-	// wrong makes each failure ErrUnavailable, also that of a request that was sent.
+	// wrong makes each failure ErrUnavailable, even if the request was sent.
 	wrong bool
 }
 

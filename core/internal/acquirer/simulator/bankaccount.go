@@ -27,7 +27,7 @@ func (c *catalogue) addBankAccounts(entries []bankAccountEntry) error {
 			err = errors.Join(errors.New("account_number: want 4 to 17 digits"), err)
 		}
 		if _, twice := c.bankAccounts[entry.AccountNumber]; twice {
-			err = errors.Join(errors.New("account_number: is that of an earlier account"), err)
+			err = errors.Join(errors.New("account_number: an earlier account has the same"), err)
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("bank_accounts, entry %d: %w", i+1, err))
@@ -37,13 +37,13 @@ func (c *catalogue) addBankAccounts(entries []bankAccountEntry) error {
 	return errors.Join(errs...)
 }
 
-// addBankAccountLimit takes the limit, which may be left out.
+// addBankAccountLimit adds the optional limit.
 func (c *catalogue) addBankAccountLimit(entry limitEntry) error {
 	if entry == (limitEntry{}) {
 		return nil
 	}
 	if entry.Amount < 1 {
-		return errors.New("bank_account_limit: amount: want one above 0")
+		return errors.New("bank_account_limit: amount: want 1 or more")
 	}
 	var err error
 	c.bankAccountLimit = entry.Amount
@@ -51,7 +51,7 @@ func (c *catalogue) addBankAccountLimit(entry limitEntry) error {
 	return err
 }
 
-// judgeBankAccount decides a debit of a bank account: by the account first, then by the amount.
+// judgeBankAccount decides a debit of a bank account, first by the account, then by the amount.
 func (s *Simulator) judgeBankAccount(a acquirer.BankAccount, amount int64) verdict {
 	c := s.catalogue
 	switch v := c.bankAccounts[a.Number.Reveal()]; {

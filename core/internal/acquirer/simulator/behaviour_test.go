@@ -21,7 +21,7 @@ func TestBehaviour(t *testing.T) {
 		wantAfter           time.Duration
 		wantEffect          bool
 	}{
-		{"at once", "pm_card_visa", time.Hour, nil, 0, true},
+		{"immediately", "pm_card_visa", time.Hour, nil, 0, true},
 		{"slow", "pm_card_slow", time.Hour, nil, 5 * time.Second, true},
 		{"slow, caller in a hurry", "pm_card_slow", 3 * time.Second, acquirer.ErrUnknown, 3 * time.Second, false},
 		{"timeout before", "pm_card_timeout_before_effect", 2 * time.Second, acquirer.ErrUnknown, 2 * time.Second, false},
@@ -40,12 +40,12 @@ func TestBehaviour(t *testing.T) {
 				defer cancel()
 				r := request(t, s, "txn_1", c.paymentMethod)
 				start := time.Now() //nolint:forbidigo // the test measures the time of the bubble
-				answer, err := s.Authorize(ctx, r)
+				response, err := s.Authorize(ctx, r)
 				if got := time.Since(start); !errors.Is(err, c.wantErr) || got != c.wantAfter {
 					t.Errorf("got %v after %v, want %v after %v", err, got, c.wantErr, c.wantAfter)
 				}
-				if err != nil && answer != (acquirer.Answer{}) {
-					t.Errorf("got %+v beside an error, want nothing", answer)
+				if err != nil && response != (acquirer.Answer{}) {
+					t.Errorf("got %+v beside an error, want nothing", response)
 				}
 				found, err := s.Inquire(t.Context(), "txn_1")
 				if got := err == nil && found.Approved; got != c.wantEffect {
@@ -57,7 +57,7 @@ func TestBehaviour(t *testing.T) {
 				start = time.Now() //nolint:forbidigo // as above
 				again, err := s.Authorize(t.Context(), r)
 				if err != nil || again != found || time.Since(start) != 0 {
-					t.Errorf("again: got %+v, %v, want %+v at once", again, err, found)
+					t.Errorf("again: got %+v, %v, want %+v immediately", again, err, found)
 				}
 			})
 		})

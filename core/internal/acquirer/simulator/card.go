@@ -12,7 +12,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// behaviour is when and whether a card's response arrives. The zero value responds at once.
+// behaviour is when and whether a card's response arrives. The zero value responds immediately.
 type behaviour string
 
 const (
@@ -33,8 +33,8 @@ type card struct {
 	effect    time.Duration // of late: from the request until it arrives
 }
 
-// hold carries out the part of a card's behaviour that comes before the effect. With an error, the
-// request has no effect.
+// hold carries out the part of a card's behaviour before the effect. With an error, the request has
+// no effect.
 func (c card) hold(ctx context.Context) error {
 	if err := live(ctx); err != nil {
 		return err
@@ -62,10 +62,10 @@ func (c *catalogue) addCards(doc document) error {
 	for i, entry := range doc.Cards {
 		card, err := entry.card()
 		if _, twice := c.cards[entry.Number]; twice {
-			err = errors.Join(err, errors.New("number: is that of an earlier card"))
+			err = errors.Join(err, errors.New("number: an earlier card has the same"))
 		}
 		if _, twice := c.numbers[entry.PaymentMethod]; twice {
-			err = errors.Join(err, errors.New("payment_method: is that of an earlier card"))
+			err = errors.Join(err, errors.New("payment_method: an earlier card has the same"))
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("cards, entry %d (%s): %w", i+1, entry.PaymentMethod, err))
@@ -82,10 +82,10 @@ func (c *catalogue) addCards(doc document) error {
 func (e cardEntry) card() (card, error) {
 	var errs []error
 	if !pan.Valid(secret.New(e.Number)) {
-		errs = append(errs, errors.New("number: want 12 to 19 digits with a right check digit"))
+		errs = append(errs, errors.New("number: want 12 to 19 digits with a correct check digit"))
 	}
 	if !v1.CardBrand(e.Brand).Valid() || e.Brand == string(v1.CardBrandUnknown) {
-		errs = append(errs, fmt.Errorf("brand: %q is none of the contract", e.Brand))
+		errs = append(errs, fmt.Errorf("brand: %q is not a brand of the contract", e.Brand))
 	}
 	c := card{
 		behaviour: behaviour(e.Behaviour), delay: time.Duration(e.DelayMS) * time.Millisecond, effect: time.Duration(e.EffectMS) * time.Millisecond,
@@ -110,7 +110,7 @@ func (e cardEntry) verdict() (verdict, error) {
 	case "decline":
 		return newVerdict(e.Decline.DeclineCode, e.Decline.ResponseCode)
 	}
-	return approved, fmt.Errorf("outcome: %q is neither approve nor decline", e.Outcome)
+	return approved, fmt.Errorf("outcome: %q: want approve or decline", e.Outcome)
 }
 
 func (e cardEntry) checkBehaviour() error {
@@ -121,17 +121,17 @@ func (e cardEntry) checkBehaviour() error {
 		waits = true
 	case "", "none", outage:
 	default:
-		return fmt.Errorf("behaviour: %q is none of none, slow, timeout_before, timeout_after, late and unavailable", e.Behaviour)
+		return fmt.Errorf("behaviour: %q: want none, slow, timeout_before, timeout_after, late or unavailable", e.Behaviour)
 	}
 	switch isLate := behaviour(e.Behaviour) == late; {
 	case waits && (e.DelayMS < 1 || e.DelayMS > longest):
-		return fmt.Errorf("delay_ms: %d is not 1 to %d, as %s needs", e.DelayMS, longest, e.Behaviour)
+		return fmt.Errorf("delay_ms: %d: want 1 to %d with the behaviour %s", e.DelayMS, longest, e.Behaviour)
 	case !waits && e.DelayMS != 0:
-		return errors.New("delay_ms: only slow, timeout_before, timeout_after and late wait")
+		return fmt.Errorf("delay_ms: %d: want 0, unless the behaviour is slow, timeout_before, timeout_after or late", e.DelayMS)
 	case isLate && (e.EffectMS < 1 || e.EffectMS > latest):
-		return fmt.Errorf("effect_ms: %d is not 1 to %d, as late needs", e.EffectMS, latest)
+		return fmt.Errorf("effect_ms: %d: want 1 to %d with the behaviour late", e.EffectMS, latest)
 	case !isLate && e.EffectMS != 0:
-		return errors.New("effect_ms: only late has its effect later")
+		return fmt.Errorf("effect_ms: %d: want 0, unless the behaviour is late", e.EffectMS)
 	}
 	return nil
 }
@@ -142,7 +142,7 @@ func (e cardEntry) checkName() error {
 		return nil
 	}
 	if len(e.PaymentMethod) <= len(prefix) || e.PaymentMethod[:len(prefix)] != prefix {
-		return fmt.Errorf("payment_method: want %s and a name", prefix)
+		return fmt.Errorf("payment_method: %q: want %s and a name", e.PaymentMethod, prefix)
 	}
 	return nil
 }

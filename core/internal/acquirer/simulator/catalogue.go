@@ -111,7 +111,7 @@ type cvcRule struct {
 type postalRule struct {
 	addressLine, postalCode check
 	code                    byte  // the network's; 0 for none
-	approve                 int64 // at most so much; 0 for all
+	approve                 int64 // the largest approved amount; 0 for no limit
 	balance                 acquirer.Balance
 	verdict                 verdict
 }
@@ -154,13 +154,13 @@ func loadCatalogue(text []byte) (*catalogue, error) {
 func (c *catalogue) addGeneral(doc document) error {
 	var errs []error
 	if doc.AuthorizationDays < 1 || doc.AuthorizationDays > 365 {
-		errs = append(errs, fmt.Errorf("authorization_days: %d is not 1 to 365", doc.AuthorizationDays))
+		errs = append(errs, fmt.Errorf("authorization_days: %d: want 1 to 365", doc.AuthorizationDays))
 	}
 	if doc.FixtureYears < 1 || doc.FixtureYears > 20 {
-		errs = append(errs, fmt.Errorf("fixture_years: %d is not 1 to 20", doc.FixtureYears))
+		errs = append(errs, fmt.Errorf("fixture_years: %d: want 1 to 20", doc.FixtureYears))
 	}
 	if _, ok := c.numbers[doc.DefaultPaymentMethod]; !ok {
-		errs = append(errs, fmt.Errorf("default_payment_method: %q is none of the cards", doc.DefaultPaymentMethod))
+		errs = append(errs, fmt.Errorf("default_payment_method: %q is not one of the cards", doc.DefaultPaymentMethod))
 	}
 	return errors.Join(errs...)
 }
@@ -185,7 +185,7 @@ func (c *catalogue) addRefusals(entries []refusalEntry) error {
 		}
 		at := step{kind: k, amount: entry.Amount}
 		if _, twice := c.refusals[at]; twice || entry.Amount < 1 {
-			errs = append(errs, fmt.Errorf("%s: amount: want one above 0, and only once an operation", name))
+			errs = append(errs, fmt.Errorf("%s: amount: want a number above 0, and each amount once for an operation", name))
 		}
 		verdict, err := entry.Decline.required(name)
 		errs = append(errs, err)
@@ -197,10 +197,10 @@ func (c *catalogue) addRefusals(entries []refusalEntry) error {
 func (e postalEntry) checkAmount() error {
 	declines := e.Decline != (declineEntry{})
 	if e.Approve < 0 || e.Approve > 0 && declines {
-		return errors.New("approve_amount: want one above 0, and no decline_code beside it")
+		return errors.New("approve_amount: want a number above 0, without a decline_code")
 	}
 	if e.Balance != nil && declines {
-		return errors.New("balance: want no decline_code beside it")
+		return errors.New("balance: want it without a decline_code")
 	}
 	return nil
 }

@@ -129,9 +129,9 @@ func TestCatalogue_knowsEveryDeclineCode(t *testing.T) {
 	}
 }
 
-// TestCatalogue_brandsAreTheNumbersOwn: the documented brand of a test card is the brand that the
-// service finds by its number.
-func TestCatalogue_brandsAreTheNumbersOwn(t *testing.T) {
+// TestCatalogue_brandsMatchTheNumbers: the documented brand of a test card is the brand that the
+// service derives from its number.
+func TestCatalogue_brandsMatchTheNumbers(t *testing.T) {
 	t.Parallel()
 	for _, c := range mustOpen(t, simulator.Config{}).Fixtures() {
 		number := secret.New(c.Number)

@@ -14,7 +14,7 @@ import (
 func (c *catalogue) addChecks(doc document) error {
 	var err error
 	if c.otherCVC, err = doc.OtherCVC.rule(); err != nil || c.otherCVC.verdict != approved {
-		err = errors.Join(errors.New("other_cvc: want a check and a code, and no decline_code"), err)
+		err = errors.Join(errors.New("other_cvc: want a check and a code, without a decline_code"), err)
 	}
 	errs := []error{err}
 	for _, value := range slices.Sorted(maps.Keys(doc.CVCs)) {

@@ -21,8 +21,8 @@ func (s *Simulator) credit(ctx context.Context, r acquirer.Credit, late bool) (a
 		return acquirer.Answer{}, err
 	}
 	card := s.catalogue.cards[asCard(r.Source).Number.Reveal()]
-	if answer, ok, err := s.recall(id, credit, card); ok || err != nil {
-		return answer, err
+	if response, ok, err := s.recall(id, credit, card); ok || err != nil {
+		return response, err
 	}
 	if err := card.hold(ctx); err != nil {
 		return acquirer.Answer{}, err
@@ -31,15 +31,15 @@ func (s *Simulator) credit(ctx context.Context, r acquirer.Credit, late bool) (a
 		kind: credit, amount: r.Amount, network: r.BankAccount.Number.IsZero(),
 		verdict: firstDecline(card.verdict, s.judgePayee(r), s.catalogue.refusals[step{refund, r.Amount}]),
 	}
-	answer, err := s.commit(effect{id: id, reference: r.Reference, late: late, record: rec})
+	response, err := s.commit(effect{id: id, reference: r.Reference, late: late, record: rec})
 	if err == nil && card.behaviour == timeoutAfter {
 		wait(ctx, card.delay)
 		return acquirer.Answer{}, fmt.Errorf("simulator: credit: %w", acquirer.ErrUnknown)
 	}
-	return answer, err
+	return response, err
 }
 
-// judgePayee looks at where the money is to go. The limit on debits is none on credits.
+// judgePayee checks the payee's account. The limit on debits does not apply to credits.
 func (s *Simulator) judgePayee(r acquirer.Credit) verdict {
 	if !r.BankAccount.Number.IsZero() {
 		return s.judgeBankAccount(r.BankAccount, 0)

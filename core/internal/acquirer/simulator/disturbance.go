@@ -56,13 +56,13 @@ func (c *catalogue) addDisturbances(entries []disturbanceEntry) error {
 			errs = append(errs, fmt.Errorf("%s: kind: want slow, timeout_before, timeout_after, late, unavailable or not_found", name))
 		}
 		if sum += e.Share; e.Share < 1 || sum > shareOf {
-			errs = append(errs, fmt.Errorf("%s: share: %d; want 1 or more, and at most %d in total", name, e.Share, shareOf))
+			errs = append(errs, fmt.Errorf("%s: share: %d: want 1 or more, and at most %d in total", name, e.Share, shareOf))
 		}
 		if waits != (e.DelayMS >= 1) || e.DelayMS < 0 || e.DelayMS > longest {
-			errs = append(errs, fmt.Errorf("%s: delay_ms: %d; want 1 to %d for what waits, else nothing", name, e.DelayMS, longest))
+			errs = append(errs, fmt.Errorf("%s: delay_ms: %d; want 1 to %d for a kind with a delay, otherwise no value", name, e.DelayMS, longest))
 		}
 		if isLate != (e.EffectMS >= 1) || e.EffectMS < 0 || e.EffectMS > latest {
-			errs = append(errs, fmt.Errorf("%s: effect_ms: %d; want 1 to %d for late, else nothing", name, e.EffectMS, latest))
+			errs = append(errs, fmt.Errorf("%s: effect_ms: %d; want 1 to %d for late, otherwise no value", name, e.EffectMS, latest))
 		}
 		c.disturbances = append(c.disturbances, disturbance{
 			e.Kind, e.Share, time.Duration(e.DelayMS) * time.Millisecond, time.Duration(e.EffectMS) * time.Millisecond,

@@ -14,7 +14,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/acquirer/simulator"
 )
 
-// disturbed opens a simulator whose every request has the disturbance.
+// disturbed opens a simulator that disturbs every request.
 func disturbed(t *testing.T, entry string) *simulator.Simulator {
 	t.Helper()
 	text := string(simulator.Embedded()) + fmt.Sprintf("\ndisturbances:\n  - {%s}\n", entry)
@@ -58,7 +58,7 @@ func TestDisturbances(t *testing.T) {
 						t.Errorf("%s: the response came after %v, want 500 ms at most", reference, got)
 					}
 					if c.effect > 0 && s.Known(reference) {
-						t.Errorf("%s: a late effect took place at once", reference)
+						t.Errorf("%s: a late effect took place immediately", reference)
 					}
 					time.Sleep(max(c.effect, 0))
 					synctest.Wait()
@@ -122,7 +122,7 @@ func disturbing(entry string) func(t *testing.T) *simulator.Simulator {
 	}
 }
 
-// TestDisturbedInquiry: an inquiry may not find what took effect.
+// TestDisturbedInquiry: an inquiry may miss a request that took effect.
 func TestDisturbedInquiry(t *testing.T) {
 	t.Parallel()
 	s := disturbed(t, "kind: not_found, share: 1000")
@@ -134,8 +134,8 @@ func TestDisturbedInquiry(t *testing.T) {
 	}
 }
 
-// TestDisturbanceShares: about the configured share of requests is disturbed, and none without a
-// share.
+// TestDisturbanceShares: about the configured share of requests is disturbed, and without a share
+// no request.
 func TestDisturbanceShares(t *testing.T) {
 	t.Parallel()
 	const requests = 4000
@@ -173,8 +173,8 @@ func TestCloseDropsLateEffects(t *testing.T) {
 	})
 }
 
-// TestALateEffectPassesAVoid: a request that is under way takes effect although it was voided in
-// the meantime, and stays in effect over a restart.
+// TestALateEffectPassesAVoid: a request in progress takes effect although it was voided in the
+// meantime, and the effect outlives a restart.
 func TestALateEffectPassesAVoid(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

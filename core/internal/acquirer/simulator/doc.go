@@ -8,7 +8,7 @@
 //
 //   - Memory holds two generations of 25,000 references. When the younger is full, the older is
 //     dropped. A dropped reference counts as never seen.
-//   - The journal is two files of about 8 MiB: the path given to Open and the same with ".1" behind
+//   - The journal is two files of about 8 MiB: the path given to Open, and that path with the suffix
 //     it. Each effect is one line, which the operating system has before the response is sent. So
 //     it survives the death of every process. No line is fsynced: it does not survive a power cut.
 //     It holds references, responses and amounts, never a card number or CVC. Several processes of
@@ -17,11 +17,11 @@
 //
 // When an effect happens:
 //
-//   - slow: at the end of the delay. A caller that leaves before gets ErrUnknown, and there is no
+//   - slow: at the end of the delay. If the caller's context ends before, the caller gets ErrUnknown,
 //     effect.
 //   - timeout_before: never. The caller gets ErrUnknown once its context or the delay ends.
-//   - timeout_after: at once, but the caller gets ErrUnknown as above. Inquire, or the same request
-//     again, returns the outcome.
+//   - timeout_after: immediately, but the caller gets ErrUnknown as above. Inquire, or a repeated
+//     request, returns the outcome.
 //   - late: the caller gets ErrUnknown as above. After effect_ms on the clock the request has its
 //     effect, even if it was voided meanwhile. Before that, Inquire does not find it. A void after
 //     that releases it, and Inquire shows it.

@@ -11,7 +11,7 @@ func OpenSmall(cfg Config, generation int, segment int64) (*Simulator, error) {
 	return open(cfg, limits{generation: generation, segment: segment})
 }
 
-// Embedded is the text of default.yaml.
+// Embedded returns the text of default.yaml.
 func Embedded() []byte { return embedded }
 
 // Known reports whether a request with this reference took effect, without a disturbance.

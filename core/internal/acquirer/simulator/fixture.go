@@ -11,7 +11,7 @@ import (
 // TestCard is an entry of the catalogue, for documentation. Its number is a published test number,
 // not a secret.
 type TestCard struct {
-	PaymentMethod string // pm_card_…, or empty where the card is reached by its number only
+	PaymentMethod string // pm_card_…, or empty if only the card's number selects it
 	Number        string // digits
 	Brand         string // a card brand of the v1 contract
 	Approved      bool
@@ -41,8 +41,8 @@ func (e cardEntry) testCard() TestCard {
 	return t
 }
 
-// DefaultPaymentMethod is the fixture that `payment_method: "card"` without a card means in test
-// mode.
+// DefaultPaymentMethod returns the fixture that `payment_method: "card"` without a card means in
+// test mode.
 func (s *Simulator) DefaultPaymentMethod() string { return s.catalogue.defaultPaymentMethod }
 
 // Fixture returns the card of a test payment method such as pm_card_visa. It has no CVC, and
@@ -57,5 +57,5 @@ func (s *Simulator) Fixture(paymentMethod string) (acquirer.Card, bool) {
 	return acquirer.Card{Number: secret.New(number), ExpMonth: int(time.December), ExpYear: year}, true
 }
 
-// Fixtures lists the catalogue's cards in its order. The slice is the caller's.
+// Fixtures lists the catalogue's cards in its order. The caller may change the slice.
 func (s *Simulator) Fixtures() []TestCard { return slices.Clone(s.catalogue.testCards) }

@@ -80,7 +80,7 @@ func (j *journal) lockFile() (current bool, err error) {
 	}
 }
 
-// open opens the file, of which nothing is read yet.
+// open opens the file without reading it.
 func (j *journal) open() (err error) {
 	j.loaded, j.size = false, 0
 	if j.file, err = durable.OpenFile(j.path, os.O_RDWR|os.O_APPEND, 0o600); err == nil {
@@ -89,8 +89,8 @@ func (j *journal) open() (err error) {
 	return err
 }
 
-// read applies the lines up to end. It cuts off an unfinished last line, whose effect never took
-// place: the process that wrote the line held the lock, so it has ended.
+// read applies the lines up to end. It cuts off an unfinished last line. Its effect never took
+// place: the process that wrote it held the lock, so the process has ended.
 func (j *journal) read(end int64) error {
 	if j.loaded && j.size == end {
 		return nil
@@ -114,7 +114,7 @@ func (j *journal) read(end int64) error {
 // load fills the memory from the older file and the lines of the younger one.
 func (j *journal) load(younger []byte) error {
 	j.memory.clear()
-	// Two generations hold no more, so older lines are not worth the time.
+	// Older lines do not fit into the two generations, so they are not read.
 	younger, left := lastLines(younger, 2*j.limits.generation)
 	if left > 0 {
 		older, err := os.ReadFile(j.path + ".1")

@@ -38,9 +38,9 @@ func TestJournal_survives(t *testing.T) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	s := mustOpen(t, simulator.Config{Journal: path})
-	for reference, answer := range want {
-		if got, err := s.Inquire(t.Context(), reference); err != nil || got != answer {
-			t.Errorf("%s: got %+v, %v, want %+v", reference, got, err, answer)
+	for reference, response := range want {
+		if got, err := s.Inquire(t.Context(), reference); err != nil || got != response {
+			t.Errorf("%s: got %+v, %v, want %+v", reference, got, err, response)
 		}
 	}
 	if got := mustFollow(t, s.Capture, "cap_2", "txn_1", 1); got.Approved {
@@ -88,7 +88,7 @@ func TestJournal_damage(t *testing.T) {
 }
 
 // TestJournal_tornBesideAnother: a process was killed in the middle of a line. The other processes
-// go on, and the half of the line has no effect.
+// continue, and the partial line has no effect.
 func TestJournal_tornBesideAnother(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "journal")
@@ -265,7 +265,7 @@ func mustRead(tb testing.TB, path string) []byte {
 	return text
 }
 
-// remembered counts the requests from the last one back that are still found.
+// remembered counts, from the last request backwards, the requests that are still found.
 func remembered(tb testing.TB, s *simulator.Simulator, requests int) int {
 	tb.Helper()
 	found := 0
@@ -279,7 +279,7 @@ func remembered(tb testing.TB, s *simulator.Simulator, requests int) int {
 }
 
 // TestJournal_finalCapture: the line of a final capture has the flag, the line of another capture
-// does not, and both are read again. The order of the requests that follow is free.
+// does not, and both are read again. The following requests may come in any order.
 func TestJournal_finalCapture(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "journal")
@@ -305,9 +305,9 @@ func TestJournal_finalCapture(t *testing.T) {
 		}
 	}
 	s = mustOpen(t, simulator.Config{Journal: path})
-	for reference, answer := range want {
-		if got, err := s.Inquire(t.Context(), reference); err != nil || got != answer {
-			t.Errorf("%s: got %+v, %v, want %+v", reference, got, err, answer)
+	for reference, response := range want {
+		if got, err := s.Inquire(t.Context(), reference); err != nil || got != response {
+			t.Errorf("%s: got %+v, %v, want %+v", reference, got, err, response)
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 	pan "github.com/causeway-pay/causeway/shared/card"
 )
 
-// judge decides an authorization by the catalogue alone.
+// judge decides an authorization only by the catalogue.
 func (s *Simulator) judge(r acquirer.Authorize, c card) record {
 	now := s.clock.Now()
 	if r.PriorCode != "" {
@@ -64,7 +64,7 @@ func (s *Simulator) judgeFunds(rec *record, r acquirer.Authorize, rule postalRul
 	rec.balance = rule.balance
 }
 
-// judgeSource judges the payment source, apart from the outcome of a test card.
+// judgeSource judges the payment source, without the outcome of a test card.
 func (s *Simulator) judgeSource(r acquirer.Authorize, now time.Time) verdict {
 	if !r.BankAccount.Number.IsZero() {
 		return s.judgeBankAccount(r.BankAccount, r.Amount)

@@ -29,7 +29,7 @@ func (m *memory) get(k key) (record, bool) {
 // apply records e. An approved void also marks the request that it names as voided.
 func (m *memory) apply(e effect) {
 	own, _ := m.get(e.id.key())
-	e.record.voided = own.voided && e.record.verdict != approved // an approved one came late, and no void stopped it
+	e.record.voided = own.voided && e.record.verdict != approved // a late approved request, which no void stopped
 	m.put(e.id.key(), e.record)
 	if !e.voids() {
 		return

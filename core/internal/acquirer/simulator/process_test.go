@@ -122,9 +122,9 @@ func launch(t *testing.T, task, journal string) (p *programtest.Program, begin f
 	return p, begin
 }
 
-// TestJournal_twoProcesses has two processes request the same authorizations of different amounts.
-// One voids each, and the other captures it. Each request takes effect once, and both processes
-// decide by the same order.
+// TestJournal_twoProcesses lets two processes request the same authorizations of different amounts.
+// One process voids each authorization, and the other captures it. Each request takes effect once,
+// and both processes see the same order.
 func TestJournal_twoProcesses(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "journal")

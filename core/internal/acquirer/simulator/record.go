@@ -21,7 +21,7 @@ const (
 	capture   kind = 'c'
 	void      kind = 'v'
 	refund    kind = 'r'
-	credit    kind = 'o' // money out, to where none came from
+	credit    kind = 'o' // an unlinked refund
 )
 
 // check is a check result, as the letter the journal writes.
@@ -35,7 +35,7 @@ const (
 	notProcessed check = 'x'
 )
 
-// checkNames are the words of the v1 contract.
+// checkNames are the results of checks, as the v1 contract names them.
 var checkNames = map[v1.CheckResult]check{
 	v1.CheckResultMatch:        match,
 	v1.CheckResultNoMatch:      noMatch,
@@ -60,7 +60,7 @@ func (c check) String() string {
 	return ""
 }
 
-// letter is the letter that the journal has for a check, a dash if it was not requested.
+// letter returns the letter that the journal has for a check, a dash if it was not requested.
 func (c check) letter() byte {
 	if c == 0 {
 		return '-'
@@ -79,7 +79,7 @@ func (c codes) shown() acquirer.ResultCodes {
 	return acquirer.ResultCodes{AVS: letter(c.avs), CVC: letter(c.cvc), CAVV: letter(c.cavv)}
 }
 
-// letters are the letters that the journal has for codes, a dash for no code.
+// letters returns the letters that the journal has for codes, a dash for no code.
 func (c codes) letters() []byte {
 	out := []byte{c.avs, c.cvc, c.cavv}
 	for i, b := range out {
@@ -97,7 +97,7 @@ func letter(b byte) string {
 	return string(rune(b))
 }
 
-// declineCodes gives each decline code of the v1 contract a number. The first is no decline.
+// declineCodes gives each decline code of the v1 contract a number. The first is not a decline.
 var declineCodes = [...]v1.DeclineCode{
 	"", v1.DeclineCodeGenericDecline, v1.DeclineCodeInsufficientFunds, v1.DeclineCodeCallIssuer, v1.DeclineCodePickupCard,
 	v1.DeclineCodeLostCard, v1.DeclineCodeStolenCard, v1.DeclineCodeExpiredCard, v1.DeclineCodeIncorrectCvc,
@@ -118,10 +118,10 @@ var approved verdict
 func newVerdict(decline, response string) (verdict, error) {
 	i := slices.Index(declineCodes[:], v1.DeclineCode(decline))
 	if i <= 0 {
-		return verdict{}, fmt.Errorf("decline_code: %q is none of the contract", decline)
+		return verdict{}, fmt.Errorf("decline_code: %q is not a code of the contract", decline)
 	}
 	if len(response) != 2 || !upperAlphanumeric(response) || response == "00" {
-		return verdict{}, fmt.Errorf("response_code: %q is not two capital letters or digits that mean a decline", response)
+		return verdict{}, fmt.Errorf("response_code: %q: want two capital letters or digits that mean a decline", response)
 	}
 	return verdict{decline: uint8(i), response: [2]byte([]byte(response))}, nil //nolint:gosec // an index of fifteen
 }
@@ -136,14 +136,14 @@ type record struct {
 	checks  checks
 	codes   codes
 	prior   [6]byte // the code that the issuer approved under before, filled up with zeroes
-	arrives int64   // when a late request has its effect, Unix milliseconds; 0 for at once
+	arrives int64   // when a late request has its effect, Unix milliseconds; 0 for immediately
 	kind    kind
 	network bool // the card network saw it
 	voided  bool // a void named this reference
 	final   bool // a capture that, if approved, releases the rest of its authorization
 }
 
-// filtered reports a decline by the acquirer's own checks, after the issuer had approved. Such a
+// filtered reports a decline by the acquirer's own checks after the issuer's approval. Such a
 // payment also has the issuer's codes.
 func (r record) filtered() bool {
 	code := declineCodes[r.verdict.decline]
@@ -373,7 +373,7 @@ func upperAlphanumeric(s string) bool {
 	return true
 }
 
-// identify refuses references that cannot stand in a line of the journal.
+// identify refuses references that a line of the journal cannot contain.
 func identify(reference string) (identity, error) {
 	const longest = 128
 	if reference == "" || len(reference) > longest {

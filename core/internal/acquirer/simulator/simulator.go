@@ -18,8 +18,8 @@ type Config struct {
 	// Journal is the path of the file that outlives the process. Several processes of one machine may
 	// share it: they are then one acquirer. "" keeps the recording in memory, for unit tests.
 	Journal string
-	// Clock dates authorizations and test cards, and decides which cards have expired; nil means the
-	// machine's.
+	// Clock sets the times of authorizations and test cards, and decides which cards have expired; nil
+	// means the machine's.
 	Clock clock.Clock
 }
 
@@ -29,7 +29,7 @@ type Simulator struct {
 	clock     clock.Clock
 	delays    *delays
 
-	mu      sync.Mutex // guards the fields below, and puts effects in one order
+	mu      sync.Mutex // guards the fields below, and serializes the effects
 	memory  *memory
 	journal *journal // nil without one
 	closed  bool
@@ -39,8 +39,8 @@ var errClosed = errors.New("closed")
 
 var _ acquirer.Acquirer = (*Simulator)(nil)
 
-// Open loads the catalogue and the journal. It refuses a catalogue with a mistake with an error
-// that names every wrong entry. It skips unreadable journal lines, because a crash may leave them.
+// Open loads the catalogue and the journal. For a catalogue with mistakes it returns an error that
+// names every wrong entry. It skips unreadable journal lines, because a crash may leave them.
 func Open(cfg Config) (*Simulator, error) {
 	return open(cfg, limits{generation: generationSize, segment: segmentSize})
 }
@@ -93,8 +93,9 @@ func (s *Simulator) Close() error {
 	return nil
 }
 
-// Authorize implements acquirer.Acquirer by the rules of the catalogue. The first that decides
-// counts: the outcome of the card, its expiry, the CVC, the postal code.
+// Authorize implements acquirer.Acquirer by the rules of the catalogue. It checks the outcome of
+// the card, its expiry, the CVC and the postal code, in this order. The first rule that decides
+// counts.
 func (s *Simulator) Authorize(ctx context.Context, r acquirer.Authorize) (acquirer.Answer, error) {
 	return s.disturb(ctx, "authorize", func(ctx context.Context, late bool) (acquirer.Answer, error) {
 		return s.authorize(ctx, r, late)
@@ -189,8 +190,8 @@ func (s *Simulator) follow(ctx context.Context, k kind, r acquirer.Follow, late 
 	return s.commit(effect{id: id, reference: r.Reference, authorization: r.Authorization, late: late, record: rec})
 }
 
-// recall returns the earlier response to a request of a kind. If the card responds at once, commit
-// finds it.
+// recall returns the earlier response to a request of a kind. If the card responds immediately,
+// commit finds it.
 func (s *Simulator) recall(id identity, k kind, c card) (acquirer.Answer, bool, error) {
 	if c.behaviour == answersAtOnce {
 		return acquirer.Answer{}, false, nil
@@ -235,18 +236,18 @@ func (s *Simulator) unlock() {
 	s.mu.Unlock()
 }
 
-// effect is a request that is about to happen, with the response that it gets unless an earlier
-// request decides otherwise.
+// effect is a request that is about to take effect, with its response unless an earlier request
+// decides otherwise.
 type effect struct {
 	id            identity
 	reference     string
 	authorization string // empty for an authorization itself
-	late          bool   // a void that was there first does not stop it
+	late          bool   // an earlier void does not stop it
 	record        record
 }
 
-// commit makes the effect happen once. It repeats the response to a repeated reference, and
-// otherwise writes the journal before it responds.
+// commit carries out the effect once. For a repeated reference it repeats the response. Otherwise
+// it writes the journal before it responds.
 func (s *Simulator) commit(e effect) (acquirer.Answer, error) {
 	if err := s.lock(); err != nil {
 		return acquirer.Answer{}, err
@@ -270,8 +271,8 @@ func (s *Simulator) commit(e effect) (acquirer.Answer, error) {
 	return e.record.answer(e.id), nil
 }
 
-// decide judges e by the record of its reference, own, and by the record of the reference that it
-// names if that is known. ended reports that e had a response before.
+// decide judges e by own, the record of e's reference, and by the record of the reference that e
+// names, if any. ended reports that e already had a response.
 func (s *Simulator) decide(e *effect, own, named record, known bool) (answer acquirer.Answer, ended bool, err error) {
 	switch own.kind {
 	case none:

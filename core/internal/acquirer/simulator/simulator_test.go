@@ -34,7 +34,7 @@ func mustOpen(tb testing.TB, cfg simulator.Config) *simulator.Simulator {
 	return s
 }
 
-// request is an authorization of 19.99 on a fixture, by a payer who gave no address.
+// request returns an authorization of 19.99 on a fixture, by a payer who gave no address.
 func request(tb testing.TB, s *simulator.Simulator, reference, paymentMethod string) acquirer.Authorize {
 	tb.Helper()
 	card, ok := s.Fixture(paymentMethod)
@@ -78,7 +78,7 @@ func TestAuthorize(t *testing.T) {
 			t.Errorf("got %+v, want %+v", got, want)
 		}
 	})
-	t.Run("Captured at once never lapses", func(t *testing.T) {
+	t.Run("Captured immediately never lapses", func(t *testing.T) {
 		t.Parallel()
 		s := mustOpen(t, simulator.Config{})
 		r := request(t, s, "txn_1", "pm_card_visa")
@@ -109,7 +109,7 @@ func TestAuthorize(t *testing.T) {
 	})
 }
 
-// TestAuthorize_catalogue takes every card that responds at once.
+// TestAuthorize_catalogue takes every card that responds immediately.
 func TestAuthorize_catalogue(t *testing.T) {
 	t.Parallel()
 	s := mustOpen(t, simulator.Config{})
@@ -268,7 +268,7 @@ func TestRepeatedReference(t *testing.T) {
 			t.Errorf("got %v, want %v", err, acquirer.ErrUnavailable)
 		}
 	})
-	t.Run("Many at once", func(t *testing.T) {
+	t.Run("Many concurrently", func(t *testing.T) {
 		t.Parallel()
 		s := mustOpen(t, simulator.Config{})
 		var approved [64]acquirer.Answer

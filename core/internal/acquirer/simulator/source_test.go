@@ -11,7 +11,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// debit is a direct debit of 20.00.
+// debit returns a direct debit of 20.00.
 func debit(number string) acquirer.Authorize {
 	return acquirer.Authorize{
 		Reference: "txn_1", Amount: 2000, Currency: "usd", Capture: true,

@@ -17,7 +17,7 @@ type Trigger struct {
 	Outcome string // approved, or the decline code
 }
 
-// Triggers lists all entries of the catalogue that are no cards, in the order of the payment's
+// Triggers lists all entries of the catalogue that are not cards, in the order of the payment's
 // fields. Each is generated from its entry.
 func (s *Simulator) Triggers() []Trigger { return slices.Clone(s.catalogue.triggers) }
 
@@ -30,7 +30,7 @@ func (doc document) triggers() []Trigger {
 	for _, value := range slices.Sorted(maps.Keys(doc.PostalCodes)) {
 		out = append(out, doc.PostalCodes[value].trigger(value, doc))
 	}
-	out = append(out, Trigger{"billing.address", "any other", fmt.Sprintf("what is given: `match`, letter `%s`; what is not: `not_provided`", doc.AVSCode), outcomeApproved})
+	out = append(out, Trigger{"billing.address", "any other", fmt.Sprintf("a given value: `match`, letter `%s`; a missing value: `not_provided`", doc.AVSCode), outcomeApproved})
 	out = append(out, Trigger{"three_d_secure.cavv", "any", fmt.Sprintf("`cavv_result_code` `%s`", doc.CAVVCode), outcomeApproved})
 	for _, r := range doc.Refusals {
 		of, effect := "amount of a "+r.Operation, "a "+r.Operation+" of exactly that is refused"
@@ -59,7 +59,7 @@ func (e cvcEntry) trigger(value string) Trigger {
 func (e postalEntry) trigger(value string, doc document) Trigger {
 	effects := []string{fmt.Sprintf("address line `%s`, postal code `%s`, letter `%s`", e.AddressLine, e.PostalCode, cmp.Or(e.Code, doc.AVSCode))}
 	if e.Approve > 0 {
-		effects = append(effects, fmt.Sprintf("approves %d at most, and declines with `%s` a larger payment that takes no part", e.Approve, doc.Declines.TooLittle.DeclineCode))
+		effects = append(effects, fmt.Sprintf("approves at most %d, and declines with `%s` if a larger payment does not accept a part", e.Approve, doc.Declines.TooLittle.DeclineCode))
 	}
 	if e.Balance != nil {
 		effects = append(effects, fmt.Sprintf("prepaid: balance %d left", *e.Balance))

@@ -14,8 +14,8 @@ type Rows[T any] struct {
 	ID   func(T) int64
 	// Bytes returns how many bytes the change of a row writes. Nil if it writes few.
 	Bytes func(T) int64
-	// Change changes rows from the first one on in one commit, and returns how many, at least one. An
-	// error has changed none of them.
+	// Change changes rows from the first one on in one commit, and returns how many, at least one. If
+	// it returns an error, no row has changed.
 	Change func(context.Context, []T) (int, error)
 	// Refused writes that a row was skipped, if a later pass would not find it else. Nil for nothing.
 	Refused func(context.Context, T) error

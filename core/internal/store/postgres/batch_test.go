@@ -70,7 +70,7 @@ func wantIdle(t *testing.T, q *postgres.Queue) {
 	}
 }
 
-// TestNextBatch: when a batch is written, the next one begins at once. It has all calls that wait.
+// TestNextBatch: when a batch is written, the next one begins immediately. It has all calls that wait.
 func TestNextBatch(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{1, 3} {
@@ -79,7 +79,7 @@ func TestNextBatch(t *testing.T) {
 			under := func(int) context.Context { return t.Context() }
 			q, all := oneBatch(t, n, under, func() {}, func(_ context.Context, all []int) error {
 				if batches++; batches > 1 || len(all) != n || time.Since(begun) > 0 {
-					t.Errorf("got a batch of %d after %s, want one of all %d at once", len(all), time.Since(begun), n)
+					t.Errorf("got a batch of %d after %s, want one of all %d at the same time", len(all), time.Since(begun), n)
 				}
 				return nil
 			})
@@ -140,8 +140,8 @@ func TestPanicWhileRowsAreReadPostgreSQL(t *testing.T) {
 }
 
 // TestCallerGivesUp: the context of a call ends while it waits, or while it leads the batch that is
-// written. Its number is written nevertheless: the response will be stored under the idempotency
-// key. Only a call whose context has ended before writes nothing.
+// written. Its number is still written, because the response will be stored under the idempotency
+// key. Only a call whose context has ended before its begin writes nothing.
 func TestCallerGivesUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

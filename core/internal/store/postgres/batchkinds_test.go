@@ -131,8 +131,8 @@ func (h *held) want(t *testing.T, want ...[]int) {
 	wantIdle(t, h.Queue)
 }
 
-// TestLargePayments: a tenant sends large payments. A batch has a bound of their data, and payments
-// of another tenant come first.
+// TestLargePayments: a tenant sends large payments. A batch bounds their data, and payments of
+// another tenant come first.
 func TestLargePayments(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -149,7 +149,7 @@ func TestLargePayments(t *testing.T) {
 	})
 }
 
-// TestSmallPayments: as many small payments as a batch has room for share it.
+// TestSmallPayments: as many small payments share a batch as its bound allows.
 func TestSmallPayments(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -70,7 +70,7 @@ func parse(text string, current func() (string, error)) (*source, error) {
 	config, err := pgxpool.ParseConfig(text)
 	given, errGiven := pgx.ParseConfig(text) // which keeps the parameters of pools
 	if err != nil || errGiven != nil {
-		return nil, errors.New("store: the URL of the database cannot be read: postgres://user:password@host:port/database")
+		return nil, errors.New("store: the database URL is invalid: want postgres://user:password@host:port/database")
 	}
 	_, sized := given.RuntimeParams["pool_max_conns"]
 	s := &source{config: config, sized: sized, patience: defaultPatience}

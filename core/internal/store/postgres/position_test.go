@@ -113,7 +113,7 @@ func TestLowWaterMarkPostgreSQL(t *testing.T) {
 }
 
 // TestWritersOfTheOtherLockPostgreSQL: while a fence has the first lock of writers, a command
-// shares the second one at once. It holds the mark back, too.
+// shares the second one immediately. It holds the mark back, too.
 func TestWritersOfTheOtherLockPostgreSQL(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -32,8 +32,8 @@ var reading = map[string]string{"statement_timeout": "30000"}
 type reads struct {
 	pool    *pgxpool.Pool
 	purpose store.Purpose
-	// patience is how long a read by id may take. Other reads may take that much longer than the
-	// time after which the server ends them.
+	// patience is how long a read by id may take. Other reads may last for patience after the time at
+	// which the server ends them.
 	patience time.Duration
 }
 
@@ -42,7 +42,7 @@ func (s *source) openReads(ctx context.Context, p store.Purpose) (*reads, error)
 	settings := maps.Clone(reading)
 	if d, ok := p.Time(ctx); ok {
 		settings["statement_timeout"] = strconv.FormatInt(d.Milliseconds(), 10)
-		// One read uses one of the server's processes.
+		// A read uses only one process of the server.
 		settings["max_parallel_workers_per_gather"], settings["jit"] = "0", "off"
 	}
 	of := &source{config: s.config.Copy(), sized: s.sized}
@@ -137,7 +137,7 @@ func (q query) row(ctx context.Context, args ...any) store.Scanner { return lazy
 // lazyRow is a row that is read when it is scanned.
 type lazyRow struct {
 	query
-	ctx  context.Context //nolint:containedctx // the caller's, which scans at once
+	ctx  context.Context //nolint:containedctx // the caller's, which scans immediately
 	args []any
 }
 

@@ -39,9 +39,9 @@ var hindrances = map[string]*regexp.Regexp{
 	"VACUUM FULL":    regexp.MustCompile(`(?i)\b(VACUUM FULL|CLUSTER|REINDEX (TABLE|INDEX) \w)`),
 }
 
-// everywhere are hindrances also within statements that harmless matches. There are two more words.
-// SEVERAL TABLES is a step that alters more than one large table. INTERRUPTIBLE is a step without a
-// transaction that does not follow the README.
+// everywhere are hindrances that also count within statements that harmless matches. Two more names
+// exist. SEVERAL TABLES is a step that alters more than one large table. INTERRUPTIBLE is a step
+// without a transaction that does not follow the README.
 var everywhere = map[string]*regexp.Regexp{
 	"VALIDATE": regexp.MustCompile(`(?i)\bNOT VALID\b(?s:.*)\bVALIDATE CONSTRAINT\b`),
 	"VOLATILE DEFAULT": regexp.MustCompile(`(?i)\bADD COLUMN [^,;]*\bDEFAULT [^,;]*` +

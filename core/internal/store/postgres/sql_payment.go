@@ -11,7 +11,7 @@ var paymentSQL = map[string]string{
 			$7::text, $8::text, $9::bigint, $10::bigint, $11::bigint, $12::bigint, $13::bigint, $14::text) ON CONFLICT
 				DO NOTHING`,
 	// Payments that would wait too long for a confirmation, because a clock was ahead when they were
-	// written. For a test merchant the time is that of its test clock.
+	// written. For a test merchant, its test clock is the time.
 	"selectUnconfirmedAhead": `SELECT id, merchant_id, live, expires_at FROM transactions
 		WHERE status = 'requires_confirmation' AND expires_at > $1::bigint AND expires_at > $1::bigint + CASE live
 			WHEN 0 THEN COALESCE((SELECT offset_ms FROM test_clocks c WHERE c.merchant_id = transactions.merchant_id), 0)

@@ -231,9 +231,8 @@ func TestTurnsWithoutAStandbyPostgreSQL(t *testing.T) {
 	other.Wait()
 }
 
-// TestTurnsBehindOneRowPostgreSQL: the commands of a merchant wait for one row, and so many that
-// some have no turn. The commands of another merchant are committed, so the server is not the
-// reason.
+// TestTurnsBehindOneRowPostgreSQL: more commands of a merchant wait for one row than there are
+// turns. The commands of another merchant are committed, so the server is not the reason.
 func TestTurnsBehindOneRowPostgreSQL(t *testing.T) {
 	t.Parallel()
 	source := pgtest.Schema(t)
@@ -359,7 +358,8 @@ func openStuckReads(t *testing.T) *store.DB {
 	return db
 }
 
-// TestHeartbeatBesideStuckReadsPostgreSQL: reads of clients that wait for a lock cost no heartbeat.
+// TestHeartbeatBesideStuckReadsPostgreSQL: heartbeats continue while reads of clients wait for a
+// lock.
 func TestHeartbeatBesideStuckReadsPostgreSQL(t *testing.T) {
 	t.Parallel()
 	db := openStuckReads(t)

@@ -22,7 +22,7 @@ func Migrate(ctx context.Context, db *sql.DB, d goose.Dialect, dir fs.FS, option
 		return fmt.Errorf("schema version: %w", err)
 	}
 	if current > target {
-		return fmt.Errorf("the data is of schema version %d, this build supports versions up to %d: use a newer build",
+		return fmt.Errorf("schema version %d of the data is newer than this build's %d: use a newer build",
 			current, target)
 	}
 	if current == target {

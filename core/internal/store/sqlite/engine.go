@@ -51,8 +51,8 @@ type request struct {
 	err   error // the result
 }
 
-// caller returns the caller with whose other commands this one shares its turns. All background
-// work is one caller. The commands of a tenant that end a step do not wait for its other commands.
+// caller returns the caller whose turns a command shares. All background work is one caller. The
+// commands of a tenant that end a step do not wait for its other commands.
 func (r *request) caller() any {
 	if r.Background() {
 		return nil

@@ -67,7 +67,7 @@ func (e *Engine) InterruptAtOnce() { e.log.long.grace = 0 }
 // Interrupt interrupts the running long reads.
 func (e *Engine) Interrupt() { e.log.long.interrupt() }
 
-// WaitAtMost sets how long a read waits that is held back. Call it while none begins.
+// WaitAtMost sets how long a held-back read waits. Call it while no read begins.
 func (e *Engine) WaitAtMost(d time.Duration) { e.log.long.wait, e.log.quick.wait = d, d }
 
 // HoldsReads reports whether long reads are held back.
@@ -205,7 +205,7 @@ func columnsOf(w *writer, p statement, parameters int) (int, error) {
 	return len(columns), errors.Join(err, rows.Err())
 }
 
-// parameters returns how many values a statement takes, whose parameters are ?, ?N or both.
+// parameters returns the number of values of a statement with the parameters ?, ?N or both.
 func parameters(text string) int {
 	most := 0
 	for i := 0; i < len(text); i++ {
@@ -224,5 +224,5 @@ func parameters(text string) int {
 	return most
 }
 
-// Parameters returns how many values a statement takes.
+// Parameters returns the number of values of a statement.
 func Parameters(text string) int { return parameters(text) }

@@ -100,8 +100,8 @@ func TestLaterOfABatchHidesItsRollback(t *testing.T) {
 	}
 }
 
-// TestWritesBehindALostBatch: a command that ignores a full disk and goes on writes nothing. It is
-// the first or a later one of its batch.
+// TestWritesBehindALostBatch: a command that ignores a full disk and continues writes nothing. The
+// cases are the first and a later command of a batch.
 func TestWritesBehindALostBatch(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

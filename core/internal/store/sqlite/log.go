@@ -82,7 +82,7 @@ func (l *writeAheadLog) size() int64 {
 
 // boundLog starts to empty the log if it is too large. The holder of the writer calls it after each
 // batch. While a read of another process, such as a backup, keeps the log from being emptied, the
-// next attempt is at twice the size. So lists do not wait again and again for nothing.
+// next attempt is at twice the size. So lists do not wait repeatedly without effect.
 func (e *engine) boundLog() {
 	l := e.log
 	size := l.size()

@@ -119,8 +119,8 @@ func (r *reading) wantHeld(t *testing.T) {
 	}
 }
 
-// TestLogBesideEndlessReads: each list, or read of background work, begins before the one before it
-// has ended. The write-ahead log stays below a bound.
+// TestLogBesideEndlessReads: each list, or read of background work, begins before the end of the
+// previous one. The write-ahead log stays below a bound.
 func TestLogBesideEndlessReads(t *testing.T) {
 	t.Parallel()
 	const writes, each = 200, 4 // writes during a read

@@ -45,7 +45,7 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	return conn, nil
 }
 
-// openPools opens the writing connection and the read pools of a file. vfs is the one of
+// openPools opens the writing connection and the read pools of a file. vfs is the VFS of
 // sqlitewal.Writing.
 func openPools(ctx context.Context, path, vfs string) (write *sql.DB, read pools, err error) {
 	if err := sqlitewal.Create(path); err != nil {

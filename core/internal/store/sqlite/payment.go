@@ -70,7 +70,7 @@ func (w *writer) FinishPayment(tx *store.Tx, r *store.OutcomeRecord) error {
 	return tx.CompleteKey(r.Claim, r.Status, r.Body)
 }
 
-// captureOf returns the capture of a payment that was captured at once.
+// captureOf returns the capture of a payment that was captured immediately.
 func captureOf(r *store.OutcomeRecord) *payment.Capture {
 	t := r.Transaction
 	return &payment.Capture{

@@ -69,7 +69,7 @@ func (e *engine) Each(
 // lazyRow is a row that is read when it is scanned.
 type lazyRow struct {
 	e       *engine
-	ctx     context.Context //nolint:containedctx // the caller's, which scans at once
+	ctx     context.Context //nolint:containedctx // the caller's, which scans immediately
 	purpose store.Purpose
 	s       *store.Statement
 	args    []any

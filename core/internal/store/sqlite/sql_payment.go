@@ -9,7 +9,7 @@ var paymentSQL = map[string]string{
 			partial, api_key_id, client_address)
 		VALUES (?, ?, ?, 'requires_confirmation', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 	// Payments that would wait too long for a confirmation, because a clock was ahead when they were
-	// written. For a test merchant the time is that of its test clock.
+	// written. For a test merchant, its test clock is the time.
 	"selectUnconfirmedAhead": `SELECT id, merchant_id, live, expires_at
 		FROM transactions INDEXED BY transactions_waiting
 			WHERE status = 'requires_confirmation' AND expires_at > ?1 AND expires_at > ?1 + CASE live WHEN 0

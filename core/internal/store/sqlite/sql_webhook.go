@@ -2,8 +2,8 @@ package sqlite
 
 import "github.com/causeway-pay/causeway/core/internal/store/columns"
 
-// stepQueues begins a statement on the endpoints with pending deliveries. It steps from endpoint
-// to endpoint through the index, so a long queue of one costs the others nothing.
+// stepQueues begins a statement on the endpoints with pending deliveries. It steps from endpoint to
+// endpoint through the index, so a long queue of one endpoint costs the others no time.
 const stepQueues = `WITH RECURSIVE step (endpoint) AS (
 	SELECT MIN(endpoint_id) FROM webhook_deliveries INDEXED BY webhook_deliveries_due WHERE status = 'pending'
 	UNION ALL

@@ -227,8 +227,8 @@ func TestLargeCommandsOfOneMerchant(t *testing.T) {
 	}
 }
 
-// TestSlowCommandsShareNoBatch: quick commands are committed without the slow command of a caller
-// whose earlier ones were slow.
+// TestSlowCommandsShareNoBatch: quick commands are committed in another batch than the slow command
+// of a caller with earlier slow commands.
 func TestSlowCommandsShareNoBatch(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -1,4 +1,4 @@
 package main
 
-// Run is the program but for its exit.
+// Run is the program without its exit.
 var Run = run

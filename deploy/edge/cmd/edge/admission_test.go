@@ -66,7 +66,7 @@ func TestUnfinishedBodiesOfDocuments(t *testing.T) {
 	client := b.http2()
 	for method, want := range map[string]int{http.MethodGet: 200, http.MethodPost: 405} {
 		for _, length := range []int64{52, -1} {
-			rest, _ := io.Pipe() // nothing comes of it
+			rest, _ := io.Pipe() // it never has data
 			r, err := http.NewRequestWithContext(t.Context(), method, "https://trust.example.com/calendar.ics", rest)
 			if err != nil {
 				t.Fatal(err)
@@ -95,7 +95,7 @@ func TestPortsOfEarlyResponses(t *testing.T) {
 	} {
 		client := b.http2()
 		for range 32 {
-			rest, _ := io.Pipe() // nothing comes of it
+			rest, _ := io.Pipe() // it never has data
 			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://"+host+upstream.path, rest)
 			if err != nil {
 				t.Fatal(err)
@@ -166,7 +166,7 @@ func (b *bed) unfinished(t *testing.T, path string, n, size int) (stop func()) {
 	var ended sync.WaitGroup
 	client := b.http2()
 	for range n {
-		rest, _ := io.Pipe() // nothing comes of it
+		rest, _ := io.Pipe() // it never has data
 		body := struct {
 			io.Reader
 			io.Closer

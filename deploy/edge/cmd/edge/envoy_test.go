@@ -13,7 +13,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
 )
 
-// answer is a response from Envoy.
+// response is a response from Envoy.
 type response struct {
 	status int
 	header http.Header
@@ -263,7 +263,7 @@ func TestResponsesOfEnvoy(t *testing.T) {
 			t.Errorf("%s: got %v %s", name, tt.got.header, tt.got.body)
 		}
 		if _, twice := ids[decoded.Error.RequestID]; twice {
-			t.Errorf("%s: the id is another's: %s", name, decoded.Error.RequestID)
+			t.Errorf("%s: an earlier response has the same id: %s", name, decoded.Error.RequestID)
 		}
 		ids[decoded.Error.RequestID] = struct{}{}
 	}

@@ -96,7 +96,7 @@ func (m *Main) Command(ctx context.Context, args []string) error {
 		"": m.serve, "serve": m.serve, "check": m.check, "bootstrap": m.bootstrap, "static": m.static,
 	}[word]
 	if !known {
-		return program.Misused(m.Stderr, name, "%q is no command", word)
+		return program.Misused(m.Stderr, name, "%q is not a command", word)
 	}
 	if f.config == "" {
 		return program.Misused(m.Stderr, name, "--config is required")

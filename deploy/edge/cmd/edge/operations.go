@@ -48,7 +48,7 @@ func (e *edge) dump(w http.ResponseWriter, r *http.Request) {
 	}
 	dump, err := snap.Dump()
 	if err != nil {
-		e.frame.Log.ErrorContext(r.Context(), "edge: dump", slog.Any("error", err))
+		e.frame.Log.ErrorContext(r.Context(), "edge: the dump failed", slog.Any("error", err))
 		e.respond(w, r, http.StatusInternalServerError, map[string]any{"status": "failed"})
 		return
 	}

@@ -117,5 +117,5 @@ func TestRateOfPlainHTTP(t *testing.T) {
 		}
 		return
 	}
-	t.Error("ten requests at once were taken")
+	t.Error("ten concurrent requests were accepted")
 }

@@ -106,10 +106,10 @@ func TestRate(t *testing.T) {
 		})
 		return
 	}
-	t.Error("ten requests at once were taken")
+	t.Error("ten concurrent requests were accepted")
 }
 
-// TestRateOfPublicDocuments checks that a client address gets only some public documents at once.
+// TestRateOfPublicDocuments checks that a client address gets only some public documents at the same time.
 // They are much longer than a request. Its other requests are served.
 func TestRateOfPublicDocuments(t *testing.T) {
 	t.Parallel()
@@ -144,7 +144,7 @@ func TestRateOfPublicDocumentsOfANetwork(t *testing.T) {
 	}
 	var got atomic.Int64
 	var all sync.WaitGroup
-	for _, client := range clients { // at once, after all handshakes: the bucket fills up again with time
+	for _, client := range clients { // at the same time, after all handshakes: the bucket fills up again with time
 		all.Go(func() { got.Add(getDocuments(t, client)) })
 	}
 	all.Wait()
@@ -156,7 +156,7 @@ func TestRateOfPublicDocumentsOfANetwork(t *testing.T) {
 	}
 }
 
-// documents is fewer public documents than an address gets at once.
+// documents is fewer public documents than an address gets at the same time.
 const documents = 90
 
 // getDocuments requests public documents in one write. It returns the number of requests that the

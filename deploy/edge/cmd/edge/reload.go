@@ -56,13 +56,14 @@ func (e *edge) again(ctx context.Context) {
 	if err != nil {
 		reason := err.Error()
 		e.refusal.Store(&reason)
-		e.frame.Log.ErrorContext(ctx, "edge: configuration refused, the present one stays", slog.Any("error", err))
+		e.frame.Log.ErrorContext(ctx, "edge: the configuration was rejected; the previous one stays in effect",
+			slog.Any("error", err))
 		return
 	}
 	e.refusal.Store(nil)
-	e.frame.Log.InfoContext(ctx, "edge: configuration read again")
+	e.frame.Log.InfoContext(ctx, "edge: the configuration was read again")
 	if err := publishPolicy(ctx, e.publisher, c); err != nil {
-		e.frame.Log.ErrorContext(ctx, "edge: the TLS policy is not published: it is retried", slog.Any("error", err))
+		e.frame.Log.ErrorContext(ctx, "edge: the TLS policy was not published; it is retried", slog.Any("error", err))
 	}
 }
 

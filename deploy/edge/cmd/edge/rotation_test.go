@@ -45,7 +45,7 @@ func TestRotation(t *testing.T) {
 	}
 	stats := e.Get(t, "/stats?filter=listener_manager.listener_(modified|in_place_updated)")
 	if !strings.Contains(stats, "listener_modified: 0") {
-		t.Errorf("the listener was made anew: %s", stats)
+		t.Errorf("the listener was created again: %s", stats)
 	}
 	serial := strings.ToLower(last.Leaf.NotAfter.UTC().Format("2006-01-02T15:04:05"))
 	e.Wait(t, "has another fingerprint than its certificate", func() bool {
@@ -212,7 +212,7 @@ func TestReload(t *testing.T) {
 		return b.ask(t, b.client(nil), "GET", "https://"+host+"/later/x", "").status == 200
 	})
 	for more, reason := range map[string]string{
-		"routes: [{path: /a, upstream: nowhere}]": "is none of upstreams",
+		"routes: [{path: /a, upstream: nowhere}]": "is not in upstreams",
 		"tls: {minimum_version: '1.0'}":           "weaker than the TLS policy",
 		"unknown: 1":                              "unknown key",
 		"admin: 127.0.0.1:1":                      "takes a restart",

@@ -93,7 +93,8 @@ func (e *edge) open(ctx context.Context) error {
 		}
 	}
 	if e.config.HopSecret.IsZero() {
-		e.frame.Log.WarnContext(ctx, "CAUSEWAY_HOP_SECRET is not set: the programs behind Envoy count all clients as one")
+		e.frame.Log.WarnContext(ctx, "CAUSEWAY_HOP_SECRET is not set, so the programs behind Envoy count all clients as "+
+			"one: set the same on all programs")
 	}
 	metrics := serve.NewMetrics()
 	e.counts = rollout.NewMetrics()

@@ -18,7 +18,7 @@ import (
 
 const (
 	unavailable = "503 service_unavailable"
-	lost        = "502 answer_lost"
+	lost        = "502 response_lost"
 
 	fine = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 )
@@ -129,7 +129,7 @@ func unsentBed(t *testing.T) (b *bed, leaves net.Listener) {
 }
 
 // TestUnavailableIsUnsent checks that service_unavailable means no effect. Envoy may return it for
-// an upstream only if the upstream got no part of the request. Every other failure is answer_lost.
+// an upstream only if the upstream got no part of the request. Every other failure is response_lost.
 func TestUnavailableIsUnsent(t *testing.T) {
 	t.Parallel()
 	b, leaves := unsentBed(t)

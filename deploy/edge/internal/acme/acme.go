@@ -62,7 +62,7 @@ var _ certfile.Source = (*Source)(nil)
 // Status is the state of the source.
 type Status struct {
 	Renewal  time.Time // of the present certificate; zero without one
-	Serial   string    // of that certificate; "" if it does not fit, so that it is replaced at once
+	Serial   string    // of that certificate; "" if it does not fit, so that it is replaced immediately
 	Failures int       // consecutive failed attempts
 	Err      error     // of the last attempt, nil if it succeeded
 	Next     time.Time // the next attempt; zero after a success
@@ -109,11 +109,11 @@ func New(s Settings) (*Source, error) {
 func (s *Settings) check() error {
 	switch {
 	case s.Directory == "" || s.Folder == "":
-		return errors.New("acme: a directory of the authority and a folder are needed")
+		return errors.New("acme: certificates.acme.directory and data are required")
 	case len(s.Hosts) == 0:
-		return errors.New("acme: no host to get a certificate for")
+		return errors.New("acme: hosts: want at least one")
 	case !s.HTTP01 && !s.TLSALPN01:
-		return errors.New("acme: neither http-01 nor tls-alpn-01 may be used")
+		return errors.New("acme: challenges: want http-01, tls-alpn-01 or both")
 	}
 	if err := s.Policy.Takes(&ecdsa.PublicKey{Curve: elliptic.P256()}); err != nil {
 		return fmt.Errorf("acme: %w", err)

@@ -135,7 +135,7 @@ func (r *run) next(t *testing.T) certfile.Update {
 	case u := <-r.updates:
 		return u
 	case <-time.After(programtest.Patience):
-		t.Fatalf("nothing came of it; log:\n%s", r.log)
+		t.Fatalf("got no update; log:\n%s", r.log)
 		return certfile.Update{}
 	}
 }
@@ -376,7 +376,7 @@ func TestRestartKeepsWhatItHas(t *testing.T) {
 	more := start(t, p, folder, func(s *acme.Settings) { s.Hosts = append([]string{"new.example.test"}, hostsOf(t)...) })
 	more.failure(t, "connection refused") // one more host: the stored certificate lacks it
 	if at := more.source.Renews(first.Leaf()); at.After(more.clock.Fake.Now()) {
-		t.Errorf("it is replaced at once, but renews at %s", at)
+		t.Errorf("it is replaced immediately, but renews at %s", at)
 	}
 	more.stop()
 
@@ -403,7 +403,7 @@ func TestAnotherAuthority(t *testing.T) {
 		t.Error("what was kept is not served")
 	}
 	if at := r.source.Renews(first.Leaf()); at.After(r.clock.Fake.Now()) {
-		t.Errorf("the other authority replaces it at once, but it renews at %s", at)
+		t.Errorf("the other authority replaces it immediately, but it renews at %s", at)
 	}
 	second := r.pair(t)
 	wantIssued(t, other, second)

@@ -78,8 +78,8 @@ func (s *Source) connections(ctx context.Context, listener net.Listener) iter.Se
 			case ctx.Err() != nil || errors.Is(err, net.ErrClosed):
 				return
 			}
-			s.Log.WarnContext(ctx, "acme: no connection accepted: it is retried", slog.Any("error", err),
-				slog.Duration("pause", pause))
+			s.Log.WarnContext(ctx, "acme: the listener for challenges accepted no connection; it is retried",
+				slog.Any("error", err), slog.Duration("pause", pause))
 			retry := time.NewTimer(pause)
 			select {
 			case <-ctx.Done():

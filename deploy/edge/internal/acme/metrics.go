@@ -10,7 +10,7 @@ type counts struct {
 func newCounts() counts {
 	c := counts{attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "causeway_edge_acme_attempts_total",
-		Help: "Certificates that were ordered from the authority, by what came of it: issued or failed.",
+		Help: "Orders of a certificate at the authority, by result: issued or failed.",
 	}, []string{"outcome"})}
 	c.attempts.WithLabelValues("issued")
 	c.attempts.WithLabelValues("failed")
@@ -21,8 +21,9 @@ func (c counts) attempt(outcome string) { c.attempts.WithLabelValues(outcome).In
 
 var (
 	renewalSeries = prometheus.NewDesc("causeway_edge_acme_renewal_timestamp_seconds",
-		"When the present certificate is to be renewed.", nil, nil)
-	failureSeries = prometheus.NewDesc("causeway_edge_acme_failures", "Orders that failed since one succeeded.", nil, nil)
+		"When the next renewal of the present certificate is due.", nil, nil)
+	failureSeries = prometheus.NewDesc("causeway_edge_acme_failures",
+		"Failed orders since the last successful one.", nil, nil)
 )
 
 // Describe implements prometheus.Collector.

@@ -130,6 +130,6 @@ func (r *running) ask(ctx context.Context) {
 	}
 	r.state.Advice = &advice
 	if err := r.store.saveState(ctx, r.state); err != nil {
-		r.Log.WarnContext(ctx, "acme: the state is not kept", slog.Any("error", err))
+		r.Log.WarnContext(ctx, "acme: the state was not written to the folder of data; it is retried", slog.Any("error", err))
 	}
 }

@@ -17,7 +17,7 @@ func (s *Source) Run(ctx context.Context, tell func(context.Context, certfile.Up
 	defer s.cache.Stop()
 	kept, err := s.store.load(ctx)
 	if refusal := (*certfile.RefusalError)(nil); errors.As(err, &refusal) {
-		s.Log.WarnContext(ctx, "acme: the certificate that was kept cannot be read, so another one is ordered",
+		s.Log.WarnContext(ctx, "acme: the stored certificate cannot be read, so another one is ordered",
 			slog.Any("error", err))
 	} else if err != nil {
 		return err
@@ -50,7 +50,7 @@ type running struct {
 }
 
 // resume continues with the pair of an earlier run. A pair that has expired, or lacks a host, is
-// replaced at once.
+// replaced immediately.
 func (r *running) resume(ctx context.Context, pair *certfile.Pair) {
 	if !r.state.Tried.IsZero() && r.state.Failures > 0 {
 		r.next = r.state.Tried.Add(min(restartWait, pause(r.state.Failures, 0, 0)))
@@ -61,7 +61,7 @@ func (r *running) resume(ctx context.Context, pair *certfile.Pair) {
 	r.report("", r.Clock.Now()) // until step finds that it fits
 	warnings, err := r.examine(pair)
 	if err != nil {
-		r.Log.WarnContext(ctx, "acme: the certificate that was kept does not fit any more, so another one is ordered",
+		r.Log.WarnContext(ctx, "acme: the stored certificate does not fit the configuration, so another one is ordered",
 			slog.Any("error", err))
 		return
 	}
@@ -115,7 +115,7 @@ func (r *running) attempt(ctx context.Context, now time.Time) (*certfile.Pair, e
 		Jitter: rand.Float64(), //nolint:gosec // it spreads load
 	}
 	if err := r.store.saveState(ctx, r.state); err != nil { // the pair is stored; only the time of its issue is lost
-		r.Log.WarnContext(ctx, "acme: the state is not kept", slog.Any("error", err))
+		r.Log.WarnContext(ctx, "acme: the state was not written to the folder of data; it is retried", slog.Any("error", err))
 	}
 	at := newIssued(pair.Leaf(), r.state).due(r.RenewAfter)
 	r.Log.InfoContext(ctx, "acme: a certificate was issued", slog.String("serial", r.state.Serial),

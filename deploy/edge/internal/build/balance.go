@@ -25,7 +25,7 @@ func several(c *clusterv3.Cluster) bool {
 
 // balance sends requests only to healthy servers, or to all if none is healthy. A server that
 // refuses or breaks connections is excluded for a second or more, before its health is known. Its
-// responses do not count there: if the store is away, all servers return 503.
+// responses do not count there: while the store is unavailable, all servers return 503.
 func balance(c *clusterv3.Cluster) {
 	c.CommonLbConfig = &clusterv3.Cluster_CommonLbConfig{HealthyPanicThreshold: &typev3.Percent{Value: 1}}
 	c.OutlierDetection = &clusterv3.OutlierDetection{
@@ -44,7 +44,7 @@ func balance(c *clusterv3.Cluster) {
 	}
 }
 
-// healthChecks adds the timing to a health check. An unhealthy response excludes a server at once,
+// healthChecks adds the timing to a health check. An unhealthy response excludes a server immediately,
 // a missing one after the third time.
 func healthChecks(c *clusterv3.Cluster, by *corev3.HealthCheck) []*corev3.HealthCheck {
 	often := watched

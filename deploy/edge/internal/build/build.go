@@ -61,7 +61,7 @@ func Build(in Input) (Resources, error) {
 	}
 	bare := len(in.Certificates) == 0
 	if bare && (in.Static || in.Config.Certificates.ACME == nil) || len(in.Certificates) > 2 {
-		return Resources{}, errors.New("build: one certificate is needed, or one of ECDSA and one of RSA")
+		return Resources{}, errors.New("build: want one certificate, or one of ECDSA and one of RSA")
 	}
 	b := &builder{Input: in, policy: policy}
 	out := Resources{Secrets: b.secrets(), Clusters: b.clusters()}

@@ -33,7 +33,7 @@ func (b *builder) extProc() *extprocv3.ExternalProcessor {
 		// mle-filter judges the head of a request, and makes Envoy hold only the bodies that it decrypts
 		// or encrypts.
 		AllowModeOverride: true,
-		// By these the filter distinguishes Envoy's own responses from core's.
+		// The filter reads these to distinguish Envoy's own responses from core's.
 		ResponseAttributes: []string{"response.code_details"},
 		MessageTimeout:     duration(b.Config.ExtProc.MessageTimeout),
 		MutationRules: &mutationv3.HeaderMutationRules{

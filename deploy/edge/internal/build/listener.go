@@ -39,7 +39,7 @@ const (
 	responseLimit = 2 << 20
 	// leastWindow is the least window of an HTTP/2 stream.
 	leastWindow = 64 << 10
-	// windows is the number of streams whose windows fit into the one of their connection.
+	// windows is the number of stream windows that fit into the window of their connection.
 	windows = 4
 	// flushTimeout is how long a client may take to read the rest of a response. Envoy holds the rest
 	// in memory until then.

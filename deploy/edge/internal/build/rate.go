@@ -20,7 +20,7 @@ const addresses = 1 << 16
 
 const (
 	// publicRate is how many public documents a client address gets in a second, and publicBurst how
-	// many at once. They need no key, and a response is much longer than a request.
+	// many at the same time. They need no key, and a response is much longer than a request.
 	publicRate, publicBurst = 10, 100
 	// networkFactor is how many times as many all addresses of a network get together. One client can
 	// have an IPv6 network of 48 bits, which has 65,536 networks with a bucket each.

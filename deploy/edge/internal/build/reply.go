@@ -1,17 +1,23 @@
 package build
 
 import (
+	"strconv"
+
 	accesslogv3 "github.com/envoyproxy/go-control-plane/envoy/config/accesslog/v3"
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	celv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/access_loggers/filters/cel/v3"
 	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
 
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // unavailable is the status of many of Envoy's own responses, whether or not the upstream got part
 // of the request.
 const unavailable = 503
+
+// tooLarge is the status of a response to a body above max_body.
+const tooLarge = 413
 
 // reply is Envoy's own response for a status, with the body of v1's errors.
 type reply struct {
@@ -21,36 +27,42 @@ type reply struct {
 	retryAfter int // seconds; 0 for no such field
 }
 
-// replies is the table of Envoy's own responses. The codes are the ones of core and mle-filter for
-// the same errors.
+// replies is the table of Envoy's own responses. The codes and messages are the ones of core and
+// mle-filter for the same errors.
 var replies = []reply{
 	{
 		400, "invalid_request_error", "invalid_request",
-		"The request is not valid HTTP, or its path has another spelling than it should.", 0,
+		"The request is not valid HTTP, or its path has an invalid or unusual spelling. Correct it, then send it again.", 0,
 	},
-	{404, "invalid_request_error", "route_not_found", "There is no such path.", 0},
-	{408, "invalid_request_error", "body_not_received", "The request did not come to its end in time.", 0},
-	{413, "invalid_request_error", "body_too_large", "The body is too large.", 0},
-	{417, "invalid_request_error", "invalid_request", "No expectation but 100-continue is met.", 0},
-	{421, "invalid_request_error", "misdirected_request", "This host is not served here.", 0},
-	{426, "invalid_request_error", "invalid_request", "HTTP/1.1 or HTTP/2 is needed.", 0},
-	{429, "rate_limit_error", "rate_limited", "Too many requests. Wait for as long as Retry-After says.", 1},
-	{431, "invalid_request_error", "headers_too_large", "The header is too large.", 0},
-	{500, "api_error", "internal_error", "Something went wrong on our side. Try again with the same Idempotency-Key.", 0},
+	{404, "invalid_request_error", "route_not_found", v1.MessageNoRoute, 0},
+	{
+		408, "invalid_request_error", "body_not_received",
+		"The request did not arrive completely in time. Send it again with the same Idempotency-Key.", 0,
+	},
+	{tooLarge, "invalid_request_error", "body_too_large", "", 0}, // with max_body in the message
+	{417, "invalid_request_error", "invalid_request", "The header has an Expect other than 100-continue. Remove it.", 0},
+	{
+		421, "invalid_request_error", "misdirected_request",
+		"This connection does not serve the host name of the request. Check the name, and open a new connection.", 0,
+	},
+	{426, "invalid_request_error", "invalid_request", "The HTTP version is not supported. Use HTTP/1.1 or HTTP/2.", 0},
+	{429, "rate_limit_error", "rate_limited", v1.MessageRateLimited, 1},
+	{
+		431, "invalid_request_error", "headers_too_large",
+		"The header fields of the request are too large. Send fewer or shorter ones.", 0,
+	},
+	{500, "api_error", "internal_error", v1.MessageInternal, 0},
 	{
 		501, "invalid_request_error", "invalid_request",
-		"The transfer coding is not known: send chunked, or Content-Length.", 0,
+		"The Transfer-Encoding is not supported. Send chunked, or a Content-Length.", 0,
 	},
 	lost,
-	{
-		unavailable, "api_error", "service_unavailable",
-		"The service cannot be reached. Try again with the same Idempotency-Key.", 1,
-	},
-	{504, "api_error", "answer_timeout", "The response did not come in time. Try again with the same Idempotency-Key.", 0},
+	{unavailable, "api_error", "service_unavailable", v1.MessageUnreachable, 1},
+	{504, "api_error", "response_timeout", v1.MessageResponseTimeout, 0},
 }
 
 // lost is the response to a request that the upstream may have carried out.
-var lost = reply{502, "api_error", "answer_lost", "The response was lost. Try again with the same Idempotency-Key.", 0}
+var lost = reply{502, "api_error", "response_lost", v1.MessageResponseLost, 0}
 
 // unsentFlags are Envoy's response flags of a request of which the upstream got no part. No
 // connection could be opened (UF, which includes failed TLS handshakes). No server was healthy
@@ -63,12 +75,8 @@ var unsentFlags = []string{"UF", "UH", "UO"}
 // mle-filter failed or Envoy was overloaded.
 const notAttempted = "upstream.request_attempt_count == 0"
 
-// noEncryption is the response to a request for encryption on a route without it, with mle-filter's
-// text.
-var noEncryption = reply{
-	400, "mle_error", "mle_not_supported",
-	"This endpoint takes no encryption: send no X-SVC-MLE fields and no application/jose.", 0,
-}
+// noEncryption is the response to a request for encryption on a route without it.
+var noEncryption = reply{400, "mle_error", "mle_not_supported", v1.MessageNoMLE, 0}
 
 // byRefusal is true for a response of a route that rejects.
 const byRefusal = "xds.route_name.endsWith('" + refusedName + "')"
@@ -100,6 +108,9 @@ func (b *builder) localReplies(https bool) *hcmv3.LocalReplyConfig {
 		if r.retryAfter > 0 {
 			more = append(more, overwrite("Retry-After", seconds(r.retryAfter)))
 		}
+		if r.status == tooLarge {
+			r.message = v1.MessageBodyTooLarge(strconv.Itoa(b.Config.Limits.MaxBody) + " bytes")
+		}
 		filter := statusIs(accesslogv3.ComparisonFilter_EQ, r.status)
 		if r.status == unavailable {
 			filter = all(filter, b.unsent())
@@ -115,12 +126,12 @@ func (b *builder) localReplies(https bool) *hcmv3.LocalReplyConfig {
 	out.Mappers = append(out.Mappers,
 		&hcmv3.ResponseMapper{
 			Filter: statusIs(accesslogv3.ComparisonFilter_GE, 500), HeadersToAdd: withID(fields),
-			BodyFormatOverride: b.errorBody(reply{0, "api_error", "internal_error", "Something went wrong on our side.", 0}),
+			BodyFormatOverride: b.errorBody(reply{0, "api_error", "internal_error", v1.MessageInternal, 0}),
 		},
 		&hcmv3.ResponseMapper{
 			Filter: statusIs(accesslogv3.ComparisonFilter_GE, 400), HeadersToAdd: withID(fields),
 			BodyFormatOverride: b.errorBody(
-				reply{0, "invalid_request_error", "invalid_request", "The request cannot be served.", 0}),
+				reply{0, "invalid_request_error", "invalid_request", "The request is invalid. Correct it, then send it again.", 0}),
 		},
 		&hcmv3.ResponseMapper{Filter: statusIs(accesslogv3.ComparisonFilter_GE, 0), HeadersToAdd: fields}, // a redirect
 	)

@@ -135,7 +135,7 @@ func (b *builder) route(r config.Route) *routev3.Route {
 		TypedPerFilterConfig: b.level(r.MLE),
 	}
 	if b.Config.ExtProc.Address != "" && r.MLE != config.Off {
-		// The limit is the one of the request and its response. The router raises it to this when the
+		// One limit bounds the request and its response. The router raises it to this value when the
 		// request is complete.
 		out.RequestBodyBufferLimit = wrapperspb.UInt64(responseLimit)
 	}

@@ -89,27 +89,27 @@ func TestResources(t *testing.T) {
 		}, "type.googleapis.com/none"},
 		"Secret": {func(_ *testing.T, r *build.Resources) {
 			r.Secrets[0].Name = "other"
-		}, `secret "edge-cert", which is not there`},
+		}, `secret "edge-cert", which is not defined`},
 		"Unnamed": {func(_ *testing.T, r *build.Resources) {
 			r.Secrets = append(r.Secrets, &tlsv3.Secret{Name: "x"})
 		}, `secret "x" exists, but`},
 		"Cluster": {func(_ *testing.T, r *build.Resources) {
 			forwarding(r).ClusterSpecifier = &routev3.RouteAction_Cluster{Cluster: "gone"}
-		}, `cluster "gone", which is not there`},
+		}, `cluster "gone", which is not defined`},
 		"ClusterTwice": {func(_ *testing.T, r *build.Resources) {
 			r.Clusters = append(r.Clusters, proto.Clone(r.Clusters[0]).(*clusterv3.Cluster))
-		}, "is there twice"},
+		}, "is defined twice"},
 		"Routes": {func(_ *testing.T, r *build.Resources) {
 			r.Routes = r.Routes[1:]
-		}, `route configuration "edge_routes", which is not there`},
+		}, `route configuration "edge_routes", which is not defined`},
 		"NoLastRoute": {func(_ *testing.T, r *build.Resources) {
 			h := r.Routes[0].GetVirtualHosts()[0]
 			h.Routes = h.GetRoutes()[:len(h.GetRoutes())-1]
-		}, "no last route"},
+		}, "needs a last route"},
 		"SameRoute": {func(_ *testing.T, r *build.Resources) {
 			h := r.Routes[0].GetVirtualHosts()[0]
 			h.Routes[1].Name = h.GetRoutes()[2].GetName()
-		}, "is there twice"},
+		}, "is defined twice"},
 		"NoService": {func(t *testing.T, r *build.Resources) {
 			t.Helper()
 			extProc(t, *r, func(m *extprocv3.ExternalProcessor) { m.GrpcService = nil })
@@ -117,7 +117,7 @@ func TestResources(t *testing.T) {
 		"FailureMode": {func(t *testing.T, r *build.Resources) {
 			t.Helper()
 			extProc(t, *r, func(m *extprocv3.ExternalProcessor) { m.FailureModeAllow = true })
-		}, "let a body by"},
+		}, "pass a body unchanged"},
 		"NoModeOverride": {func(t *testing.T, r *build.Resources) {
 			t.Helper()
 			extProc(t, *r, func(m *extprocv3.ExternalProcessor) { m.AllowModeOverride = false })
@@ -129,7 +129,7 @@ func TestResources(t *testing.T) {
 					return
 				}
 			}
-		}, `cluster "mle-extproc", which is not there`},
+		}, `cluster "mle-extproc", which is not defined`},
 		"LooseRoute": {func(t *testing.T, r *build.Resources) {
 			t.Helper()
 			for _, route := range r.Routes[0].GetVirtualHosts()[0].GetRoutes() {
@@ -142,7 +142,7 @@ func TestResources(t *testing.T) {
 		}, "loosens"},
 		"NotTurnedOn": {func(_ *testing.T, r *build.Resources) {
 			r.Routes[0].TypedPerFilterConfig = nil
-		}, "does not turn the external processor on"},
+		}, "does not enable the external processor"},
 		"Steered": {func(t *testing.T, r *build.Resources) {
 			t.Helper()
 			manager(t, *r, func(m *hcmv3.HttpConnectionManager) { m.InternalAddressConfig.CidrRanges = nil })
@@ -153,7 +153,7 @@ func TestResources(t *testing.T) {
 		}, "steer"},
 		"SentAgain": {func(_ *testing.T, r *build.Resources) {
 			forwarding(r).RetryPolicy = &routev3.RetryPolicy{RetryOn: "5xx"}
-		}, "sent again"},
+		}, "repeats requests"},
 		"NoRouter": {func(t *testing.T, r *build.Resources) {
 			t.Helper()
 			manager(t, *r, func(m *hcmv3.HttpConnectionManager) { m.HttpFilters = m.GetHttpFilters()[:1] })

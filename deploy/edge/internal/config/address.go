@@ -24,22 +24,22 @@ func ParseAddress(text string) (Address, error) {
 	if path, ok := strings.CutPrefix(text, "unix:"); ok {
 		switch {
 		case path == "" || path != filepath.Clean(path):
-			return Address{}, errors.New("unix: is followed by a path as it is shortest")
+			return Address{}, errors.New("unix: must be followed by a path in its shortest form, without ., .. and //")
 		case len(path) > maxSocketPath:
-			return Address{}, errors.New("the path of a unix socket has at most 107 bytes")
+			return Address{}, errors.New("want a path of at most 107 bytes for a unix socket")
 		}
 		return Address{Path: path}, nil
 	}
 	host, port, err := net.SplitHostPort(text)
 	if err != nil {
-		return Address{}, errors.New("an address is unix:PATH or host:port")
+		return Address{}, errors.New("an address must be unix:PATH or host:port")
 	}
 	n, err := strconv.ParseUint(port, 10, 16)
 	if err != nil || n == 0 {
-		return Address{}, errors.New("a port is a number from 1 to 65535")
+		return Address{}, errors.New("a port must be a number from 1 to 65535")
 	}
 	if _, err := netip.ParseAddr(host); err != nil && !isHost(host) {
-		return Address{}, errors.New("the host is neither an IP address nor a name")
+		return Address{}, errors.New("want an IP address or a host name in lower case before the port")
 	}
 	return Address{Host: host, Port: uint16(n)}, nil
 }

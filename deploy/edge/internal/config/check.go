@@ -43,23 +43,23 @@ func (c *Config) check(f *faults) {
 		f.err("operator", checkURL(c.Operator, "http", "https"))
 	}
 	if c.Data == "" {
-		f.add("data", "a folder is needed: what it keeps must outlive a restart")
+		f.add("data", "want a folder that survives a restart")
 	}
 }
 
 func (c *Config) checkHosts(f *faults) {
 	if len(c.Hosts) == 0 {
-		f.add("hosts", "at least one is needed")
+		f.add("hosts", "want at least one host name")
 	}
 	for i, h := range c.Hosts {
 		key := fmt.Sprintf("hosts[%d]", i)
 		if strings.HasPrefix(h, "*.") {
-			f.add(key, "%q: name each host; a certificate may have a wildcard all the same", h)
+			f.add(key, "%q: name each host; the certificate may still have a wildcard", h)
 		} else if !isHost(h) {
-			f.add(key, "%q is no name of a host, in lower case and without a port", h)
+			f.add(key, "%q is not a host name: want lower case and no port", h)
 		}
 		if slices.Contains(c.Hosts[:i], h) {
-			f.add(key, "%q stands twice", h)
+			f.add(key, "%q: listed twice", h)
 		}
 	}
 	if c.Trust.URL == "" {
@@ -71,26 +71,26 @@ func (c *Config) checkHosts(f *faults) {
 	}
 	if path := strings.TrimSuffix(c.trust().Path, "/"); path != "" {
 		if p, err := ParsePattern(path); err != nil || p.Rest || slices.Contains(p.Segments, "{}") {
-			f.add("trust.url", "its path %q is not a normal one", path)
+			f.add("trust.url", "the path %q must be in its shortest form", path)
 		}
 	}
 	if port := c.trust().Port(); port != "" {
 		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-			f.add("trust.url", "a port is a number from 1 to 65535, not %s", port)
+			f.add("trust.url", "port %s: want 1 to 65535", port)
 		}
 	}
 	if !isHost(c.TrustHost()) {
-		f.add("trust.url", "%q is no name of a host in lower case", c.TrustHost())
+		f.add("trust.url", "%q is not a host name in lower case", c.TrustHost())
 	}
 }
 
 func checkURL(text string, schemes ...string) error {
 	if strings.Contains(text, "@") {
-		return errors.New("a URL has no login; its value is not shown, because it may hold a password")
+		return errors.New("the URL must not contain a login; its value is not shown, because it may hold a password")
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" || !slices.Contains(schemes, u.Scheme) || u.RawQuery != "" || u.Fragment != "" {
-		return fmt.Errorf("%q is no URL that begins with %s:// and has a host, without a query or a fragment", text,
+		return fmt.Errorf("%q is not a URL that begins with %s:// and has a host: a query and a fragment are not allowed", text,
 			strings.Join(schemes, ":// or "))
 	}
 	return nil
@@ -99,13 +99,13 @@ func checkURL(text string, schemes ...string) error {
 func (c *Config) checkXDS(f *faults) {
 	x := c.XDS
 	if x.Cluster == "" || len(x.Cluster) > 64 {
-		f.add("xds.cluster", "a name of 1 to 64 characters is needed: it names the Envoys that may connect")
+		f.add("xds.cluster", "%q: want 1 to 64 characters: the cluster of the Envoys that may connect", x.Cluster)
 	}
 	if a, err := ParseAddress(x.Listen); err != nil {
 		return // already reported
 	} else if a.IsUnix() {
 		if x.Certificate != "" || x.PrivateKey != "" || x.ClientCA != "" {
-			f.add("xds.certificate", "a unix socket has no TLS: leave certificate, private_key and client_ca out")
+			f.add("xds.certificate", "remove certificate, private_key and client_ca: a unix socket has no TLS")
 		}
 		return
 	}
@@ -113,7 +113,7 @@ func (c *Config) checkXDS(f *faults) {
 		{"xds.certificate", x.Certificate}, {"xds.private_key", x.PrivateKey}, {"xds.client_ca", x.ClientCA},
 	} {
 		if file.path == "" {
-			f.add(file.key, "needed with an address: what is handed out holds private keys")
+			f.add(file.key, "want a file: xds.listen is an address, and the resources contain private keys")
 		} else if _, err := os.Stat(file.path); err != nil {
 			f.err(file.key, err)
 		}
@@ -124,12 +124,12 @@ func (c *Config) checkCertificates(f *faults) {
 	s := c.Certificates
 	switch {
 	case s.Folder == "" && s.ACME == nil:
-		f.add("certificates", "one source is needed: folder or acme")
+		f.add("certificates", "want folder or acme")
 	case s.Folder != "" && s.ACME != nil:
-		f.add("certificates", "folder and acme are both set: one source alone decides what is served")
+		f.add("certificates", "folder and acme are both set: remove one")
 	}
 	if s.PublishAhead < 0 || s.PublishAhead > 30*day {
-		f.add("certificates.publish_ahead", "%s is not between 0 and 720h", s.PublishAhead)
+		f.add("certificates.publish_ahead", "%s: want 0 to 720h", s.PublishAhead)
 	}
 	if s.ACME == nil {
 		return
@@ -143,15 +143,15 @@ func (c *Config) checkCertificates(f *faults) {
 		key := fmt.Sprintf("certificates.acme.challenges[%d]", i)
 		switch {
 		case challenge != ChallengeHTTP && challenge != ChallengeTLSALPN:
-			f.add(key, "%q is neither %s nor %s", challenge, ChallengeTLSALPN, ChallengeHTTP)
+			f.add(key, "%q: want %s or %s", challenge, ChallengeTLSALPN, ChallengeHTTP)
 		case slices.Contains(s.ACME.Challenges[:i], challenge):
-			f.add(key, "%q stands twice", challenge)
+			f.add(key, "%q: listed twice", challenge)
 		case challenge == ChallengeHTTP && c.Listen.HTTP == "":
-			f.add(key, "%s needs plain HTTP, but listen.http is empty", challenge)
+			f.add(key, "%s needs plain HTTP: set listen.http", challenge)
 		}
 	}
 	if s.ACME.RenewAfter < day || s.ACME.RenewAfter > maxAge {
-		f.add("certificates.acme.renew_after", "%s is not between 24h and 2160h: certificates are renewed within 90 days",
+		f.add("certificates.acme.renew_after", "%s: want 24h to 2160h, because certificates must be renewed within 90 days",
 			s.ACME.RenewAfter)
 	}
 }
@@ -163,7 +163,7 @@ func readAuthorities(path string) ([]byte, error) {
 		return nil, err
 	}
 	if !x509.NewCertPool().AppendCertsFromPEM(text) {
-		return nil, errors.New("no certificate in " + path)
+		return nil, errors.New("want a PEM file with a certificate: " + path + " has none")
 	}
 	return text, nil
 }
@@ -171,23 +171,23 @@ func readAuthorities(path string) ([]byte, error) {
 func (c *Config) checkLimits(f *faults) {
 	l := c.Limits
 	if l.MaxBody < 1<<10 || l.MaxBody > maxBody {
-		f.add("limits.max_body", "%d is not between %d and %d", l.MaxBody, 1<<10, maxBody)
+		f.add("limits.max_body", "%d: want %d to %d", l.MaxBody, 1<<10, maxBody)
 	}
 	if l.Rate < 0 || l.Rate > maxRate {
-		f.add("limits.rate", "%d is not between 0 and %d", l.Rate, maxRate)
+		f.add("limits.rate", "%d: want 0 to %d", l.Rate, maxRate)
 	}
 	switch {
 	case l.Burst < 0 || l.Burst > burstSeconds*maxRate:
-		f.add("limits.burst", "%d is not between 0 and %d", l.Burst, burstSeconds*maxRate)
+		f.add("limits.burst", "%d: want 0 to %d", l.Burst, burstSeconds*maxRate)
 	case l.Rate == 0 && l.Burst > 0:
-		f.add("limits.burst", "without a rate it limits nothing")
+		f.add("limits.burst", "%d: want 0, or set limits.rate too", l.Burst)
 	case l.Rate > 0 && l.Burst < l.Rate:
-		f.add("limits.burst", "%d is less than the rate, which could never be reached", l.Burst)
+		f.add("limits.burst", "%d: want at least limits.rate, which is %d", l.Burst, l.Rate)
 	}
 	if l.Timeout < time.Second || l.Timeout > 10*time.Minute {
-		f.add("limits.timeout", "%s is not between 1s and 10m", l.Timeout)
+		f.add("limits.timeout", "%s: want 1s to 10m", l.Timeout)
 	}
 	if c.Drain < 0 || c.Drain > 10*time.Minute {
-		f.add("drain", "%s is not between 0 and 10m", c.Drain)
+		f.add("drain", "%s: want 0 to 10m", c.Drain)
 	}
 }

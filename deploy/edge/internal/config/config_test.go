@@ -70,58 +70,60 @@ func TestRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, tt := range map[string]struct{ more, key, why string }{
-		"NoUpstream": {"routes: [{path: /v1/**, upstream: cor}]", "routes[0].upstream", `"cor" is none of upstreams`},
+		"NoUpstream": {"routes: [{path: /v1/**, upstream: cor}]", "routes[0].upstream", `"cor" is not in upstreams`},
 		"Shadowed": {
 			"routes: [{path: /v1/**, upstream: core}, {path: '/v1/{x}/y', upstream: core}]",
 			"routes[1].path", "routes[0] (/v1/**)",
 		},
 		"SamePath": {
 			"routes: [{path: /a, upstream: core}, {path: /a, upstream: core}]", "routes[1].path",
-			"never reached",
+			"never matched",
 		},
 		"OurPath":       {"routes: [{path: /v1/trust/x, upstream: core}]", "routes[0].path", "the edge serves"},
-		"Escaped":       {"routes: [{path: /a%2fb, upstream: core}]", "routes[0].path", "neither letters"},
+		"Escaped":       {"routes: [{path: /a%2fb, upstream: core}]", "routes[0].path", "want letters"},
 		"Dots":          {"routes: [{path: /a/../b, upstream: core}]", "routes[0].path", `segment ".."`},
 		"Slashes":       {"routes: [{path: /a//b, upstream: core}]", "routes[0].path", "empty segment"},
 		"TrailingSlash": {"routes: [{path: /a/, upstream: core}]", "routes[0].path", "empty segment"},
 		"Relative":      {"routes: [{path: a, upstream: core}]", "routes[0].path", "begins with /"},
-		"StarInside":    {"routes: [{path: /a/*/b, upstream: core}]", "routes[0].path", "stands at the end alone"},
-		"Level":         {"routes: [{path: /a, upstream: core, mle: on}]", "routes[0].mle", "none of off"},
+		"StarInside":    {"routes: [{path: /a/*/b, upstream: core}]", "routes[0].path", "only at the end"},
+		"Level":         {"routes: [{path: /a, upstream: core, mle: on}]", "routes[0].mle", "not one of off"},
 		"Address": {
 			"upstreams: {core: {address: 127.0.0.1}, compat: {address: 'a:1'}, mle: {address: 'a:2'}}",
 			"upstreams.core.address", "unix:PATH or host:port",
 		},
 		"Port":          {"listen: {https: '0.0.0.0:70000'}", "listen.https", "65535"},
 		"ListenName":    {"listen: {https: 'localhost:443'}", "listen.https", "IP address"},
-		"SameAddress":   {"listen: {https: '0.0.0.0:8000'}", "listen.http", "listen.https already"},
-		"WithinAll":     {"listen: {http: '127.0.0.1:8443'}", "listen.http", "listen.https already"},
-		"WithinAllIPv6": {"listen: {https: '[::]:8443', http: '127.0.0.1:8443'}", "listen.http", "listen.https already"},
-		"AdminWithin":   {"admin: localhost:8443", "admin", "listen.https already"},
+		"SameAddress":   {"listen: {https: '0.0.0.0:8000'}", "listen.http", "listen.https has this address"},
+		"WithinAll":     {"listen: {http: '127.0.0.1:8443'}", "listen.http", "listen.https has this address"},
+		"WithinAllIPv6": {
+			"listen: {https: '[::]:8443', http: '127.0.0.1:8443'}", "listen.http", "listen.https has this address",
+		},
+		"AdminWithin":   {"admin: localhost:8443", "admin", "listen.https has this address"},
 		"Mapped": {
 			"listen: {https: '127.0.0.1:8443', http: '[::ffff:127.0.0.1]:8443'}", "listen.http",
-			"listen.https already",
+			"listen.https has this address",
 		},
-		"UpstreamWithin": {"listen: {http: '0.0.0.0:8080'}", "upstreams.core.address", "listen.http listens there"},
-		"UpstreamOurs":   {"http: 127.0.0.1:8081", "upstreams.compat.address", "http listens there"},
+		"UpstreamWithin": {"listen: {http: '0.0.0.0:8080'}", "upstreams.core.address", "the address of listen.http"},
+		"UpstreamOurs":   {"http: 127.0.0.1:8081", "upstreams.compat.address", "the address of http"},
 		"UpstreamSocket": {"upstreams: {core: {address: 'a:1'}, compat: {address: 'unix:data/edge/http.sock'}, mle: " +
-			"{address: 'a:2'}}", "upstreams.compat.address", "http listens there"},
-		"ExtProcOurs":   {"extproc: {address: 'unix:data/edge/xds.sock'}", "extproc.address", "xds.listen listens there"},
-		"SameSocket":    {"http: 'unix:data/edge/xds.sock'", "http", "xds.listen already"},
+			"{address: 'a:2'}}", "upstreams.compat.address", "the address of http"},
+		"ExtProcOurs":   {"extproc: {address: 'unix:data/edge/xds.sock'}", "extproc.address", "the address of xds.listen"},
+		"SameSocket":    {"http: 'unix:data/edge/xds.sock'", "http", "xds.listen has this address"},
 		"Weaker":        {"tls: {minimum_version: '1.1'}", "tls", "weaker"},
 		"WeakerSuite":   {"tls: {cipher_suites: [TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA]}", "tls", "weaker"},
 		"TwoHosts":      {"hosts: [a.example, a.example]", "hosts[1]", "twice"},
-		"UpperHost":     {"hosts: [A.example]", "hosts[0]", "no name of a host"},
+		"UpperHost":     {"hosts: [A.example]", "hosts[0]", "not a host name"},
 		"Wildcard":      {"hosts: ['*.example']", "hosts[0]", "name each host"},
 		"NoHost":        {"hosts: []", "hosts", "at least one"},
 		"Trust":         {"trust: {url: 'http://t.example'}", "trust.url", "https://"},
-		"TrustPath":     {"trust: {url: 'https://t.example/a/../b'}", "trust.url", "normal"},
+		"TrustPath":     {"trust: {url: 'https://t.example/a/../b'}", "trust.url", "shortest form"},
 		"TrustPort":     {"trust: {url: 'https://t.example:99999'}", "trust.url", "65535"},
 		"TrustPortZero": {"trust: {url: 'https://t.example:0'}", "trust.url", "65535"},
 		"BothSources": {
 			"certificates: {folder: a, acme: {directory: 'https://a.example/d'}}", "certificates",
 			"both set",
 		},
-		"NoSource":      {"certificates: {publish_ahead: 1h}", "certificates", "one source"},
+		"NoSource":      {"certificates: {publish_ahead: 1h}", "certificates", "want folder or acme"},
 		"ACMEDirectory": {"certificates: {acme: {directory: 'http://a'}}", "certificates.acme.directory", "https://"},
 		"ACMEOld": {
 			"certificates: {acme: {directory: 'https://a.example/d', renew_after: 2400h}}",
@@ -129,28 +131,28 @@ func TestRefuses(t *testing.T) {
 		},
 		"ACMEChallenge": {
 			"certificates: {acme: {directory: 'https://a.example/d', challenges: [dns-01]}}",
-			"certificates.acme.challenges[0]", "neither",
+			"certificates.acme.challenges[0]", "want tls-alpn-01 or",
 		},
 		"ACMENoHTTP": {"listen: {http: ''}\ncertificates: {acme: {directory: 'https://a.example/d', challenges: " +
-			"[http-01]}}", "certificates.acme.challenges[0]", "listen.http is empty"},
+			"[http-01]}}", "certificates.acme.challenges[0]", "set listen.http"},
 		"Reserved": {"upstreams: {core: {address: 'a:1'}, compat: {address: 'a:1'}, mle: {address: 'a:2'}, edge: " +
-			"{address: 'a:3'}}", "upstreams.edge", "one of ours"},
+			"{address: 'a:3'}}", "upstreams.edge", "are reserved"},
 		"CA": {"upstreams: {core: {address: 'a:1', ca: " + pem +
-			"}, compat: {address: 'a:1'}, mle: {address: 'a:2'}}", "upstreams.core.ca", "no certificate in"},
+			"}, compat: {address: 'a:1'}, mle: {address: 'a:2'}}", "upstreams.core.ca", "want a PEM file with a certificate"},
 		"ServerName": {"upstreams: {core: {address: 'a:1', server_name: b}, compat: {address: 'a:1'}, mle: " +
 			"{address: 'a:2'}}", "upstreams.core.server_name", "no TLS"},
 		"XDSWithoutTLS":    {"xds: {listen: '127.0.0.1:1'}", "xds.client_ca", "private keys"},
 		"XDSSocketWithTLS": {"xds: {certificate: a}", "xds.certificate", "no TLS"},
-		"MaxBody":          {"limits: {max_body: 1}", "limits.max_body", "not between"},
-		"BurstAlone":       {"limits: {rate: 0, burst: 1}", "limits.burst", "limits nothing"},
-		"BurstBelowRate":   {"limits: {rate: 10, burst: 1}", "limits.burst", "less than the rate"},
-		"Timeout":          {"limits: {timeout: 1ms}", "limits.timeout", "not between"},
-		"MessageTimeout":   {"extproc: {address: 'unix:a', message_timeout: 1ms}", "extproc.message_timeout", "not between"},
-		"NoExtProc":        {"extproc: {address: ''}", "routes[6].mle", "no program would decrypt it"},
+		"MaxBody":          {"limits: {max_body: 1}", "limits.max_body", "want 1024"},
+		"BurstAlone":       {"limits: {rate: 0, burst: 1}", "limits.burst", "set limits.rate"},
+		"BurstBelowRate":   {"limits: {rate: 10, burst: 1}", "limits.burst", "at least limits.rate"},
+		"Timeout":          {"limits: {timeout: 1ms}", "limits.timeout", "want 1s"},
+		"MessageTimeout":   {"extproc: {address: 'unix:a', message_timeout: 1ms}", "extproc.message_timeout", "want 100ms"},
+		"NoExtProc":        {"extproc: {address: ''}", "routes[6].mle", "no program decrypts"},
 		"LongSocket":       {"http: 'unix:" + strings.Repeat("a", 108) + "'", "http", "107"},
 		"Operator":         {"operator: 'ftp://a'", "operator", "http:// or https://"},
 		"HealthNotNormal": {"upstreams: {core: {address: 'a:1', health: /a/**}, compat: {address: 'a:1'}, mle: {address: " +
-			"'a:2'}}", "upstreams.core.health", "normal"},
+			"'a:2'}}", "upstreams.core.health", "shortest form"},
 		"SeveralUnasked": {
 			"upstreams: {core: {address: 'a:1, a:2'}, compat: {address: 'a:1'}, mle: {address: 'a:2'}}",
 			"upstreams.core.health", "needed with several",
@@ -158,17 +160,17 @@ func TestRefuses(t *testing.T) {
 		"SeveralTwice": {"upstreams: {core: {address: 'a:1,a:1', health: /a}, compat: {address: 'a:1'}, mle: " +
 			"{address: 'a:2'}}", "upstreams.core.address", "twice"},
 		"SeveralMixed": {"upstreams: {core: {address: 'a:1,unix:/a', health: /a}, compat: {address: 'a:1'}, mle: " +
-			"{address: 'a:2'}}", "upstreams.core.address", "do not go together"},
+			"{address: 'a:2'}}", "upstreams.core.address", "cannot be mixed"},
 		"SeveralUnnamed": {"upstreams: {core: {address: 'a:1,b:1', health: /a, ca: " + pem +
 			"}, compat: {address: 'a:1'}, mle: {address: 'a:2'}}", "upstreams.core.server_name", "several"},
 		"SeveralProcessors": {"extproc: {address: 'unix:a,unix:a'}", "extproc.address", "twice"},
 		"SecondMeetsOurs": {
 			"admin: 127.0.0.1:9\nextproc: {address: 'unix:a,127.0.0.1:9'}", "extproc.address",
-			"listens there",
+			"the address of",
 		},
 		"NameOfAnUpstream": {"upstreams: {Core: {address: 'a:1'}, core: {address: 'a:1'}, compat: {address: 'a:1'}, mle: " +
 			"{address: 'a:2'}}", "upstreams.Core", "lower-case"},
-		"PublishAheadBelow": {"certificates: {folder: a, publish_ahead: -1h}", "certificates.publish_ahead", "not between"},
+		"PublishAheadBelow": {"certificates: {folder: a, publish_ahead: -1h}", "certificates.publish_ahead", "want 0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -231,7 +233,7 @@ func TestEmpty(t *testing.T) {
 	}
 }
 
-// TestRefusesAll checks that all faults are reported at once, an unknown key with its line.
+// TestRefusesAll checks that all faults are reported together, an unknown key with its line.
 func TestRefusesAll(t *testing.T) {
 	t.Parallel()
 	_, err := config.Decode("c.yaml",

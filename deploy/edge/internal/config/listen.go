@@ -38,11 +38,11 @@ func (c *Config) checkAddresses(f *faults) {
 		case err != nil:
 			f.add(p.key, "%q: %s", p.text, err)
 		case p.tcp && p.at.IsUnix():
-			f.add(p.key, "%q: this one is a host and a port", p.text)
+			f.add(p.key, "%q: want host:port, not a unix socket", p.text)
 		case p.ip && !p.at.IsIP():
-			f.add(p.key, "%q: Envoy listens on an IP address", p.text)
+			f.add(p.key, "%q: want an IP address and a port, because Envoy listens there", p.text)
 		case by >= 0:
-			f.add(p.key, "%q is %s already", p.text, taken[by].key)
+			f.add(p.key, "%q: %s has this address: want another one", p.text, taken[by].key)
 		default:
 			taken = append(taken, p)
 		}
@@ -68,7 +68,7 @@ func (c *Config) checkReached(f *faults, taken []listener) {
 		}
 		by := slices.IndexFunc(taken, func(q listener) bool { return c.meet(p, q) && q.at.Reaches(a) })
 		if by >= 0 {
-			f.add(p.key, "%q: %s listens there", p.text, taken[by].key)
+			f.add(p.key, "%q: this is the address of %s: want the address of the upstream", p.text, taken[by].key)
 		}
 	}
 }

@@ -55,7 +55,7 @@ var segment = regexp.MustCompile(`^(\{[a-z_]+\}|[A-Za-z0-9._~-]+)$`)
 // below.
 func ParsePattern(path string) (Pattern, error) {
 	if !strings.HasPrefix(path, "/") {
-		return Pattern{}, errors.New("a path begins with /")
+		return Pattern{}, errors.New("want a path that begins with /")
 	}
 	var p Pattern
 	rest, cut := strings.CutSuffix(path, "/**")
@@ -67,13 +67,13 @@ func ParsePattern(path string) (Pattern, error) {
 		switch {
 		case part == "":
 			return Pattern{}, errors.New(
-				"a path has no empty segment, and no / at its end: Envoy merges slashes before it looks")
+				"a path must have no empty segment and no / at its end: Envoy merges slashes before it matches")
 		case part == "." || part == "..":
-			return Pattern{}, fmt.Errorf("a path has no segment %q: Envoy resolves these before it looks", part)
+			return Pattern{}, fmt.Errorf("a path must not have the segment %q: Envoy resolves it before it matches", part)
 		case strings.Contains(part, "*"):
-			return Pattern{}, errors.New("a * stands at the end alone, as /**; one segment is a {name}")
+			return Pattern{}, errors.New("a * is allowed only at the end, as /**; use {name} for one segment")
 		case !segment.MatchString(part):
-			return Pattern{}, fmt.Errorf("segment %q is neither letters, digits, . _ ~ and -, nor a {name}", part)
+			return Pattern{}, fmt.Errorf("segment %q: want letters, digits, . _ ~ and -, or {name}", part)
 		case part[0] == '{':
 			part = "{}"
 		}
@@ -111,11 +111,12 @@ func (c *Config) checkRoutes(f *faults) {
 			continue
 		}
 		if builtIn.Hides(p) {
-			f.add(key+".path", "%s is never reached: the edge serves %s itself", r.Path, TrustPath)
+			f.add(key+".path", "%s is never matched: the edge serves %s itself. Remove it", r.Path, TrustPath)
 		}
 		at := slices.IndexFunc(before, func(e earlier) bool { return e.p.Hides(p) })
 		if at >= 0 {
-			f.add(key+".path", "%s is never reached: %s above it takes all of its requests", r.Path, before[at].key)
+			f.add(key+".path", "%s is never matched: %s above it matches all of its requests. Remove it, or move it up",
+				r.Path, before[at].key)
 		}
 		before = append(before, earlier{key + " (" + r.Path + ")", p})
 	}
@@ -123,16 +124,16 @@ func (c *Config) checkRoutes(f *faults) {
 
 func (c *Config) checkRoute(f *faults, key string, r Route) {
 	if _, ok := c.Upstreams[r.Upstream]; !ok {
-		f.add(key+".upstream", "%q is none of upstreams: %s leads nowhere", r.Upstream, r.Path)
+		f.add(key+".upstream", "%q is not in upstreams, so %s has no target", r.Upstream, r.Path)
 	}
 	switch r.MLE {
 	case Off:
 	case "", Optional, Required:
 		if c.ExtProc.Address == "" {
 			f.add(key+".mle",
-				"%s has encryption, but extproc.address is not set: no program would decrypt it. Set that, or mle: off", r.Path)
+				"%s: set extproc.address, or mle: off, because no program decrypts the requests", r.Path)
 		}
 	default:
-		f.add(key+".mle", "%q is none of off, optional and required", string(r.MLE))
+		f.add(key+".mle", "%q is not one of off, optional and required", string(r.MLE))
 	}
 }

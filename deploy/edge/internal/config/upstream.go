@@ -13,30 +13,30 @@ func (c *Config) checkUpstreams(f *faults) {
 	for _, called := range slices.Sorted(maps.Keys(c.Upstreams)) {
 		u, key := c.Upstreams[called], "upstreams."+called
 		if !name.MatchString(called) {
-			f.add(key, "a name is of lower-case letters, digits and -, 32 at most, a letter first")
+			f.add(key, "a name has at most 32 lower-case letters, digits and -, and begins with a letter")
 		}
 		if slices.Contains(reserved, called) {
-			f.add(key, "the name is one of ours: %s", strings.Join(reserved, ", "))
+			f.add(key, "want another name: %s are reserved", strings.Join(reserved, ", "))
 		}
 		first := checkSeveral(f, key+".address", u.Address)
 		several := len(Addresses(u.Address)) > 1
 		switch {
 		case u.Health == "" && several:
-			f.add(key+".health", "needed with several addresses: it reports a coming end")
+			f.add(key+".health", "needed with several addresses: by it a server reports that it is about to stop")
 		case u.Health != "":
 			if p, err := ParsePattern(u.Health); err != nil || p.Rest || slices.Contains(p.Segments, "{}") {
-				f.add(key+".health", "%q is no normal path", u.Health)
+				f.add(key+".health", "%q must be a path in its shortest form, without {} and /**", u.Health)
 			}
 		}
 		switch {
 		case u.CA == "" && u.ServerName != "":
-			f.add(key+".server_name", "without ca there is no TLS")
+			f.add(key+".server_name", "remove it, or set ca: without ca there is no TLS")
 		case u.ServerName != "" && !isHost(u.ServerName):
-			f.add(key+".server_name", "%q is no name of a host in lower case", u.ServerName)
+			f.add(key+".server_name", "%q is not a host name in lower case", u.ServerName)
 		case u.CA != "" && u.ServerName == "" && first.IsUnix():
-			f.add(key+".server_name", "needed with a unix socket: whom must the certificate name?")
+			f.add(key+".server_name", "needed with a unix socket: the name that the certificate must have")
 		case u.CA != "" && u.ServerName == "" && several:
-			f.add(key+".server_name", "needed with several addresses: whom must their certificates name?")
+			f.add(key+".server_name", "needed with several addresses: the name that their certificates must have")
 		}
 		if u.CA == "" {
 			continue
@@ -51,11 +51,11 @@ func (c *Config) checkUpstreams(f *faults) {
 	}
 	checkSeveral(f, "extproc.address", c.ExtProc.Address)
 	if t := c.ExtProc.MessageTimeout; t < 100*time.Millisecond || t > time.Minute {
-		f.add("extproc.message_timeout", "%s is not between 100ms and 1m", t)
+		f.add("extproc.message_timeout", "%s: want 100ms to 1m", t)
 	}
 }
 
-var errMixed = errors.New("sockets and names of hosts do not go together")
+var errMixed = errors.New("unix sockets and host names cannot be mixed")
 
 // checkSeveral checks one address or several, and returns the first.
 func checkSeveral(f *faults, key, text string) Address {
@@ -67,7 +67,7 @@ func checkSeveral(f *faults, key, text string) Address {
 	for i, one := range Addresses(text) {
 		a, err := ParseAddress(one)
 		if err == nil && slices.Contains(seen, a.String()) {
-			err = errors.New("stands twice")
+			err = errors.New("listed twice")
 		}
 		if err != nil {
 			f.err(key, fmt.Errorf("%q: %w", one, err))

@@ -84,7 +84,7 @@ func TestEnvoyRefuses(t *testing.T) {
 	}
 	admin, _ = envoy(t, -1)
 	if err := drain.Envoy(t.Context(), admin, 0); err == nil {
-		t.Error("what is no number was taken for none")
+		t.Error("a text that is not a number was read as no requests")
 	}
 	if err := drain.Envoy(t.Context(), "127.0.0.1:1", 0); err == nil {
 		t.Error("no Envoy was drained")

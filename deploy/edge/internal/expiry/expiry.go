@@ -83,7 +83,7 @@ func (a *Alarm) Look(ctx context.Context) {
 		if passed <= a.logged[serial] {
 			continue
 		}
-		a.log.Log(ctx, marks[passed-1].level, "a certificate that is served ends soon, or has ended",
+		a.log.Log(ctx, marks[passed-1].level, "edge: a served certificate expires soon or has expired: renew it",
 			slog.String("algorithm", leaf.PublicKeyAlgorithm.String()),
 			slog.String("serial", serial), slog.Time("not_after", leaf.NotAfter),
 			slog.Int("days_left", int(max(0, leaf.NotAfter.Sub(now))/day)))
@@ -97,7 +97,7 @@ func passed(leaf *x509.Certificate, now time.Time) int {
 	reached := 0
 	for i, m := range marks {
 		ahead := time.Duration(m.days) * day
-		tooEarly := ahead*100 > life*34 // a third and a margin: lives are a second or an hour short of their days
+		tooEarly := ahead*100 > life*34 // a third and a margin: a life may lack a second or an hour of its days
 		if left <= ahead && !tooEarly {
 			reached = i + 1
 		}
@@ -107,11 +107,11 @@ func passed(leaf *x509.Certificate, now time.Time) int {
 
 var (
 	endSeries = prometheus.NewDesc("causeway_edge_certificate_not_after_timestamp_seconds",
-		"When the certificate that is served ends.", []string{"algorithm"}, nil)
+		"Time at which the served certificate expires.", []string{"algorithm"}, nil)
 	daysSeries = prometheus.NewDesc("causeway_edge_certificate_days_left",
-		"Days until it ends; below 0 when it has ended.", []string{"algorithm"}, nil)
+		"Days until the served certificate ends; negative after its end.", []string{"algorithm"}, nil)
 	refusedSeries = prometheus.NewDesc("causeway_edge_certificate_refused",
-		"1 if the newest certificate was refused, so that the previous one is served.", nil, nil)
+		"1 if the newest certificate was rejected and the previous one is served.", nil, nil)
 )
 
 // Describe implements prometheus.Collector.

@@ -13,14 +13,14 @@ type Metrics struct {
 func NewMetrics() *Metrics {
 	return &Metrics{
 		certificates: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "causeway_edge_certificates_total", Help: "Certificates by what became of them: pushed, live or refused.",
+			Name: "causeway_edge_certificates_total", Help: "Certificates by result: pushed, live or refused.",
 		}, []string{"result"}),
 		reloads: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "causeway_edge_config_reloads_total", Help: "Configurations that were read again, by result: ok or refused.",
 		}, []string{"result"}),
 		refused: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "causeway_edge_config_refused",
-			Help: "1 if the configuration file was refused, so that the previous content is in effect.",
+			Help: "1 if the configuration file was rejected and the previous content is in effect.",
 		}),
 	}
 }

@@ -96,7 +96,7 @@ func (p *Plane) Configure(ctx context.Context, cfg config.Config) (change *serve
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if fixed := startOnly(p.cfg, cfg); len(fixed) > 0 {
-		return nil, fmt.Errorf("%s changed: that takes a restart of this program", strings.Join(fixed, ", "))
+		return nil, fmt.Errorf("%s changed: restart this program to apply it", strings.Join(fixed, ", "))
 	}
 	if p.server.Current() != nil {
 		if change, err = p.push(ctx, cfg, p.pairs); err != nil {
@@ -119,7 +119,7 @@ func (p *Plane) push(ctx context.Context, cfg config.Config, pairs []*certfile.P
 		return nil, err
 	}
 	if changed := snap.Changes(before); len(changed) > 0 {
-		p.log.InfoContext(ctx, "edge: configuration set", slog.Any("changed", short(changed)))
+		p.log.InfoContext(ctx, "edge: the configuration was applied", slog.Any("changed", short(changed)))
 	}
 	return change, nil
 }

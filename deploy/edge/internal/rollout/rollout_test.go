@@ -15,7 +15,7 @@ import (
 
 func found(p *certfile.Pair) certfile.Update { return certfile.Update{Pairs: []*certfile.Pair{p}} }
 
-// TestRollout checks that the first certificate is served at once. The next one is first published,
+// TestRollout checks that the first certificate is served immediately. The next one is first published,
 // served when it is due, and then published as live.
 func TestRollout(t *testing.T) {
 	t.Parallel()
@@ -361,7 +361,7 @@ func TestStopsMeanwhile(t *testing.T) {
 	}
 }
 
-// TestMoreHosts checks that a certificate that lacks a host added by a restart is replaced at once.
+// TestMoreHosts checks that a certificate that lacks a host added by a restart is replaced immediately.
 func TestMoreHosts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -374,5 +374,5 @@ func TestMoreHosts(t *testing.T) {
 	w.start(true)
 	two := w.pair()
 	w.finds(found(two))
-	w.wait("the next is live at once", live(one, two))
+	w.wait("the next is live immediately", live(one, two))
 }

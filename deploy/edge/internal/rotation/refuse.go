@@ -48,9 +48,9 @@ func (r *Rotation) refuse(ctx context.Context, err error, pairs ...*certfile.Pai
 }
 
 func (r *Rotation) logRefused(ctx context.Context, err error) {
-	what := "edge: certificate refused, the present one stays"
+	what := "edge: the certificate was rejected; the present one stays"
 	if len(r.live) == 0 {
-		what = "edge: certificate refused, and there is none to serve"
+		what = "edge: the certificate was rejected, and there is none to serve"
 	}
 	r.cfg.Log.ErrorContext(ctx, what, slog.Any("error", err)) //nolint:sloglint // one of the two above
 }

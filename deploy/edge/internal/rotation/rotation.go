@@ -35,7 +35,7 @@ type Fleet interface {
 	Served(ctx context.Context, pairs []*certfile.Pair) (refused bool, err error)
 	// Turnover counts the listeners that came and went.
 	Turnover() int
-	// Names returns the hosts. A certificate that is not valid for all of them is replaced at once.
+	// Names returns the hosts. A certificate that is not valid for all of them is replaced immediately.
 	Names() []string
 }
 
@@ -110,7 +110,7 @@ func New(ctx context.Context, cfg Config) (*Rotation, error) {
 		return r, nil
 	}
 	if !r.cfg.Clock.Now().Before(end(r.live)) {
-		r.cfg.Log.WarnContext(ctx, "edge: the certificate that was served has ended")
+		r.cfg.Log.WarnContext(ctx, "edge: the served certificate has expired")
 	}
 	r.cfg.Alarm.Serve(ctx, r.live...)
 	return r, nil
@@ -162,7 +162,7 @@ func (r *Rotation) take(ctx context.Context, u certfile.Update) {
 	}
 	r.forgive()
 	for _, w := range u.Warnings {
-		r.cfg.Log.WarnContext(ctx, "edge: certificate", slog.String("warning", w.String()))
+		r.cfg.Log.WarnContext(ctx, "edge: the certificate has a fault: see warning", slog.String("warning", w.String()))
 	}
 	switch {
 	case same(u.Pairs, r.live):
@@ -222,7 +222,7 @@ func (r *Rotation) record(ctx context.Context) (recorded bool) {
 	}
 	r.unrecorded, r.failures = true, r.failures+1
 	r.again = r.cfg.Clock.Now().Add(announce.Gap(r.failures))
-	r.cfg.Log.ErrorContext(ctx, "edge: the next certificate is not published: it is retried",
+	r.cfg.Log.ErrorContext(ctx, "edge: the next certificate was not published; it is retried",
 		slog.Int("attempts", r.failures), slog.Time("next", r.again), slog.Any("error", err))
 	return false
 }
@@ -260,7 +260,7 @@ func (r *Rotation) push(ctx context.Context) {
 		r.live, r.next, r.at = before, pairs, at // retried at the next check
 		if text := err.Error(); text != r.unserved {
 			r.unserved = text
-			r.cfg.Log.ErrorContext(ctx, "edge: certificate", slog.Any("error", err))
+			r.cfg.Log.ErrorContext(ctx, "edge: the certificate was not pushed; it is retried", slog.Any("error", err))
 		}
 		return
 	}
@@ -286,7 +286,7 @@ func (r *Rotation) confirm(ctx context.Context) {
 	if err != nil {
 		if text := err.Error(); text != r.trouble {
 			r.trouble = text
-			r.cfg.Log.WarnContext(ctx, "edge: certificate not known to be live yet", slog.String("reason", text))
+			r.cfg.Log.WarnContext(ctx, "edge: Envoys have not confirmed the certificate yet", slog.String("reason", text))
 		}
 		return
 	}
@@ -296,7 +296,7 @@ func (r *Rotation) confirm(ctx context.Context) {
 		r.alarm()
 	}
 	r.cfg.Count("live")
-	r.cfg.Log.InfoContext(ctx, "edge: certificate is live", slog.Time("not_after", end(r.live)))
+	r.cfg.Log.InfoContext(ctx, "edge: the certificate is live", slog.Time("not_after", end(r.live)))
 }
 
 // publish publishes the state again: the process may have died between a step and its publication.

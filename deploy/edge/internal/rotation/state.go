@@ -75,7 +75,7 @@ func (r *Rotation) load() error {
 	}
 	if err != nil {
 		return fmt.Errorf("rotation: the certificates that were served, %s, cannot be read and are left as they are "+
-			"(move the file away to begin with what the source has): %w", path, err)
+			"(move the file away to begin with the source's certificates): %w", path, err)
 	}
 	r.live, r.next, r.at = live, next, s.At
 	return nil

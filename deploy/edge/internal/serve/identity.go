@@ -29,15 +29,15 @@ func (n *nodes) identify(s *stream, node *corev3.Node) error {
 	id := node.GetId()
 	switch {
 	case id == "":
-		return status.Error(codes.PermissionDenied, "edge: a node has an id")
+		return status.Error(codes.PermissionDenied, "edge: node.id: want an id")
 	case len(id) > maxID || printable(id) != id:
-		return status.Error(codes.PermissionDenied, "edge: a node's id is at most 128 printable characters")
+		return status.Error(codes.PermissionDenied, "edge: node.id: want at most 128 printable characters")
 	case node.GetCluster() != n.cfg.Cluster:
-		return status.Error(codes.PermissionDenied, "edge: a node of this cluster gets no configuration")
+		return status.Error(codes.PermissionDenied, "edge: node.cluster: want the name in xds.cluster")
 	case s.id != "" && s.id != id:
-		return status.Error(codes.PermissionDenied, "edge: a stream belongs to one node")
+		return status.Error(codes.PermissionDenied, "edge: another node already uses this stream")
 	case s.allowed != nil && !slices.Contains(s.allowed, id):
-		return status.Error(codes.PermissionDenied, "edge: the certificate does not name this node")
+		return status.Error(codes.PermissionDenied, "edge: the client certificate does not name node.id")
 	}
 	if s.id == "" {
 		n.turns++
@@ -84,7 +84,7 @@ func MutualTLS(certificate, key, clientCA string) *tls.Config {
 			}
 			authorities := x509.NewCertPool()
 			if !authorities.AppendCertsFromPEM(text) {
-				return nil, errors.New("serve: no certificate in " + clientCA)
+				return nil, errors.New("serve: xds.client_ca: want a PEM file with a certificate: " + clientCA)
 			}
 			return &tls.Config{
 				MinVersion: tls.VersionTLS13, NextProtos: []string{"h2"}, SessionTicketsDisabled: true,

@@ -14,14 +14,14 @@ func NewMetrics() *Metrics {
 	return &Metrics{
 		nodes: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "causeway_edge_xds_nodes",
-			Help: "Envoys that are connected, and those of them that have acknowledged all they are to have.",
+			Help: "Connected Envoys, and connected Envoys that have acknowledged all of their resources.",
 		}, []string{"state"}),
 		responses: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "causeway_edge_xds_acknowledgements_total",
 			Help: "Acknowledgements and refusals of deliveries by Envoys, by node, type and result: ack or nack.",
 		}, []string{"node", "type", "result"}),
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "causeway_edge_xds_refused_streams_total", Help: "Streams that were refused, by reason.",
+			Name: "causeway_edge_xds_refused_streams_total", Help: "Streams that were rejected, by reason.",
 		}, []string{"reason"}),
 	}
 }

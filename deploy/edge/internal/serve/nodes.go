@@ -111,7 +111,7 @@ func (n *nodes) OnDeltaStreamOpen(ctx context.Context, id int64, _ string) error
 	switch {
 	case n.snap == nil:
 		n.refused("not_ready")
-		return status.Error(codes.Unavailable, "edge: there is nothing to serve yet")
+		return status.Error(codes.Unavailable, "edge: there is no configuration to serve yet")
 	case len(n.streams) >= cmp.Or(n.cfg.Nodes, maxNodes):
 		n.refused("too_many")
 		return status.Error(codes.ResourceExhausted, "edge: too many nodes are connected")
@@ -127,7 +127,7 @@ func (n *nodes) OnDeltaStreamClosed(id int64, _ *corev3.Node) {
 	defer n.mu.Unlock()
 	if s, ok := n.streams[id]; ok && s.id != "" {
 		n.turns++
-		n.cfg.Log.Info("edge: node disconnected", slog.String("node", s.id))
+		n.cfg.Log.Info("edge: a node disconnected", slog.String("node", s.id))
 	}
 	delete(n.streams, id)
 	n.notify()
@@ -140,22 +140,22 @@ func (n *nodes) OnStreamDeltaRequest(id int64, r *discoveryv3.DeltaDiscoveryRequ
 	defer n.mu.Unlock()
 	s, ok := n.streams[id]
 	if !ok {
-		return status.Error(codes.Internal, "edge: no such stream")
+		return status.Error(codes.Internal, "edge: the stream does not exist")
 	}
 	if err := n.identify(s, r.GetNode()); err != nil {
 		n.refused("node")
-		n.cfg.Log.Warn("edge: node refused", slog.String("node", printable(r.GetNode().GetId())),
+		n.cfg.Log.Warn("edge: a node was rejected", slog.String("node", printable(r.GetNode().GetId())),
 			slog.String("reason", status.Convert(err).Message()))
 		return err
 	}
 	if !slices.Contains(snapshot.Types, r.GetTypeUrl()) {
 		n.refused("type")
-		return status.Error(codes.InvalidArgument, "edge: this type is not served")
+		return status.Error(codes.InvalidArgument, "edge: this resource type is not served")
 	}
 	k := s.kind(r)
 	if !k.subscribe(r) {
 		n.refused("too_many_names")
-		return status.Error(codes.ResourceExhausted, "edge: too many names")
+		return status.Error(codes.ResourceExhausted, "edge: too many resource names")
 	}
 	n.acknowledged(s, k, r)
 	n.asking[r] = k
@@ -173,13 +173,13 @@ func (n *nodes) acknowledged(s *stream, k *kind, r *discoveryv3.DeltaDiscoveryRe
 		version, reason := k.sent[r.GetResponseNonce()].version, printable(n.scrub(e.GetMessage()))
 		k.refuse(r.GetResponseNonce(), reason, n.snap.Resources(r.GetTypeUrl()))
 		n.cfg.Metrics.responses.WithLabelValues(s.id, short, "nack").Inc()
-		n.cfg.Log.Error("edge: node refused configuration", slog.String("node", s.id), slog.String("type", short),
+		n.cfg.Log.Error("edge: a node rejected its configuration", slog.String("node", s.id), slog.String("type", short),
 			slog.String("version", version), slog.String("reason", reason))
 		return
 	}
 	if version, ok := k.acknowledge(r.GetResponseNonce()); ok {
 		n.cfg.Metrics.responses.WithLabelValues(s.id, short, "ack").Inc()
-		n.cfg.Log.Info("edge: node has configuration", slog.String("node", s.id), slog.String("type", short),
+		n.cfg.Log.Info("edge: a node has its configuration", slog.String("node", s.id), slog.String("type", short),
 			slog.String("version", version))
 	}
 }

@@ -100,7 +100,7 @@ func (s *Server) Current() *snapshot.Snapshot { return s.nodes.wanted() }
 
 // Wait waits until at least one node is connected, and every connected node has acknowledged a
 // change; with nil the whole snapshot. If a node refuses a part of the change, Wait returns a
-// *RefusedError. It does so at once, or after all other nodes if the node had refused the replaced
+// *RefusedError. It does so immediately, or after all other nodes if the node had refused the replaced
 // version too. Other refusals, and parts that have changed again, have no effect. If ctx ends
 // first, the error names the missing nodes.
 func (s *Server) Wait(ctx context.Context, change *Change) error { return s.nodes.wait(ctx, change) }
@@ -173,7 +173,7 @@ func (s *Server) StreamAggregatedResources(
 	discoveryv3.AggregatedDiscoveryService_StreamAggregatedResourcesServer,
 ) error {
 	s.nodes.refused("sotw")
-	return status.Error(codes.Unimplemented, "edge: only Delta ADS is served: api_type DELTA_GRPC")
+	return status.Error(codes.Unimplemented, "edge: want Delta ADS: api_type DELTA_GRPC")
 }
 
 // everybody is the key of the only snapshot.

@@ -58,8 +58,8 @@ func (s *Snapshot) Scrub(text string) string {
 	return text
 }
 
-// minScrubbed is the shortest line that Scrub replaces. Every secret has a longer one, and a
-// shorter text also occurs elsewhere.
+// minScrubbed is the shortest line that Scrub replaces. Every secret has a longer line, and shorter
+// texts also occur outside of secrets.
 const minScrubbed = 16
 
 // secretLines returns the lines of all sensitive values. An Envoy may quote a value with escaped

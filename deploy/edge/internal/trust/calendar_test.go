@@ -224,7 +224,7 @@ func TestPlannedDateFollowsTheSource(t *testing.T) {
 	s := begin(t, func(cfg *trust.Config) { cfg.Renews = func(*x509.Certificate) time.Time { return renews } })
 	s.live(t, s.pair(t))
 	for name, c := range map[string]struct{ renews, want time.Duration }{
-		"earlier": {10 * day, 11 * day}, "later": {70 * day, 71 * day}, "at once": {-time.Hour, 2 * day},
+		"earlier": {10 * day, 11 * day}, "later": {70 * day, 71 * day}, "immediately": {-time.Hour, 2 * day},
 	} {
 		renews = birth.Add(c.renews)
 		s.replan(t)
@@ -242,7 +242,7 @@ func TestPlannedDateFollowsTheSource(t *testing.T) {
 }
 
 // TestAnnouncedDateStays checks that an announced date is the rotator's, although no Envoy has the
-// certificate yet: the first one to connect serves it at once.
+// certificate yet: the first one to connect serves it immediately.
 func TestAnnouncedDateStays(t *testing.T) {
 	t.Parallel()
 	s := begin(t)

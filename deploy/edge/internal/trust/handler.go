@@ -20,13 +20,9 @@ const (
 
 // codes maps each code to its type, status and message.
 var codes = map[string]v1.Error{
-	codeRouteNotFound: {Type: v1.ErrorTypeInvalidRequestError, Status: 404, Message: "There is no such path."},
-	codeMethodNotAllowed: {
-		Type:    v1.ErrorTypeInvalidRequestError,
-		Status:  405,
-		Message: "The path does not take this method.",
-	},
-	codeInternal: {Type: v1.ErrorTypeAPIError, Status: 500, Message: "Something went wrong on our side."},
+	codeRouteNotFound:    {Type: v1.ErrorTypeInvalidRequestError, Status: 404, Message: v1.MessageNoRoute},
+	codeMethodNotAllowed: {Type: v1.ErrorTypeInvalidRequestError, Status: 405, Message: v1.MessageNoMethod},
+	codeInternal:         {Type: v1.ErrorTypeAPIError, Status: 500, Message: v1.MessageInternal},
 }
 
 // routes returns the handler of the pages, with the middleware of all our services. root is the

@@ -66,7 +66,7 @@ type history struct {
 	Outbox  []pending     `json:"outbox"` // in the order of the changes
 }
 
-var errVersion = errors.New("it was written by a newer release")
+var errVersion = errors.New("another release wrote it: use that release or a newer one")
 
 // readHistory reads the file. It returns a new history if the file does not exist.
 func readHistory(path string) (*history, error) {
@@ -82,13 +82,13 @@ func readHistory(path string) (*history, error) {
 		err = h.check()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("trust: the history of certificates, %s, cannot be read and is left as it is (move it away "+
-			"to begin a new one): %w", path, err)
+		return nil, fmt.Errorf("trust: the history of certificates, %s, cannot be read and stays unchanged (to begin a new "+
+			"one, move it away): %w", path, err)
 	}
 	return h, nil
 }
 
-var errIncomplete = errors.New("something is missing in it")
+var errIncomplete = errors.New("a field is missing")
 
 // check rejects a content that this package cannot have written.
 func (h *history) check() error {

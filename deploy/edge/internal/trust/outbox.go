@@ -32,7 +32,8 @@ func (s *Publisher) Run(ctx context.Context) {
 		case <-tick.C:
 		case <-late.C:
 			if err := s.replan(ctx); err != nil {
-				s.cfg.Log.ErrorContext(ctx, "history of certificates", slog.Any("error", err))
+				s.cfg.Log.ErrorContext(ctx, "trust: the history of certificates was not written; it is retried",
+					slog.Any("error", err))
 			}
 		}
 	}
@@ -44,7 +45,7 @@ func (s *Publisher) Deliver(ctx context.Context) {
 		return
 	}
 	if err := announce.Deliver(ctx, outbox{s}, s.send); err != nil && ctx.Err() == nil {
-		s.cfg.Log.ErrorContext(ctx, "event not delivered: it is sent again", slog.Any("error", err))
+		s.cfg.Log.ErrorContext(ctx, "trust: an event was not delivered; it is retried", slog.Any("error", err))
 	}
 }
 
@@ -61,7 +62,8 @@ func (s *Publisher) send(ctx context.Context, p *announce.Pending) error {
 	err := port.Send(ctx, p)
 	var refused *announce.RefusedError
 	if errors.As(err, &refused) && refused.BadToken() {
-		return fmt.Errorf("core rejects our filter token: merchants get no events until it is core's: %w", err)
+		return fmt.Errorf("core rejected filter_token, so merchants get no events: set the same on core and the edge: %w",
+			err)
 	}
 	return err
 }
@@ -106,7 +108,7 @@ func (o outbox) Postpone(ctx context.Context, p *announce.Pending, pause time.Du
 func (s *Publisher) drop(ctx context.Context, all []pending) {
 	for _, n := range all {
 		s.dropped++
-		s.cfg.Log.ErrorContext(ctx, "event dropped: the outbox is full, because core accepts none",
+		s.cfg.Log.ErrorContext(ctx, "trust: an event was dropped, because the outbox is full and core accepts none",
 			slog.String("type", n.Type), slog.String("name", n.Name), slog.Int("attempts", n.Attempts),
 			slog.Time("since", n.Since))
 	}

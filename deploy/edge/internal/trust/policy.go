@@ -35,11 +35,11 @@ func (s *Publisher) retryPolicy(ctx context.Context) {
 		return
 	}
 	if err := s.publishPolicy(ctx); err != nil {
-		s.cfg.Log.ErrorContext(ctx, "TLS policy not published: it is retried", slog.Int("attempts", s.policy.attempts),
-			slog.Time("next", s.policy.due), slog.Any("error", err))
+		s.cfg.Log.ErrorContext(ctx, "trust: the TLS policy was not published; it is retried",
+			slog.Int("attempts", s.policy.attempts), slog.Time("next", s.policy.due), slog.Any("error", err))
 		return
 	}
-	s.cfg.Log.InfoContext(ctx, "TLS policy published")
+	s.cfg.Log.InfoContext(ctx, "trust: the TLS policy was published")
 }
 
 // publishPolicy is called with the mutex held, and with a policy to publish.

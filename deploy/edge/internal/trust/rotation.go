@@ -14,7 +14,7 @@ import (
 
 const (
 	renewAfter = 60 * 24 * time.Hour
-	// overdue is by how much a planned rotation is postponed whose successor is later than patience.
+	// overdue is by how much a planned rotation is postponed if its successor is later than patience.
 	overdue  = 24 * time.Hour
 	patience = time.Hour
 	// margin is the least time before its end at which a certificate is replaced, even if its

@@ -65,7 +65,7 @@ type Publisher struct {
 	pages atomic.Pointer[pages] // made from the history
 }
 
-var errConfig = errors.New("trust: a folder, hosts and an absolute https URL are needed")
+var errConfig = errors.New("trust: data, hosts and trust.url, an absolute https URL, are required")
 
 // Open reads the history, or creates one. It returns an error for an unreadable history and leaves
 // it unchanged. A new history would repeat every event for the calendar's subscribers, and would

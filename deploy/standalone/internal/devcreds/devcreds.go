@@ -88,7 +88,7 @@ func Ensure(ctx context.Context, path string, by Issuer) (*Credentials, error) {
 		return nil, fmt.Errorf("encode development credentials: %w", err)
 	}
 	if err := durable.WriteFile(path, append(data, '\n'), 0o600); err != nil {
-		return nil, fmt.Errorf("keep development credentials: %w", err)
+		return nil, fmt.Errorf("store development credentials: %w", err)
 	}
 	return c, nil
 }
