@@ -40,7 +40,8 @@ var (
 	offset = prometheus.NewDesc("causeway_core_clock_offset_seconds",
 		"How far this core's clock is ahead of the server's, at least; negative when behind.", nil, nil)
 	held = prometheus.NewDesc("causeway_lists_held_back_seconds",
-		"How long one command of a core has held back new rows from lists, 0 for none. It is known after two scrapes.", nil, nil)
+		"How long one command of a core has held back new rows from lists, 0 for none. It is known after two scrapes.",
+		nil, nil)
 )
 
 // onServer collects series at a scrape. While the server is unavailable, the series are missing.

@@ -158,7 +158,8 @@ func (x *references) extProc(where string, m *extprocv3.ExternalProcessor) {
 		mode.GetResponseBodyMode() == extprocv3.ProcessingMode_BUFFERED
 	if !buffered || m.GetFailureModeAllow() || !m.GetAllowModeOverride() || m.GetObservabilityMode() {
 		x.fail("%s has an external processor that could pass a body unchanged, or makes Envoy hold all bodies: "+
-			"set both body modes to BUFFERED, allow_mode_override to true, and failure_mode_allow and observability_mode to false", where)
+			"set both body modes to BUFFERED, allow_mode_override to true, and failure_mode_allow and "+
+			"observability_mode to false", where)
 	}
 }
 

@@ -107,9 +107,9 @@ func passed(leaf *x509.Certificate, now time.Time) int {
 
 var (
 	endSeries = prometheus.NewDesc("causeway_edge_certificate_not_after_timestamp_seconds",
-		"When the certificate that is served ends.", []string{"algorithm"}, nil)
+		"When the served certificate ends.", []string{"algorithm"}, nil)
 	daysSeries = prometheus.NewDesc("causeway_edge_certificate_days_left",
-		"Days until the served certificate ends; negative after its end.", []string{"algorithm"}, nil)
+		"Days until the served certificate ends; negative after that.", []string{"algorithm"}, nil)
 	refusedSeries = prometheus.NewDesc("causeway_edge_certificate_refused",
 		"1 if the newest certificate was refused, so that the previous one is served.", nil, nil)
 )

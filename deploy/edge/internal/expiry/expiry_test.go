@@ -109,11 +109,11 @@ func TestSeries(t *testing.T) {
 	a.Serve(t.Context(), root.Issue(t, life).Pair(t), root.IssueFor(t, certtest.RSA(t, 2048), life).Pair(t))
 	now.Advance(36 * time.Hour)
 	a.Refused(true)
-	const want = `# HELP causeway_edge_certificate_days_left Days until the served certificate ends; negative after its end.
+	const want = `# HELP causeway_edge_certificate_days_left Days until the served certificate ends; negative after that.
 # TYPE causeway_edge_certificate_days_left gauge
 causeway_edge_certificate_days_left{algorithm="ECDSA"} 88.5
 causeway_edge_certificate_days_left{algorithm="RSA"} 88.5
-# HELP causeway_edge_certificate_not_after_timestamp_seconds When the certificate that is served ends.
+# HELP causeway_edge_certificate_not_after_timestamp_seconds When the served certificate ends.
 # TYPE causeway_edge_certificate_not_after_timestamp_seconds gauge
 causeway_edge_certificate_not_after_timestamp_seconds{algorithm="ECDSA"} 1.8030384e+09
 causeway_edge_certificate_not_after_timestamp_seconds{algorithm="RSA"} 1.8030384e+09

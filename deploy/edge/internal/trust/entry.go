@@ -98,7 +98,8 @@ func compareIssuers(text *strings.Builder, old, next []v1.TrustCertificate) {
 // describePolicy writes the texts of a change of the policy.
 func (s *Publisher) describePolicy(c *change, delta v1.TLSPolicyChange, now time.Time) {
 	var text strings.Builder
-	fmt.Fprintf(&text, "The allowed TLS parameters were changed.\nChange: %s\nHosts: %s\n", c.ID, strings.Join(s.cfg.Hosts, ", "))
+	hosts := strings.Join(s.cfg.Hosts, ", ")
+	fmt.Fprintf(&text, "The allowed TLS parameters were changed.\nChange: %s\nHosts: %s\n", c.ID, hosts)
 	for _, part := range []struct {
 		what           string
 		added, removed []string
