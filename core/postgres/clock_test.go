@@ -50,8 +50,8 @@ func openOff(t *testing.T, by time.Duration) (*core.Core, *off) {
 	return c, now
 }
 
-// TestAClockThatIsOffPostgreSQL: if a core's clock is minutes off the server's, the core is not
-// ready, reports the offset, and accepts only reads until the clock is right.
+// TestAClockThatIsOffPostgreSQL: a core whose clock is minutes off the server's is not ready and
+// reports the offset. It accepts only reads until the clock is right.
 func TestAClockThatIsOffPostgreSQL(t *testing.T) {
 	t.Parallel()
 	c, now := openOff(t, -3*time.Minute)

@@ -54,9 +54,9 @@ type Bench struct {
 
 // measure adds some rows to the table.
 type measure struct {
-	rows  []string
-	run   func(*Bench)
-	long  bool // takes so long that it runs only on request
+	rows []string
+	run  func(*Bench)
+	long bool // takes so long that it runs only on request
 }
 
 func measures() []measure {

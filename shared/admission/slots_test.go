@@ -120,8 +120,8 @@ func TestShareOfSlotsOfAPublicKey(t *testing.T) {
 }
 
 // TestPayersLeaveSlotsToSecretKeys: payers of a merchant hold their share. Then other merchants
-// take slots until the share is smaller than what the payers hold. The merchant's server still gets
-// slots.
+// take slots until the share is smaller than the slots that the payers hold. The merchant's server
+// still gets slots.
 func TestPayersLeaveSlotsToSecretKeys(t *testing.T) {
 	t.Parallel()
 	for name, other := range map[string]func(n string) []string{

@@ -93,7 +93,8 @@ func (c *checking) end(last int) {
 		c.fault(ChainIncomplete, "the chain ends at %s: append the certificate of its issuer, %s",
 			quotedName(top.Subject.String()), quotedName(top.Issuer.String()))
 	case len(all) > 1:
-		c.fault(ChainIncomplete, "none of the other certificates issued the first one: append the certificate of its issuer, %s",
+		c.fault(ChainIncomplete,
+			"none of the other certificates issued the first one: append the certificate of its issuer, %s",
 			quotedName(top.Issuer.String()))
 	default:
 		c.fault(ChainIncomplete, "the file has only the leaf: append the certificate of its issuer, %s",

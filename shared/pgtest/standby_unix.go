@@ -13,7 +13,7 @@ import (
 )
 
 // Standby makes each commit wait for a standby of this name, which does not exist; "" ends that. It
-// returns once commits behave so: the processes of a server read a setting one after the other, so
+// returns once commits behave so. The processes of a server read a setting one after the other, so
 // a session can show a setting before commits follow it.
 func (s *Server) Standby(tb testing.TB, name string) {
 	tb.Helper()

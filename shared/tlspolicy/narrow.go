@@ -72,7 +72,7 @@ func (p Policy) version(name string) (int, error) {
 // refusal returns the error for a suite outside of the policy.
 func refusal(name string, held []Suite) error {
 	if slices.ContainsFunc(suites13, func(s Suite) bool { return s.Name == name }) {
-		return fmt.Errorf("cipher suite %s is %w: the suites of TLS 1.3 are always allowed and cannot be chosen", name, ErrUseless)
+		return fmt.Errorf("cipher suite %s is %w: all suites of TLS 1.3 are allowed and cannot be chosen", name, ErrUseless)
 	}
 	for _, s := range slices.Concat(suites12...) {
 		if s.Envoy == name {

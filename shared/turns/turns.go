@@ -15,7 +15,7 @@ import (
 type Bounds[C comparable] struct {
 	// Slots bounds the work that runs at the same time. Share of the slots are for the work of any
 	// caller. The other slots are for callers without running work. A caller can also use one of
-	// these, but not the last one, for the end of a step if it runs no other such end.
+	// these, but not the last one, for the end of a step. It must run no other such end.
 	Slots, Share int
 	// Wait is how long work waits for its turn.
 	Wait time.Duration

@@ -85,7 +85,7 @@ func TestJoin_repeated(t *testing.T) {
 		after  time.Duration
 		want   command.Outcome
 	}{
-		"immediately":                   {further(700, 120, visa), 0, command.Repeated},
+		"immediately":               {further(700, 120, visa), 0, command.Repeated},
 		"a moment before the end":   {further(700, 120, visa), 120*time.Second - time.Millisecond, command.Repeated},
 		"at the end":                {further(700, 120, visa), 120 * time.Second, command.Unmet},
 		"across a span's beginning": {further(700, 28800, visa), 7 * time.Hour, command.Repeated},

@@ -9,7 +9,7 @@ import (
 )
 
 // The proxy compares each response with its request before it uses the response. An intermediary
-// may send a response of its own making, or one that belongs to another request.
+// may send a response that v1 never sent, or one that belongs to another request.
 
 // isID reports whether text is an id with that prefix.
 func isID(prefix id.Prefix, text string) bool {

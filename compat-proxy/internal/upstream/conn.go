@@ -126,8 +126,8 @@ func (w writer) Write(b []byte) (int, error) {
 
 var errUnexpectedData = errors.New("upstream: data on an idle connection")
 
-// alive reports whether the server has kept the connection open and sent nothing unexpected on it,
-// as far as that has arrived here.
+// alive reports whether the server has kept the connection open and sent nothing unexpected on it.
+// It sees only bytes and events that have arrived.
 func (c *conn) alive() bool {
 	if c.raw == nil {
 		return true

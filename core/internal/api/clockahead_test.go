@@ -133,7 +133,7 @@ func TestAKeyOutlivesACorrectionAndARestart(t *testing.T) {
 		"the first start, restarted hours later":   {behind: 25 * time.Hour, ran: 5 * time.Hour},
 		"a boot, restarted after 5 minutes":        {behind: 48 * time.Hour, ran: 5 * time.Minute, boot: true},
 		"a boot, restarted after 3 hours":          {behind: 48 * time.Hour, ran: 3 * time.Hour, boot: true},
-		"a boot, restarted immediately":                {behind: 48 * time.Hour, boot: true},
+		"a boot, restarted immediately":            {behind: 48 * time.Hour, boot: true},
 		"down for 50 minutes":                      {behind: 48 * time.Hour, ran: 5 * time.Minute, down: 50 * time.Minute},
 		"down for 2 hours":                         {behind: 48 * time.Hour, ran: 5 * time.Minute, down: 2 * time.Hour},
 		"down for 2 hours, believed":               {behind: 48 * time.Hour, ran: 2 * time.Hour, down: 2 * time.Hour},
@@ -251,7 +251,7 @@ func TestAStepStoredByACoreThatDoesNotLeadPostgreSQL(t *testing.T) {
 	for name, c := range map[string]struct{ server, stops bool }{
 		"one machine, stopped immediately":  {server: true, stops: true},
 		"two machines, stopped immediately": {stops: true},
-		"two machines, it runs on":      {},
+		"two machines, it runs on":          {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -136,7 +136,7 @@ func (c catalogue) expectedTexts() map[string][]string {
 			more = append(more, "letter <code>"+e.Code+"</code>")
 		}
 		if e.Approve > 0 {
-			more = append(more, fmt.Sprintf("approves %d at most", e.Approve))
+			more = append(more, fmt.Sprintf("approves at most %d", e.Approve))
 		}
 		if e.Balance != nil {
 			more = append(more, fmt.Sprintf("balance %d left", *e.Balance))

@@ -93,7 +93,7 @@ func TestMetricsOfWebhooks(t *testing.T) {
 		`webhook_pending_deliveries 1`, `webhook_oldest_pending_seconds 0`)
 	b.clock.Advance(90 * time.Second)
 	b.wantSeries(t, `webhook_attempts_total\{outcome="bad_status"\} 3`, `webhook_pending_deliveries 1`, `webhook_oldest_pending_seconds (90|89\.\d+)`)
-	b.clock.Advance(80 * time.Hour) // after that there is no further attempt
+	b.clock.Advance(80 * time.Hour) // no attempt follows then
 	b.wantSeries(t, `webhook_deliveries_total\{status="failed"\} 2`, `webhook_pending_deliveries 0`, `webhook_oldest_pending_seconds 0`)
 }
 

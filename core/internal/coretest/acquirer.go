@@ -48,10 +48,10 @@ type Acquirer struct {
 	// truth. Inquire always reports the truth.
 	Report func(c Call, a acquirer.Answer) acquirer.Answer
 
-	mu      sync.Mutex
+	mu        sync.Mutex
 	responses map[string]acquirer.Answer // by reference
-	calls   []Call
-	moved   map[Verb]int64 // approved minor units by verb
+	calls     []Call
+	moved     map[Verb]int64 // approved minor units by verb
 
 	holds    map[string]int64 // minor units that are held or taken, by the reference of the authorization
 	rests    map[string]int64 // minor units that are held and not captured, by the same reference

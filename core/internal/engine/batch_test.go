@@ -67,8 +67,8 @@ func writeBatch[Q, R any](
 	return all, results
 }
 
-// holdBatch holds up a first batch by a lock until the store has waiting callers of the given
-// number, and then waits for all of them.
+// holdBatch holds up a first batch by a lock until the given number of callers waits for the store.
+// Then it waits for all of them.
 func holdBatch(t *testing.T, s *coretest.Service, lock string, first func(), start func(*sync.WaitGroup), callers int) {
 	t.Helper()
 	tx, err := s.Inspect.BeginTx(t.Context(), nil)

@@ -78,12 +78,12 @@ func (e *Engine) BroadcastDue(ctx context.Context) (int, error) {
 
 // broadcasting is a pass over the merchants of one broadcast.
 type broadcasting struct {
-	e      *Engine
-	b      *payment.Broadcast
-	traced *tracedPass
-	pass   *pass.Pass
-	reached   int  // merchants so far
-	moved  bool // another process works on it, or a failure could not be written
+	e       *Engine
+	b       *payment.Broadcast
+	traced  *tracedPass
+	pass    *pass.Pass
+	reached int  // merchants so far
+	moved   bool // another process works on it, or a failure could not be written
 }
 
 // run writes the events of some merchants in each commit: first of the next merchants, then of the

@@ -17,7 +17,7 @@ func TestFinalCaptureReleasesTheRest(t *testing.T) {
 	t.Parallel()
 	lost := func(context.Context, coretest.Call) error { return acquirer.ErrUnknown }
 	faults := map[string]func(*coretest.Service){
-		"immediately":       func(*coretest.Service) {},
+		"immediately":   func(*coretest.Service) {},
 		"request lost":  func(s *coretest.Service) { s.Acquirer.Before = lost },
 		"response lost": func(s *coretest.Service) { s.Acquirer.After = lost },
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // inFlight is the set of steps on which requests of this process work. Recovery and operators leave
-// these steps alone, whatever the clock shows. An open step of this process that is not in the set
+// these steps alone, at any time of the clock. An open step of this process that is not in the set
 // belongs to no request. It is safe for concurrent use.
 type inFlight struct {
 	mu    sync.Mutex

@@ -54,8 +54,8 @@ func TestAPurgeEndsAtAWindowOfYoungKeys(t *testing.T) {
 	}
 }
 
-// keyStores returns the ways in which a payment can be written: the store of this run, a batch, and
-// a command as a batch of one.
+// keyStores returns the ways in which a payment can be written. They are the store of this run, a
+// batch, and a command as a batch of one.
 func keyStores() map[string]func(testing.TB) *coretest.Service {
 	return map[string]func(testing.TB) *coretest.Service{
 		"any": coretest.Open, "batch, PostgreSQL": coretest.OpenShared, "commands, PostgreSQL": coretest.OpenAlone,

@@ -29,8 +29,8 @@ func (e *Engine) late(ctx context.Context, s step, a acquirer.Answer, look *paym
 
 // writeCorrection corrects a step. The idempotency key of its pending reversal gets the response.
 // If a response approved a step that cannot be recorded, writeCorrection writes a pending reversal.
-// It returns "" if the approval does not contradict the record: the step was not closed, a look
-// decides, or the step was closed because of this approval.
+// It returns "" if the approval does not contradict the record. That is so if the step was not
+// closed, if a look decides, or if this approval closed the step.
 func writeCorrection(tx *store.Tx, s step, a acquirer.Answer, look *payment.Reversal) (Contradiction, error) {
 	o := s.about()
 	out, result, err := s.correct(tx, a, look)

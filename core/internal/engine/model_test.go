@@ -81,8 +81,8 @@ type machine struct {
 	order []int64
 	last  int64 // the transaction of the latest command, 0 for none
 
-	waiting  map[int64]confirmable    // of the transactions that were made to be confirmed
-	captures map[int64][]*part // of the transactions that were captured, oldest first
+	waiting  map[int64]confirmable // of the transactions that were made to be confirmed
+	captures map[int64][]*part     // of the transactions that were captured, oldest first
 }
 
 // TestRandomHistories: merchants and acquirers act in any order, and the books agree with a model

@@ -11,8 +11,8 @@ import (
 )
 
 // TestStepIsNamedAsAtTheAcquirer: an operator sees the reference that the acquirer got for the
-// attempt, also for a void and for a later attempt to confirm a payment. The name selects only this
-// step.
+// attempt. That also holds for a void and for a later attempt to confirm a payment. The name
+// selects only this step.
 func TestStepIsNamedAsAtTheAcquirer(t *testing.T) {
 	t.Parallel()
 	for _, st := range steps() {
@@ -58,7 +58,7 @@ func wantStep(t *testing.T, s *coretest.Service, name string, want int) {
 }
 
 // TestReversalShowsWhatItReverses: an operator sees the reference of the reversed step, which the
-// acquirer knows.
+// acquirer has.
 func TestReversalShowsWhatItReverses(t *testing.T) {
 	t.Parallel()
 	for _, st := range steps() {

@@ -97,7 +97,8 @@ func New(c Config) *Metrics {
 		}, func() float64 { return float64(c.Waiting()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "causeway_core_leads",
-			Help: "1 for the leader, which does the background work of all cores on a store; always 1 for a core with a store in a folder.",
+			Help: "1 for the leader, which does the background work of all cores on a store; " +
+				"always 1 for a core with a store in a folder.",
 		}, func() float64 { return map[bool]float64{true: 1}[c.Leads()] }),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.registry.MustRegister(pending{c}, secrets{c}, logSize(c))

@@ -31,8 +31,8 @@ var (
 	leaseDeliveries        = declare("leaseDeliveries")
 )
 
-// InsertDelivery inserts a delivery that is due immediately and returns its new id. After the commit it
-// wakes the deliverer. ErrDuplicate if four new ids in a row are taken.
+// InsertDelivery inserts a delivery that is due immediately and returns its new id. After the
+// commit it wakes the deliverer. ErrDuplicate if four new ids in a row are taken.
 func (tx *Tx) InsertDelivery(event, endpoint int64) (int64, error) {
 	d := &payment.Delivery{Event: event, Endpoint: endpoint}
 	err := tx.insertDeliveries([]*payment.Delivery{d})

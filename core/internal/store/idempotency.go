@@ -63,8 +63,8 @@ const KeyLeft = KeyLifetime - time.Hour
 // ClaimBy sets the function that decides whether the clock can be trusted. Each claim of an
 // idempotency key passes it the time of its command, and fails with ErrUnavailable if it returns
 // false. By a time that is a day ahead each key has expired. A key that is claimed by a time a day
-// behind expires immediately. Either way the retry of a payment would be a second payment. Call ClaimBy
-// before any claim.
+// behind expires immediately. Either way the retry of a payment would be a second payment. Call
+// ClaimBy before any claim.
 func (db *DB) ClaimBy(trusts func(at time.Time) bool) { db.trusts = trusts }
 
 // Trusts reports whether an idempotency key may be claimed at a time.

@@ -10,7 +10,8 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store/pass"
 )
 
-// TestOutageEndsAPass: a store that fails as a whole ends the pass immediately, and no row is skipped.
+// TestOutageEndsAPass: a store that fails as a whole ends the pass immediately, and no row is
+// skipped.
 func TestOutageEndsAPass(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -115,8 +115,8 @@ type message struct {
 // receiver is an endpoint that records its requests. Its response can be set.
 type receiver struct {
 	*httptest.Server
-	mu     sync.Mutex
-	got    []message
+	mu      sync.Mutex
+	got     []message
 	handler func(w http.ResponseWriter, r *http.Request) // nil for 200
 }
 

@@ -203,7 +203,7 @@ func TestWindows(t *testing.T) {
 }
 
 // TestAFastEndpointGetsManyAttempts: an endpoint that has responded quickly to many requests gets
-// 100 at the same time, which is 1,000 events a second if each takes 100 ms.
+// 100 at the same time. These are 1,000 events a second if each takes 100 ms.
 func TestAFastEndpointGetsManyAttempts(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -97,7 +97,7 @@ func execute(t *testing.T, path, statement string) {
 	}
 }
 
-// written are the tables that a payment writes to, with a condition for the rows of payments: the
+// written are the tables that a payment writes to, with a condition for the rows of payments. The
 // creation of an API key writes an event, too.
 var written = map[string]string{
 	"transactions": "", "captures": "", "transaction_terms": "", "idempotency_keys": "",

@@ -26,7 +26,7 @@ const shown = `{"id":"key_01jd8m3k2q4r5","object":"api_key","merchant":"mer_01jd
 // core always sends the same response, and counts the requests.
 type core struct {
 	token    secret.String // the operator's, as the resolver has it
-	requests    atomic.Int32
+	requests atomic.Int32
 	response atomic.Pointer[func(http.ResponseWriter, *http.Request)]
 }
 
@@ -104,13 +104,13 @@ func TestRefused(t *testing.T) {
 	t.Parallel()
 	refusal := `{"error":{"type":"%s","code":"%s","message":"why","status":400,"request_id":"req_core"}}`
 	for name, tt := range map[string]struct {
-		status      int
-		retry, body string
-		want        int
-		code        string
-		errorType   v1.ErrorType
+		status         int
+		retry, body    string
+		want           int
+		code           string
+		errorType      v1.ErrorType
 		wait, requests int
-		headerLines []string
+		headerLines    []string
 	}{
 		"Invalid": {
 			401, "", fmt.Sprintf(refusal, "authentication_error", "invalid_api_key"), 401, "invalid_api_key",

@@ -66,7 +66,7 @@ var codes = map[string]engine.Problem{
 	codeUnsupportedMediaType:  invalidRequest(415, v1.MessageMediaType),
 
 	codeKeyExists: invalidRequest(409, "This response key is already registered and active."),
-	codeTooMany:   invalidRequest(409, "20 response keys are registered already, and that is the limit. Delete one first."),
+	codeTooMany:   invalidRequest(409, "20 response keys are registered already. That is the limit. Delete one first."),
 	codeChallengeFailed: invalidRequest(400, "The value is not the plaintext of the challenge, or the challenge has "+
 		"expired. Register the key again to get another challenge."),
 	codeKeyInUse: invalidRequest(409, "Only a previous key can be ended. Rotate first, then end the replaced key."),

@@ -19,7 +19,7 @@ import (
 // Finding is one finding of testssl.sh.
 type Finding struct {
 	ID       string `json:"id"`
-	Severity string `json:"severity"` // OK, INFO, WARN, LOW, MEDIUM, HIGH, CRITICAL; FATAL if testssl.sh could not continue
+	Severity string `json:"severity"` // OK, INFO, WARN, LOW, MEDIUM, HIGH, CRITICAL; FATAL if it could not continue
 	Text     string `json:"finding"`
 }
 
@@ -65,9 +65,8 @@ func Audit(tb testing.TB, addr string) []Finding {
 var grades = []string{"OK", "INFO", "WARN", "DEBUG", "LOW", "MEDIUM"}
 
 // Flaws returns the findings against a listener of the policy, nil for none. A flaw is a finding
-// that is graded HIGH, CRITICAL or FATAL, a required finding that is missing, or a finding with
-// another text than required. It reads both series of testssl.sh, 3.0 and 3.2. It ignores the exit
-// code.
+// with the grade HIGH, CRITICAL or FATAL. A required finding that is missing or has another text is
+// a flaw, too. It reads both series of testssl.sh, 3.0 and 3.2. It ignores the exit code.
 func Flaws(findings []Finding) []string {
 	var flaws []string
 	said := map[string]Finding{}

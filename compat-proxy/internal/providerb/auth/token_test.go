@@ -66,8 +66,8 @@ type pair struct {
 	pem string
 }
 
-// pairs are key pairs that are made once: for merchant 1 with a serialNumber in its subject, for
-// merchant 2 without one, and one that is not registered.
+// pairs are key pairs that are made once. The first is for merchant 1, with a serialNumber in its
+// subject. The second is for merchant 2, without one. The third is not registered.
 var pairs = sync.OnceValue(func() [3]pair {
 	var out [3]pair
 	for i, serial := range []string{"1700000000000123", "", "1700000000000123"} {

@@ -8,17 +8,17 @@
 //
 //   - Memory holds two generations of 25,000 references. When the younger is full, the older is
 //     dropped. A dropped reference counts as never seen.
-//   - The journal is two files of about 8 MiB: the path given to Open, and that path with the suffix
-//     it. Each effect is one line, which the operating system has before the response is sent. So
-//     it survives the death of every process. No line is fsynced: it does not survive a power cut.
-//     It holds references, responses and amounts, never a card number or CVC. Several processes of
-//     one machine may share it, on a file system with flock: they are then one acquirer. Without a
-//     journal, the recording is in memory only, which is for unit tests.
+//   - The journal is two files of about 8 MiB: the path given to Open, and that path with ".1"
+//     appended. Each effect is one line, which the operating system has before the response is
+//     sent. So it survives the death of every process. No line is fsynced: it does not survive a
+//     power cut. It holds references, responses and amounts, never a card number or CVC. Several
+//     processes of one machine may share it, on a file system with flock: they are then one
+//     acquirer. Without a journal, the recording is in memory only, which is for unit tests.
 //
 // When an effect happens:
 //
-//   - slow: at the end of the delay. If the caller's context ends before, the caller gets ErrUnknown,
-//     effect.
+//   - slow: at the end of the delay. If the caller's context ends before, the caller gets
+//     ErrUnknown, and there is no effect.
 //   - timeout_before: never. The caller gets ErrUnknown once its context or the delay ends.
 //   - timeout_after: immediately, but the caller gets ErrUnknown as above. Inquire, or a repeated
 //     request, returns the outcome.

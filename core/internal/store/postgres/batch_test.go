@@ -70,7 +70,8 @@ func wantIdle(t *testing.T, q *postgres.Queue) {
 	}
 }
 
-// TestNextBatch: when a batch is written, the next one begins immediately. It has all calls that wait.
+// TestNextBatch: when a batch is written, the next one begins immediately. It has all calls that
+// wait.
 func TestNextBatch(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{1, 3} {

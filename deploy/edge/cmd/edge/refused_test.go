@@ -109,8 +109,8 @@ func TestRate(t *testing.T) {
 	t.Error("ten concurrent requests were accepted")
 }
 
-// TestRateOfPublicDocuments checks that a client address gets only some public documents at the same time.
-// They are much longer than a request. Its other requests are served.
+// TestRateOfPublicDocuments checks that a client address gets only some public documents at the
+// same time. They are much longer than a request. Its other requests are served.
 func TestRateOfPublicDocuments(t *testing.T) {
 	t.Parallel()
 	b := served(t)

@@ -51,7 +51,8 @@ func (i issued) due(renewAfter time.Duration) time.Time {
 	if i.advice.HasWindow() && i.advice.SuggestedWindow.End.Before(at) {
 		at = i.advice.SelectedTime
 	}
-	// Certificates that are due immediately, or a wrong clock, must not cause one order after the other.
+	// Certificates that are due immediately, or a wrong clock, must not cause one order after the
+	// other.
 	if earliest := i.obtained.Add(min(day, life/10)); at.Before(earliest) {
 		at = earliest
 	}

@@ -44,8 +44,8 @@ func balance(c *clusterv3.Cluster) {
 	}
 }
 
-// healthChecks adds the timing to a health check. An unhealthy response excludes a server immediately,
-// a missing one after the third time.
+// healthChecks adds the timing to a health check. An unhealthy response excludes a server
+// immediately, a missing one after the third time.
 func healthChecks(c *clusterv3.Cluster, by *corev3.HealthCheck) []*corev3.HealthCheck {
 	often := watched
 	if several(c) {

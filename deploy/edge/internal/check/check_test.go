@@ -146,11 +146,11 @@ func TestResources(t *testing.T) {
 		"Steered": {func(t *testing.T, r *build.Resources) {
 			t.Helper()
 			manager(t, *r, func(m *hcmv3.HttpConnectionManager) { m.InternalAddressConfig.CidrRanges = nil })
-		}, "steer"},
+		}, "control Envoy"},
 		"SteeredEarly": {func(t *testing.T, r *build.Resources) {
 			t.Helper()
 			manager(t, *r, func(m *hcmv3.HttpConnectionManager) { m.EarlyHeaderMutationExtensions = nil })
-		}, "steer"},
+		}, "control Envoy"},
 		"SentAgain": {func(_ *testing.T, r *build.Resources) {
 			forwarding(r).RetryPolicy = &routev3.RetryPolicy{RetryOn: "5xx"}
 		}, "repeats requests"},

@@ -90,7 +90,7 @@ func checkURL(text string, schemes ...string) error {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" || !slices.Contains(schemes, u.Scheme) || u.RawQuery != "" || u.Fragment != "" {
-		return fmt.Errorf("%q is not a URL that begins with %s:// and has a host: a query and a fragment are not allowed", text,
+		return fmt.Errorf("%q is not a URL that begins with %s:// and has a host, no query and no fragment", text,
 			strings.Join(schemes, ":// or "))
 	}
 	return nil

@@ -1,3 +1,3 @@
-// Package drain lets an Envoy finish its requests before its stop. Without it Envoy ends immediately,
-// with requests in progress.
+// Package drain lets an Envoy finish its requests before its stop. Without it Envoy ends
+// immediately, with requests in progress.
 package drain

@@ -15,8 +15,8 @@ import (
 
 func found(p *certfile.Pair) certfile.Update { return certfile.Update{Pairs: []*certfile.Pair{p}} }
 
-// TestRollout checks that the first certificate is served immediately. The next one is first published,
-// served when it is due, and then published as live.
+// TestRollout checks that the first certificate is served immediately. The next one is first
+// published, served when it is due, and then published as live.
 func TestRollout(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -361,7 +361,8 @@ func TestStopsMeanwhile(t *testing.T) {
 	}
 }
 
-// TestMoreHosts checks that a certificate that lacks a host added by a restart is replaced immediately.
+// TestMoreHosts checks that a certificate that lacks a host added by a restart is replaced
+// immediately.
 func TestMoreHosts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -35,7 +35,8 @@ type Fleet interface {
 	Served(ctx context.Context, pairs []*certfile.Pair) (refused bool, err error)
 	// Turnover counts the listeners that came and went.
 	Turnover() int
-	// Names returns the hosts. A certificate that is not valid for all of them is replaced immediately.
+	// Names returns the hosts. A certificate that is not valid for all of them is replaced
+	// immediately.
 	Names() []string
 }
 

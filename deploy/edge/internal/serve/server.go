@@ -100,9 +100,9 @@ func (s *Server) Current() *snapshot.Snapshot { return s.nodes.wanted() }
 
 // Wait waits until at least one node is connected, and every connected node has acknowledged a
 // change; with nil the whole snapshot. If a node refuses a part of the change, Wait returns a
-// *RefusedError. It does so immediately, or after all other nodes if the node had refused the replaced
-// version too. Other refusals, and parts that have changed again, have no effect. If ctx ends
-// first, the error names the missing nodes.
+// *RefusedError. It does so immediately, or after all other nodes if the node had refused the
+// replaced version too. Other refusals, and parts that have changed again, have no effect. If ctx
+// ends first, the error names the missing nodes.
 func (s *Server) Wait(ctx context.Context, change *Change) error { return s.nodes.wait(ctx, change) }
 
 // Turnover counts connections and disconnections of nodes: an equal number means the same nodes.

@@ -8,7 +8,7 @@ var (
 	pendingSeries = prometheus.NewDesc("causeway_edge_events_pending",
 		"Events for merchants that core has not accepted yet.", nil, nil)
 	oldestSeries = prometheus.NewDesc("causeway_edge_events_oldest_pending_seconds",
-		"Age of the oldest event that core has not accepted; 0 if there is none.", nil, nil)
+		"Age of the oldest event that core has not accepted; 0 if none.", nil, nil)
 )
 
 // Describe implements prometheus.Collector.

@@ -210,7 +210,7 @@ func (s *published) wantEvents(t *testing.T, registry *prometheus.Registry, drop
 # HELP causeway_edge_events_dropped_total Events for merchants that were lost, because the outbox was full.
 # TYPE causeway_edge_events_dropped_total counter
 causeway_edge_events_dropped_total %d
-# HELP causeway_edge_events_oldest_pending_seconds Age of the oldest event that core has not accepted; 0 if there is none.
+# HELP causeway_edge_events_oldest_pending_seconds Age of the oldest event that core has not accepted; 0 if none.
 # TYPE causeway_edge_events_oldest_pending_seconds gauge
 causeway_edge_events_oldest_pending_seconds %d
 # HELP causeway_edge_events_pending Events for merchants that core has not accepted yet.
