@@ -63,14 +63,14 @@ func (x *references) define(in map[string]bool, kind, name string) {
 		x.fail("a %s has no name", kind)
 	}
 	if _, there := in[name]; there {
-		x.fail("%s %q exists twice", kind, name)
+		x.fail("%s %q is defined twice", kind, name)
 	}
 	in[name] = false // not used yet
 }
 
 func (x *references) use(in map[string]bool, kind, name, where string) {
 	if _, there := in[name]; !there {
-		x.fail("%s names %s %q, which does not exist", where, kind, name)
+		x.fail("%s names %s %q, which is not defined", where, kind, name)
 		return
 	}
 	in[name] = true
@@ -79,7 +79,7 @@ func (x *references) use(in map[string]bool, kind, name, where string) {
 func (x *references) unused(kind string, in map[string]bool) {
 	for _, name := range slices.Sorted(maps.Keys(in)) {
 		if !in[name] {
-			x.fail("%s %q exists, but is not used", kind, name)
+			x.fail("%s %q is not used", kind, name)
 		}
 	}
 }
@@ -106,7 +106,7 @@ func (x *references) message(where string, m proto.Message) {
 		x.secretsOf(where, m.GetCommonTlsContext())
 		if v := m.GetCommonTlsContext().GetValidationContext(); v.GetTrustedCa() == nil ||
 			len(v.GetMatchTypedSubjectAltNames()) == 0 {
-			x.fail("%s has TLS to an upstream without a check of its certificate", where)
+			x.fail("%s does not verify the certificate of its upstream", where)
 		}
 	case *extprocv3.ExternalProcessor:
 		x.extProc(where, m)
@@ -140,7 +140,7 @@ func (x *references) manager(where string, m *hcmv3.HttpConnectionManager) {
 	}
 	if len(m.GetInternalAddressConfig().GetCidrRanges()) == 0 || len(m.GetEarlyHeaderMutationExtensions()) == 0 ||
 		!m.GetUseRemoteAddress().GetValue() {
-		x.fail("%s lets clients control Envoy, which may then send a payment again", where)
+		x.fail("%s accepts header fields by which clients control Envoy, so it can send a payment twice", where)
 	}
 }
 
@@ -157,7 +157,7 @@ func (x *references) extProc(where string, m *extprocv3.ExternalProcessor) {
 	buffered := mode.GetRequestBodyMode() == extprocv3.ProcessingMode_BUFFERED &&
 		mode.GetResponseBodyMode() == extprocv3.ProcessingMode_BUFFERED
 	if !buffered || m.GetFailureModeAllow() || !m.GetAllowModeOverride() || m.GetObservabilityMode() {
-		x.fail("%s has an external processor that could pass a body unchanged, or makes Envoy hold all bodies: "+
+		x.fail("%s has an external processor that can miss a body, or makes Envoy hold every body: "+
 			"set both body modes to BUFFERED, allow_mode_override to true, and failure_mode_allow and "+
 			"observability_mode to false", where)
 	}
@@ -165,7 +165,7 @@ func (x *references) extProc(where string, m *extprocv3.ExternalProcessor) {
 
 func (x *references) service(where string, s *corev3.GrpcService) {
 	if s.GetEnvoyGrpc() == nil {
-		x.fail("%s has an external processor without a service", where)
+		x.fail("%s has an external processor without grpc_service.envoy_grpc", where)
 		return
 	}
 	x.use(x.clusters, "cluster", s.GetEnvoyGrpc().GetClusterName(), where+", external processor")
@@ -173,7 +173,7 @@ func (x *references) service(where string, s *corev3.GrpcService) {
 
 func (x *references) routeConfiguration(c *routev3.RouteConfiguration) {
 	if filter := x.turnedOn[c.GetName()]; filter != "" && c.GetTypedPerFilterConfig()[filter].GetTypeUrl() != perRouteURL {
-		x.fail("%s does not turn the external processor on", c.GetName())
+		x.fail("%s does not enable the external processor", c.GetName())
 	}
 	for _, host := range c.GetVirtualHosts() {
 		names := map[string]bool{}
@@ -183,7 +183,7 @@ func (x *references) routeConfiguration(c *routev3.RouteConfiguration) {
 			if to := r.GetRoute(); to != nil {
 				x.use(x.clusters, "cluster", to.GetCluster(), where)
 				if p := to.GetRetryPolicy(); p != nil && len(p.GetRetriableRequestHeaders()) == 0 {
-					x.fail("%s repeats requests of every method", where)
+					x.fail("%s repeats requests of every method: want retriable_request_headers", where)
 				}
 			}
 			for _, per := range r.GetTypedPerFilterConfig() {
@@ -213,6 +213,6 @@ func (x *references) perRoute(where string, a *anypb.Any) {
 		x.service(where, o.GetGrpcService())
 	}
 	if o.GetFailureModeAllow().GetValue() || o.GetProcessingMode() != nil {
-		x.fail("%s loosens the rules of the external processor", where)
+		x.fail("%s overrides failure_mode_allow or processing_mode of the external processor", where)
 	}
 }
