@@ -75,7 +75,7 @@ func TestCommandsPostgreSQL(t *testing.T) {
 			t.Fatal(err)
 		}
 		out := again.refused(t, "serve", "--listen", "127.0.0.1:0", "--simulator-journal", c.journal)
-		if !strings.Contains(out, "is gone") || !strings.Contains(out, "the row "+row) || !strings.Contains(out, want) {
+		if !strings.Contains(out, "is missing") || !strings.Contains(out, "the row "+row) || !strings.Contains(out, want) {
 			t.Errorf("without the row %s: got %s", row, out)
 		}
 		if got := number(t, db, "SELECT COUNT(*) FROM secrets WHERE name = '"+row+"'"); got != 0 {

@@ -7,8 +7,9 @@ import (
 
 // Messages of the errors that several programs report, so that one error has one text.
 const (
-	MessageInvalidAPIKey = "The API key is missing or invalid. Send it as `Authorization: Bearer <key>`."
-	MessagePublishable   = "Publishable keys can only create tokens, confirm payments and read the current MLE key. " +
+	MessageInvalidAPIKey = "The API key is missing or invalid. " +
+		"Send it as `Authorization: Bearer <key>`."
+	MessagePublishable = "Publishable keys can only create tokens, confirm payments and read the current MLE key. " +
 		"Use a secret key."
 	MessageSecretKeyInBrowser = "A secret API key was sent from a web page, where every visitor can read it: the " +
 		"request has an Origin header. Roll the key, and use it only on your server."
@@ -27,9 +28,9 @@ const (
 	MessageNoMethod        = "This path does not support the method. See the Allow header."
 	MessageBodyNotReceived = "The connection ended before the whole body arrived. Nothing was changed: send the " +
 		"request again."
-	MessageMediaType       = "Send the body uncompressed, with the header `Content-Type: application/json`."
-	MessageBodyTooSlow     = "The body arrived too slowly. Nothing was changed: send the request again."
-	MessageNoMLE           = "This endpoint takes no encryption: send no X-SVC-MLE fields and no application/jose."
+	MessageMediaType   = "Send the body uncompressed, with the header `Content-Type: application/json`."
+	MessageBodyTooSlow = "The body arrived too slowly. Nothing was changed: send the request again."
+	MessageNoMLE       = "This endpoint takes no encryption: send no X-SVC-MLE fields and no application/jose."
 
 	MessageUnfinishedBodies = "Too many requests of this API key, its merchant or this address have a body that is " +
 		"still arriving. Send bodies whole, and retry."

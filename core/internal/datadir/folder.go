@@ -15,9 +15,9 @@ import (
 var (
 	// ErrNoStore reports that a data folder has no store.
 	ErrNoStore = errors.New("there is no store")
-	// ErrLost reports that a file of the data folder is missing that other files need. A new file
-	// would hide the loss and make it permanent.
-	ErrLost = errors.New("a file of the data folder is missing")
+	// ErrLost reports that a part of the store is missing that other parts need: a file of the data
+	// folder, or a row of the database. A new one would hide the loss and make it permanent.
+	ErrLost = errors.New("a part of the store is missing")
 )
 
 // A first start creates the database with its schema, then the root secret, then the keyset of the

@@ -24,8 +24,8 @@ const (
 
 // errNoKEK refuses a database without the key that encrypts its secrets: a key derived from them
 // would be stored with the values that it protects.
-var errNoKEK = errors.New(KEKVariable + " and " + KEKVariable + "_FILE are not set: a store on PostgreSQL needs one of " +
-	"them, because this key encrypts its secrets. Make it with `openssl rand -base64 32`")
+var errNoKEK = errors.New(KEKVariable + " and " + KEKVariable + "_FILE are not set: a store on PostgreSQL needs " +
+	"one of them, because this key encrypts its secrets. Make it with `openssl rand -base64 32`")
 
 // sharedKEK returns the key that encrypts the secrets of a database.
 func sharedKEK(kek secret.String) ([]byte, error) {

@@ -23,7 +23,8 @@ const KEKSize = 32
 var binding = []byte("causeway/mle.keyset")
 
 // errSealed reports that a private key does not open.
-var errSealed = errors.New("keyring: a private key cannot be decrypted: the keyset or its row changed: restore the store")
+var errSealed = errors.New("keyring: a private key cannot be decrypted, because the keyset or its row changed: " +
+	"restore the store")
 
 // errMoved reports that the stored keyset has changed, and that this filter lacks its
 // key-encryption key.

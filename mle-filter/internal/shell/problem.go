@@ -35,13 +35,13 @@ var problems = map[string]engine.Problem{
 	CodeUnfinished: {
 		Status: 429, Type: v1.ErrorTypeRateLimitError, Message: v1.MessageUnfinishedBodies, RetryAfter: 1,
 	},
-	CodeRateLimited:      {Status: 429, Type: v1.ErrorTypeRateLimitError, Message: v1.MessageRateLimited, RetryAfter: 1},
-	CodeClientGone:       {Status: 499, Type: v1.ErrorTypeAPIError, Message: "The client closed the connection."},
-	CodeOverloaded:       {Status: 503, Type: v1.ErrorTypeAPIError, Message: v1.MessageOverloaded, RetryAfter: 1},
-	CodeUnreachable:      {Status: 503, Type: v1.ErrorTypeAPIError, Message: v1.MessageUnreachable, RetryAfter: 1},
-	CodeLost:             {Status: 502, Type: v1.ErrorTypeAPIError, Message: v1.MessageResponseLost},
-	CodeTimeout:          {Status: 504, Type: v1.ErrorTypeAPIError, Message: v1.MessageResponseTimeout},
-	CodeInternal:         {Status: 500, Type: v1.ErrorTypeAPIError, Message: v1.MessageInternal},
+	CodeRateLimited: {Status: 429, Type: v1.ErrorTypeRateLimitError, Message: v1.MessageRateLimited, RetryAfter: 1},
+	CodeClientGone:  {Status: 499, Type: v1.ErrorTypeAPIError, Message: "The client closed the connection."},
+	CodeOverloaded:  {Status: 503, Type: v1.ErrorTypeAPIError, Message: v1.MessageOverloaded, RetryAfter: 1},
+	CodeUnreachable: {Status: 503, Type: v1.ErrorTypeAPIError, Message: v1.MessageUnreachable, RetryAfter: 1},
+	CodeLost:        {Status: 502, Type: v1.ErrorTypeAPIError, Message: v1.MessageResponseLost},
+	CodeTimeout:     {Status: 504, Type: v1.ErrorTypeAPIError, Message: v1.MessageResponseTimeout},
+	CodeInternal:    {Status: 500, Type: v1.ErrorTypeAPIError, Message: v1.MessageInternal},
 }
 
 // Problem returns the problem with that code.

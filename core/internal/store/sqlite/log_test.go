@@ -242,8 +242,8 @@ func TestInterruptedRead(t *testing.T) {
 	}
 }
 
-// TestReadsBeginAgain: a read of rows, or of a page, that is interrupted calls begin before it reads
-// all rows again.
+// TestReadsBeginAgain: an interrupted read, of rows or of a page, calls begin before it reads all
+// rows again.
 func TestReadsBeginAgain(t *testing.T) {
 	t.Parallel()
 	b := setupLog(t)
@@ -255,7 +255,7 @@ func TestReadsBeginAgain(t *testing.T) {
 		if rows++; runs == 1 {
 			b.engine.Interrupt()
 		}
-		return nil
+		return t.Context().Err()
 	}
 	for name, read := range map[string]func() error{
 		"rows": func() error {

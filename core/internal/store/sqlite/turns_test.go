@@ -192,8 +192,8 @@ func TestABatchEndsByItsBytes(t *testing.T) {
 }
 
 // TestLargeCommandsOfOneMerchant: the commands of a merchant take no time, but each writes as many
-// bytes as a batch may. Another merchant's commands wait for few of them, and share a batch with one
-// at most.
+// bytes as a batch may. Another merchant's commands wait for few of them, and share a batch with
+// one at most.
 func TestLargeCommandsOfOneMerchant(t *testing.T) {
 	t.Parallel()
 	const large, quick, few = 16, 8, 2

@@ -109,7 +109,7 @@ var (
 	endSeries = prometheus.NewDesc("causeway_edge_certificate_not_after_timestamp_seconds",
 		"Time at which the served certificate expires.", []string{"algorithm"}, nil)
 	daysSeries = prometheus.NewDesc("causeway_edge_certificate_days_left",
-		"Days until the served certificate ends; negative after its end.", []string{"algorithm"}, nil)
+		"Days until the served certificate ends; negative after it.", []string{"algorithm"}, nil)
 	refusedSeries = prometheus.NewDesc("causeway_edge_certificate_refused",
 		"1 if the newest certificate was rejected and the previous one is served.", nil, nil)
 )

@@ -109,7 +109,7 @@ func TestSeries(t *testing.T) {
 	a.Serve(t.Context(), root.Issue(t, life).Pair(t), root.IssueFor(t, certtest.RSA(t, 2048), life).Pair(t))
 	now.Advance(36 * time.Hour)
 	a.Refused(true)
-	const want = `# HELP causeway_edge_certificate_days_left Days until the served certificate ends; negative after its end.
+	const want = `# HELP causeway_edge_certificate_days_left Days until the served certificate ends; negative after it.
 # TYPE causeway_edge_certificate_days_left gauge
 causeway_edge_certificate_days_left{algorithm="ECDSA"} 88.5
 causeway_edge_certificate_days_left{algorithm="RSA"} 88.5

@@ -16,7 +16,9 @@ type RefusedError struct {
 }
 
 // Error names the node and its reason.
-func (e *RefusedError) Error() string { return fmt.Sprintf("node %s rejected its configuration: %s", e.Node, e.Reason) }
+func (e *RefusedError) Error() string {
+	return fmt.Sprintf("node %s rejected its configuration: %s", e.Node, e.Reason)
+}
 
 // outcome is the state of a change at all nodes.
 type outcome struct {
