@@ -105,7 +105,7 @@ func TestOthersAreLeft(t *testing.T) {
 	}
 	for _, name := range []string{"file", "link", "folder"} {
 		if _, err := socket.Listen(t.Context(), at(name)); err == nil ||
-			!strings.Contains(err.Error(), at(name)+" is not a socket") {
+			!strings.Contains(err.Error(), at(name)+" exists and is not a socket") {
 			t.Errorf("%s: got %v, want an error that it is not a socket", name, err)
 		}
 	}

@@ -58,9 +58,9 @@ func TestNarrowRefuses(t *testing.T) {
 		says    string
 	}{
 		{"ErrOldVersion", "1.1", nil, tlspolicy.ErrWeaker, "minimum version 1.1"},
-		{"ErrOldestVersion", "1.0", nil, tlspolicy.ErrWeaker, "begins with 1.2"},
+		{"ErrOldestVersion", "1.0", nil, tlspolicy.ErrWeaker, "want 1.2 or newer"},
 		{"ErrNoVersion", "1.4", nil, tlspolicy.ErrUnknown, `"1.4"`},
-		{"ErrVersionInOtherWords", "TLSv1_3", nil, tlspolicy.ErrUnknown, "it has 1.2 and 1.3"},
+		{"ErrVersionInOtherWords", "TLSv1_3", nil, tlspolicy.ErrUnknown, "want 1.2 or 1.3"},
 		{
 			"ErrStaticRSA", "",
 			[]string{ecdsaAES128, "TLS_RSA_WITH_AES_128_GCM_SHA256"},
