@@ -41,7 +41,7 @@ func TestCatalogue_mistakes(t *testing.T) {
 		{"other cvc code", "other_cvc: {check: not_processed, code: P}", "other_cvc: {check: not_processed}", []string{"other_cvc", "code"}},
 		{
 			"other cvc decline", "other_cvc: {", `other_cvc: {decline_code: lost_card, response_code: "41", `,
-			[]string{"other_cvc", "no decline_code"},
+			[]string{"other_cvc", "without a decline_code"},
 		},
 		{"address code", `avs_code: "Y"`, `avs_code: "YY"`, []string{"avs_code", `"YY"`}},
 		{"code of an address", `avs_code: A`, `avs_code: AA`, []string{`postal_codes "46201"`, `"AA"`}},
@@ -56,7 +56,7 @@ func TestCatalogue_mistakes(t *testing.T) {
 				"{kind: slow, share: 999}, {kind: late, share: 1, delay_ms: 1}, {kind: not_found, share: 1, delay_ms: 1}]",
 			[]string{
 				"entry 1 (odd): kind", "entry 2 (slow): share: 0", "entry 3 (slow): delay_ms: 0", "entry 4 (late): effect_ms: 0",
-				"entry 5 (not_found): delay_ms: 1", "entry 5 (not_found): share: 1; want 1 or more, and at most 1000 in total",
+				"entry 5 (not_found): delay_ms: 1", "entry 5 (not_found): share: 1: want 1 or more, and at most 1000 in total",
 			},
 		},
 		{"check digit", `"4242424242424242"`, `"4242424242424241"`, []string{"cards, entry 1 (pm_card_visa)", "check digit"}},
