@@ -285,7 +285,7 @@ func TestAFailedSearchIsRepeatedImmediately(t *testing.T) {
 	b.mustAhead(t, e, b.Number(t, "SELECT MAX(id) FROM events"))
 	b.MustExec(t, "ALTER TABLE webhook_deliveries RENAME TO hidden")
 	run(t, b.deliverer())
-	programtest.WaitFor(t, "a look has failed", func() bool { return strings.Contains(b.Log.String(), "still wait") })
+	programtest.WaitFor(t, "a look has failed", func() bool { return strings.Contains(b.Log.String(), "were not made due") })
 	b.MustExec(t, "ALTER TABLE hidden RENAME TO webhook_deliveries")
 	programtest.WaitFor(t, "it is delivered", func() bool { return b.delivered(t, e) == 1 })
 }
