@@ -15,8 +15,8 @@ import (
 var (
 	// ErrNoStore reports that a data folder has no store.
 	ErrNoStore = errors.New("there is no store")
-	// ErrLost reports that a part of the store is missing that other parts need: a file of the data
-	// folder, or a row of the database. A new one would hide the loss and make it permanent.
+	// ErrLost reports that a part of the store is missing that other parts need. It is a file of the
+	// data folder, or a row of the database. A new one would hide the loss and make it permanent.
 	ErrLost = errors.New("a part of the store is missing")
 )
 
