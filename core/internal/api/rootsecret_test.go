@@ -242,7 +242,7 @@ func TestRestoreAcrossARotationSQLite(t *testing.T) {
 	must(t, err)
 	must(t, os.WriteFile(filepath.Join(b.dir, "root.secret"), old, 0o600))
 	_, err = admin.Open(t.Context(), b.place())
-	if !errors.Is(err, datadir.ErrLost) || !strings.Contains(err.Error(), "has no version 2, under which") {
+	if !errors.Is(err, datadir.ErrLost) || !strings.Contains(err.Error(), "has no version 2, which") {
 		t.Errorf("got %v", err)
 	}
 	must(t, os.WriteFile(filepath.Join(b.dir, "root.secret"), now, 0o600))
