@@ -28,7 +28,7 @@ func TestForeignNACK(t *testing.T) {
 	// The second refusal is that of the one listener, sent alone. An attempt that comes after the port
 	// is free would succeed.
 	second.Wait(t, "is not sent the listener alone", func() bool {
-		return b.countLogged(t, "node refused configuration") >= 2
+		return b.countLogged(t, "a node rejected its configuration") >= 2
 	})
 	b.logged(t, second, "certificate is live") // (d)
 	if err := taken.Close(); err != nil {
@@ -42,8 +42,8 @@ func TestForeignNACK(t *testing.T) {
 	b.shows(t, first, next)
 	first.Wait(t, "is not announced", func() bool { return b.countLogged(t, "certificate is live") == 2 })
 	b.configure(t, "admin: "+admin+"\nlimits: {timeout: 7s}") // (c)
-	b.logged(t, first, "configuration read again")
-	if b.countLogged(t, "refused, the present one stays") > 0 {
+	b.logged(t, first, "the configuration was read again")
+	if b.countLogged(t, "the configuration was rejected") > 0 {
 		t.Error("something was refused for a foreign reason")
 	}
 

@@ -39,8 +39,8 @@ func TestNACK(t *testing.T) {
 	mine := b.https
 	b.https = "203.0.113.1:8443" // not an address of this machine: Envoy cannot listen there
 	b.configure(t, "admin: "+admin)
-	b.logged(t, e, "node refused configuration")
-	b.logged(t, e, "configuration refused, the present one stays")
+	b.logged(t, e, "a node rejected its configuration")
+	b.logged(t, e, "the configuration was rejected; the previous one stays in effect")
 	b.https = mine
 	if got := b.ask(t, b.client(nil), "GET", "https://"+host+"/v1/x", ""); got.status != 200 {
 		t.Errorf("got %d %s", got.status, got.body)

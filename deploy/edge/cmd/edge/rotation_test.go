@@ -110,7 +110,7 @@ func TestRefusedCertificate(t *testing.T) {
 	}
 	before := conn.ConnectionState().PeerCertificates[0]
 	b.authority.Issue(t, certtest.Hosts("other.example.com")).Write(t, b.path("certs"), "edge")
-	b.logged(t, e, "certificate refused, the present one stays")
+	b.logged(t, e, "the certificate was rejected; the present one stays")
 	conn, err = b.handshake(t, nil)
 	if err != nil || !conn.ConnectionState().PeerCertificates[0].Equal(before) {
 		t.Errorf("got %v", err)

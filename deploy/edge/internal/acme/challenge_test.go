@@ -45,9 +45,9 @@ func TestNewRefuses(t *testing.T) {
 		text   string
 	}{
 		{"NoDirectory", func(s *acme.Settings) { s.Directory = "" }, "directory"},
-		{"NoFolder", func(s *acme.Settings) { s.Folder = "" }, "folder"},
-		{"NoHosts", func(s *acme.Settings) { s.Hosts = nil }, "no host"},
-		{"NoChallenge", func(s *acme.Settings) { s.HTTP01, s.TLSALPN01 = false, false }, "neither"},
+		{"NoFolder", func(s *acme.Settings) { s.Folder = "" }, "directory and data"},
+		{"NoHosts", func(s *acme.Settings) { s.Hosts = nil }, "hosts: want at least one"},
+		{"NoChallenge", func(s *acme.Settings) { s.HTTP01, s.TLSALPN01 = false, false }, "tls-alpn-01 or both"},
 		{"PolicyForRSA", func(s *acme.Settings) { s.Policy = rsaOnly }, "ECDSA"},
 		{"Wildcard", func(s *acme.Settings) { s.Hosts = []string{"*.example.test"} }, "*.example.test: a wildcard takes"},
 	}

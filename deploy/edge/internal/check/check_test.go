@@ -92,7 +92,7 @@ func TestResources(t *testing.T) {
 		}, `secret "edge-cert", which is not defined`},
 		"Unnamed": {func(_ *testing.T, r *build.Resources) {
 			r.Secrets = append(r.Secrets, &tlsv3.Secret{Name: "x"})
-		}, `secret "x" exists, but`},
+		}, `secret "x" is not used`},
 		"Cluster": {func(_ *testing.T, r *build.Resources) {
 			forwarding(r).ClusterSpecifier = &routev3.RouteAction_Cluster{Cluster: "gone"}
 		}, `cluster "gone", which is not defined`},
@@ -113,15 +113,15 @@ func TestResources(t *testing.T) {
 		"NoService": {func(t *testing.T, r *build.Resources) {
 			t.Helper()
 			extProc(t, *r, func(m *extprocv3.ExternalProcessor) { m.GrpcService = nil })
-		}, "without a service"},
+		}, "without grpc_service.envoy_grpc"},
 		"FailureMode": {func(t *testing.T, r *build.Resources) {
 			t.Helper()
 			extProc(t, *r, func(m *extprocv3.ExternalProcessor) { m.FailureModeAllow = true })
-		}, "pass a body unchanged"},
+		}, "can miss a body"},
 		"NoModeOverride": {func(t *testing.T, r *build.Resources) {
 			t.Helper()
 			extProc(t, *r, func(m *extprocv3.ExternalProcessor) { m.AllowModeOverride = false })
-		}, "makes Envoy hold all"},
+		}, "makes Envoy hold every"},
 		"NoExtProcCluster": {func(_ *testing.T, r *build.Resources) {
 			for i, c := range r.Clusters {
 				if c.GetName() == build.ClusterExtProc {
@@ -139,7 +139,7 @@ func TestResources(t *testing.T) {
 					})
 				}
 			}
-		}, "loosens"},
+		}, "overrides failure_mode_allow"},
 		"NotTurnedOn": {func(_ *testing.T, r *build.Resources) {
 			r.Routes[0].TypedPerFilterConfig = nil
 		}, "does not enable the external processor"},

@@ -139,13 +139,13 @@ func TestNotAnnouncedInTime(t *testing.T) {
 	w.wait("the announcement fails", func(s *publisher) bool { return s.asked > 0 })
 	w.clock.Advance(ahead)
 	w.wait("an Envoy has it", func(*publisher) bool { return w.takes() == 2 })
-	before := strings.Count(w.logged(), "is not published")
+	before := strings.Count(w.logged(), "was not published")
 	w.clock.Advance(time.Hour)
 	w.finds(found(two))
 	w.finds(found(two)) // the clock was checked
 	w.publisher.breaks(false)
 	w.wait("the next is live", live(one, two))
-	if got := strings.Count(w.logged(), "is not published"); got != before {
+	if got := strings.Count(w.logged(), "was not published"); got != before {
 		t.Errorf("announced again after it was served: got %d failures, want %d", got, before)
 	}
 }
@@ -167,7 +167,7 @@ func TestNewerBehindARefused(t *testing.T) {
 	w.wait("the third is announced", func(s *publisher) bool { return len(s.next) == 1 && s.next[0].Equal(three) })
 	w.refuses("edge-cert")
 	w.connect()
-	w.wait("the second is refused", func(*publisher) bool { return strings.Contains(w.logged(), "certificate refused") })
+	w.wait("the second is refused", func(*publisher) bool { return strings.Contains(w.logged(), "the certificate was rejected") })
 	w.refuses("")
 	w.comesAgain()
 	w.wait("the first is live", live(one))

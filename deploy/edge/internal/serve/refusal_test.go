@@ -233,7 +233,7 @@ func TestRefusalShowsNoSecret(t *testing.T) {
 	if err := waited(t, s); !errors.As(err, &refused) || refused.Reason != "Listener: [redacted][redacted]" {
 		t.Errorf("got %v", err)
 	}
-	if got := log.String(); strings.Contains(got, "planted") || strings.Count(got, "refused configuration") != 2 {
+	if got := log.String(); strings.Contains(got, "planted") || strings.Count(got, "rejected its configuration") != 2 {
 		t.Errorf("got %s", got)
 	}
 }

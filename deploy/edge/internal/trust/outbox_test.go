@@ -112,7 +112,7 @@ func TestEvents(t *testing.T) {
 	}
 	s.checkRotation(t, sent[0], first, second)
 	if text := log.String(); !strings.Contains(text, "core rejected the event: HTTP 503 a_code") ||
-		!strings.Contains(text, "core rejects our filter token") || strings.Contains(text, "the-filter-token") {
+		!strings.Contains(text, "core rejected filter_token") || strings.Contains(text, "the-filter-token") {
 		t.Errorf("log: %s", text)
 	}
 }
@@ -192,7 +192,7 @@ func TestEventsDropped(t *testing.T) {
 	s.wantEvents(t, registry, 0, 100, 3600)
 	s.live(t, a)
 	s.wantEvents(t, registry, 1, 100, 3600)
-	if text := log.String(); strings.Count(text, "event dropped") != 1 || !strings.Contains(text, oldest) ||
+	if text := log.String(); strings.Count(text, "an event was dropped") != 1 || !strings.Contains(text, oldest) ||
 		!strings.Contains(text, `"level":"ERROR"`) {
 		t.Errorf("log: got %s, want %s", text, oldest)
 	}
@@ -283,7 +283,7 @@ func TestPolicyIsRetried(t *testing.T) {
 		t.Errorf("got %s", body)
 	}
 	s.deliver(t, c, 1)
-	if text := log.String(); strings.Count(text, "TLS policy not published") != 1 {
+	if text := log.String(); strings.Count(text, "the TLS policy was not published") != 1 {
 		t.Errorf("log: %s", text)
 	}
 }
