@@ -32,7 +32,7 @@ func TestRefusedReload(t *testing.T) {
 	}
 	programtest.WaitFor(t, "no configuration is refused", reports(`"`, "0"))
 	b.configure(t, admin+"drain: 3s\n")
-	programtest.WaitFor(t, "the refusal is reported", reports("drain changed: that takes a restart", "1"))
+	programtest.WaitFor(t, "the refusal is reported", reports("drain changed: restart this program", "1"))
 	b.configure(t, admin)
 	programtest.WaitFor(t, "the correction is reported", reports(`"`, "0"))
 }

@@ -215,7 +215,7 @@ func TestReload(t *testing.T) {
 		"routes: [{path: /a, upstream: nowhere}]": "is not in upstreams",
 		"tls: {minimum_version: '1.0'}":           "weaker than the TLS policy",
 		"unknown: 1":                              "unknown key",
-		"admin: 127.0.0.1:1":                      "takes a restart",
+		"admin: 127.0.0.1:1":                      "restart this program",
 	} {
 		b.configure(t, more)
 		b.logged(t, e, reason)

@@ -33,8 +33,8 @@ func TestExample(t *testing.T) {
 	}
 }
 
-// TestDefaultRate checks that a file without limits has a rate limit, and that it can be changed and
-// removed.
+// TestDefaultRate checks that a file without limits has a rate limit, and that the limit can be
+// changed and removed.
 func TestDefaultRate(t *testing.T) {
 	t.Parallel()
 	for more, want := range map[string][2]int{

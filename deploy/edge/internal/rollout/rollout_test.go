@@ -167,7 +167,9 @@ func TestNewerBehindARefused(t *testing.T) {
 	w.wait("the third is announced", func(s *publisher) bool { return len(s.next) == 1 && s.next[0].Equal(three) })
 	w.refuses("edge-cert")
 	w.connect()
-	w.wait("the second is refused", func(*publisher) bool { return strings.Contains(w.logged(), "the certificate was rejected") })
+	w.wait("the second is refused", func(*publisher) bool {
+		return strings.Contains(w.logged(), "the certificate was rejected")
+	})
 	w.refuses("")
 	w.comesAgain()
 	w.wait("the first is live", live(one))
