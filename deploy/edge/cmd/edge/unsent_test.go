@@ -129,7 +129,8 @@ func unsentBed(t *testing.T) (b *bed, leaves net.Listener) {
 }
 
 // TestUnavailableIsUnsent checks that service_unavailable means no effect. Envoy may return it for
-// an upstream only if the upstream got no part of the request. Every other failure is response_lost.
+// an upstream only if the upstream got no part of the request. Every other failure is
+// response_lost.
 func TestUnavailableIsUnsent(t *testing.T) {
 	t.Parallel()
 	b, leaves := unsentBed(t)
