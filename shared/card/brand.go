@@ -105,6 +105,50 @@ func (b Brand) fits(n int) bool {
 	return l.step > 0 && n >= l.least && n <= l.most && (n-l.least)%l.step == 0
 }
 
+// lengthSet has a bit for each length from MinDigits to MaxDigits.
+type lengthSet uint8
+
+func (l lengthSet) has(n int) bool { return n >= MinDigits && l>>(n-MinDigits)&1 == 1 }
+
+// lengthTable has the lengths of numbers by their first four digits, read as hexadecimal digits.
+type lengthTable [1 << 16]lengthSet
+
+// of returns the lengths for the symbols of a number.
+func (t *lengthTable) of(digits []byte) lengthSet {
+	var prefix uint16
+	for _, c := range digits[:prefixDigits] {
+		prefix = prefix<<4 | uint16(c&0xf)
+	}
+	return t[prefix]
+}
+
+// likelyLengths are the lengths that card numbers in free texts have. InText names the lengths that
+// it lacks.
+var likelyLengths = newLikelyLengths()
+
+func newLikelyLengths() *lengthTable {
+	out := new(lengthTable)
+	for _, r := range ranges {
+		from, to := r.from, r.to
+		for range prefixDigits - r.digits {
+			from, to = 10*from, 10*to+9
+		}
+		first := from / 1000
+		var set lengthSet
+		for n := MinDigits; n <= MaxDigits; n++ {
+			oldVisa := n == 13 && first == 4
+			decimalID := n == MaxDigits && (first == 3 || first == 4)
+			if r.brand.fits(n) && !oldVisa && !decimalID {
+				set |= 1 << (n - MinDigits)
+			}
+		}
+		for p := from; p <= to; p++ {
+			out[p/1000<<12|p/100%10<<8|p/10%10<<4|p%10] = set
+		}
+	}
+	return out
+}
+
 // FitsCode reports whether code can be the security code (CVC) of a card of the brand: three
 // digits, or four for American Express. For Maestro, whose issuers differ, and for Unknown it
 // accepts three or four.

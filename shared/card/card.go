@@ -21,18 +21,35 @@ func valid(text string) bool {
 // luhn reports whether the last digit is the check digit of the digits before it (ISO/IEC 7812-1,
 // annex B).
 func luhn(text string) bool {
-	sum := 0
+	var sum luhnSum
 	for i := range len(text) {
-		d := int(text[len(text)-1-i] - '0')
-		if i%2 == 1 {
-			if d *= 2; d > 9 {
-				d -= 9
-			}
-		}
-		sum += d
+		sum = sum.push(text[i] - '0')
 	}
-	return sum%10 == 0
+	return sum.valid()
 }
+
+// luhnSum has the two sums of digits of which each second one is doubled: single if the last digit
+// is not, double if it is. From a doubled digit of two places, nine is subtracted. The sums of 28
+// digits fit.
+type luhnSum struct{ single, double byte }
+
+var doubled = [16]byte{0, 2, 4, 6, 8, 1, 3, 5, 7, 9} // an index of four bits needs no check
+
+// push appends a digit.
+func (l luhnSum) push(digit byte) luhnSum {
+	return luhnSum{l.double + digit, l.single + doubled[digit&0xf]}
+}
+
+// join appends the n digits of another sum.
+func (l luhnSum) join(of luhnSum, n int) luhnSum {
+	if n%2 == 1 {
+		l.single, l.double = l.double, l.single
+	}
+	return luhnSum{l.single + of.single, l.double + of.double}
+}
+
+// valid reports whether the last digit is the check digit.
+func (l luhnSum) valid() bool { return l.single%10 == 0 }
 
 func digits(text string) bool {
 	for i := range len(text) {

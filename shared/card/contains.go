@@ -29,3 +29,12 @@ func numberIn(run string) bool {
 	}
 	return false
 }
+
+// known reports whether a number has a brand's leading digits, length and check digit.
+func known(text string) bool {
+	if !valid(text) {
+		return false
+	}
+	brand := brandOf(text)
+	return brand != Unknown && brand.fits(len(text))
+}

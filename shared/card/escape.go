@@ -2,11 +2,7 @@ package card
 
 import (
 	"bytes"
-	"encoding/binary"
-	"encoding/hex"
-	"html"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -14,94 +10,80 @@ import (
 // percent-encoded text is one layer.
 const maxLayers = 4
 
-// decoded returns a text without one layer of encodings: percent-encoding, HTML entities, and the
-// escapes of JavaScript and JSON. JSON line breaks become spaces.
-func decoded(text string) string {
-	if strings.Contains(text, `\`) {
-		text = lineBreaks.Replace(text)
+// unescape removes escapes from a text, in place, also escapes of escapes. It reads `\\` as a
+// backslash first, because JSON can be a text in JSON.
+func unescape(text []byte) []byte {
+	if bytes.IndexByte(text, '%') < 0 && bytes.IndexByte(text, '\\') < 0 {
+		return text
 	}
-	if strings.ContainsAny(text, `%\`) {
-		text = unescaped(text)
-	}
-	return html.UnescapeString(text)
-}
-
-// lineBreaks writes a space for each encoded line break or tab. It decodes backslashes too, because
-// JSON can be a text in JSON.
-var lineBreaks = strings.NewReplacer(`\n`, " ", `\r`, " ", `\t`, " ", `\\`, `\`)
-
-// untagged returns a text with a space for each markup tag. A tag has no angle bracket in it.
-func untagged(text string) string {
-	var out []byte
-	for rest := text; ; {
-		before, after, closed := strings.Cut(rest, ">")
-		if !closed {
-			if out == nil {
-				return text
+	out := text[:0]
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		if c == '\\' && i+1 < len(text) {
+			switch text[i+1] {
+			case 'n', 'r', 't':
+				c, i = ' ', i+1
+			case '\\':
+				i++
 			}
-			return string(append(out, rest...))
 		}
-		if begin := strings.LastIndexByte(before, '<'); begin >= 0 {
-			out = append(append(out, before[:begin]...), ' ')
-		} else {
-			out = append(append(out, before...), '>')
-		}
-		rest = after
-	}
-}
-
-// escapes are the beginnings of encoded characters and the number of hexadecimal digits that
-// follow.
-var escapes = []struct {
-	begin string
-	size  int
-}{{"%", 2}, {`\x`, 2}, {"%u", 4}, {`\u`, 4}}
-
-// unescaped returns a text without escapes, also of escapes.
-func unescaped(text string) string {
-	out := make([]byte, 0, len(text))
-	for i := range len(text) {
-		out = append(out, text[i])
-		for again := true; again; { // a decoded byte can end another escape
-			out, again = decodeLast(out)
+		out = append(out, c)
+		for found := isHex(c); found; { // a decoded character can end another escape
+			out, found = decodeLast(out)
 		}
 	}
-	return string(out)
+	return out
 }
 
-// decodeLast returns a text with the escape at its end decoded, or false if there is none.
+// decodeLast returns a text with the escape at its end decoded, or false if there is none. Escapes
+// are a percent sign or `\x` with two hexadecimal digits, and `%u` or `\u` with four.
 func decodeLast(text []byte) (out []byte, found bool) {
-	for _, e := range escapes {
-		at := len(text) - len(e.begin) - e.size
-		if at < 0 || string(text[at:at+len(e.begin)]) != e.begin {
-			continue
+	n := len(text)
+	switch {
+	case n >= 3 && text[n-3] == '%':
+		if code, ok := hexValue(text[n-2:]); ok {
+			return append(text[:n-3], byte(code&0xff)), true
 		}
-		code := []byte{0, 0}
-		if _, err := hex.Decode(code[2-e.size/2:], text[at+len(e.begin):]); err != nil {
-			continue
-		}
-		if e.begin == "%" {
-			return append(text[:at], code[1]), true
-		}
-		before := bytes.TrimRight(text[:at], `\`) // JSON in a text of JSON has several backslashes
-		return utf8.AppendRune(before, rune(binary.BigEndian.Uint16(code))), true
+	case n >= 4 && text[n-3] == 'x' && text[n-4] == '\\':
+		return decodeRune(text, n-4, n-2)
+	case n >= 6 && text[n-5] == 'u' && (text[n-6] == '\\' || text[n-6] == '%'):
+		return decodeRune(text, n-6, n-4)
 	}
 	return text, false
 }
 
-// plusDecoded returns a text with a space for each plus sign, if it is a URL.
-func plusDecoded(text string) string {
-	if strings.Contains(text, "://") {
-		return strings.ReplaceAll(text, "+", " ")
+// decodeRune decodes an escape that begins at text[at], with its digits at text[digits:].
+func decodeRune(text []byte, at, digits int) (out []byte, found bool) {
+	code, ok := hexValue(text[digits:])
+	if !ok {
+		return text, false
 	}
-	return text
+	for at > 0 && text[at-1] == '\\' { // JSON in a text of JSON has several backslashes
+		at--
+	}
+	return utf8.AppendRune(text[:at], code), true
 }
+
+func hexValue(digits []byte) (value rune, ok bool) {
+	for _, c := range digits {
+		if !isHex(c) {
+			return 0, false
+		}
+		value = value<<4 | hexDigit(c)
+	}
+	return value, true
+}
+
+func isHex(c byte) bool { return isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'f' }
+
+// hexDigit returns the value of a hexadecimal digit. Letters have the bit 0x40, and A is 0x41.
+func hexDigit(c byte) rune { return rune(c&0xf + c>>6*9) }
 
 // withoutDigits returns a text with an X for each digit and for each number sign. So it has no
 // encoded digit either: numeric entities begin with "&#", and other escapes of digits contain one.
 func withoutDigits(text string) string {
 	return strings.Map(func(r rune) rune {
-		if r == '#' || unicode.IsDigit(decimal(r)) {
+		if r == '#' || isDigit(symbolOf(r)&^shaped) {
 			return 'X'
 		}
 		return r

@@ -2,31 +2,45 @@ package card
 
 import "github.com/causeway-pay/causeway/shared/secret"
 
-// The rules for a number that the definition of MaskText needs, and the value of a digit.
-var (
-	Likely  = likely
-	Digit   = digit
-	Decimal = decimal
-)
-
-// BytesToMask returns how many bytes MaskText reads of a text, with repetitions.
-func BytesToMask(text string, own ...secret.String) (n int) {
-	for _, s := range searches(text, own) {
-		s.text = text
-		text = s.masked()
-		n += s.read
-	}
-	return n
+// Likely is the rule for a number that the definition of MaskText needs.
+func Likely(text string) bool {
+	oldVisa := len(text) == 13 && text[0] == '4'
+	decimalID := len(text) == MaxDigits && (text[0] == '3' || text[0] == '4')
+	return known(text) && !oldVisa && !decimalID
 }
 
-// BytesToFind returns how many bytes InText reads of a text, with repetitions, until it finds a
-// number.
-func BytesToFind(text string, own ...secret.String) (n int, found bool) {
-	for _, s := range searches(text, own) {
-		_, _, found = s.next(0)
-		if n += s.read; found {
-			return n, true
-		}
+// Digit returns the ASCII form of a decimal digit.
+func Digit(r rune) byte { return symbolOf(r) }
+
+// Decimal returns the ASCII digit of a digit in another shape, and any other character as it is.
+func Decimal(r rune) rune {
+	if s := symbolOf(r); s != other && s > shaped {
+		return rune(s &^ shaped)
 	}
-	return n, false
+	return r
+}
+
+// BytesToMask returns how many bytes MaskText reads of a text, with repetitions, until all numbers
+// are masked.
+func BytesToMask(text string, own ...secret.String) int {
+	r := newReader(text, own)
+	r.masked()
+	return r.read
+}
+
+// BytesToRead returns how many bytes InText reads of a text, with repetitions and in all encodings.
+func BytesToRead(text string, own ...secret.String) int {
+	r := newReader(text, own)
+	r.inText()
+	return r.read
+}
+
+// BytesToFind returns how many symbols of a text InText searches, with repetitions, until it finds
+// a number.
+func BytesToFind(text string, own ...secret.String) (n int, found bool) {
+	r := newReader(text, own)
+	r.fold()
+	folded := r.read
+	found = r.hasNumber(plainKinds)
+	return r.read - folded, found
 }

@@ -1,93 +1,116 @@
 package card
 
 import (
-	"slices"
 	"unicode"
 	"unicode/utf8"
 )
 
-// folded is a text whose digits and separators are ASCII.
-type folded struct {
-	text string
-	// at is the offset in the original text of each byte of text, and of its end. Nil if the two are
-	// equal.
-	at []int
-}
+// A symbol stands for one character of a text. Most are ASCII characters: see fold. A digit in
+// another shape is its ASCII digit with the highest bit set.
+const (
+	shaped  = 0x80 // the bit of a digit in another shape
+	dropped = 0x80 // a character that fold drops
+	other   = 0xff // any other character that is not ASCII
+)
 
-// fold writes fullwidth characters and the digits of all scripts as ASCII. Space and line breaks of
-// all kinds become spaces. Dashes of all kinds, dots, slashes and underscores become hyphens. It
-// drops characters without a width, such as soft hyphens. People paste card numbers with them. A
-// text of too few digits for a card number stays as it is.
-func fold(text string) folded {
-	if !foldable(text) {
-		return folded{text: text}
-	}
-	out := make([]byte, 0, len(text))
-	at := make([]int, 0, len(text)+1)
+// fold appends a symbol for each character of a text, and reports whether some are digits in
+// another shape. Fullwidth characters and the digits of all scripts become ASCII. Space and line
+// breaks of all kinds become spaces. Dashes of all kinds, dots, slashes and underscores become
+// hyphens. It drops characters without a width, such as soft hyphens. People paste card numbers
+// with them.
+func fold(symbols, text []byte) (folded []byte, shapes bool) {
+	ascii := pages[0]
 	for i := 0; i < len(text); {
-		r, size := utf8.DecodeRuneInString(text[i:])
-		if r == '\r' && i+1 < len(text) && text[i+1] == '\n' {
-			size = 2
+		if c := text[i]; c < utf8.RuneSelf && c != '\r' { // most characters
+			symbols = append(symbols, ascii[c])
+			i++
+			continue
 		}
-		if c, ok := plain(r); ok {
-			if c != dropped {
-				out, at = append(out, c), append(at, i)
-			}
-		} else {
-			for j := range size {
-				out, at = append(out, text[i+j]), append(at, i+j)
-			}
-		}
+		s, size := symbol(text[i:])
 		i += size
+		if s != dropped {
+			symbols = append(symbols, s)
+			shapes = shapes || s > shaped && s != other
+		}
 	}
-	return folded{string(out), append(at, len(text))}
+	return symbols, shapes
 }
 
-// foldable reports whether a text has enough digits for a card number, and a character that fold
-// changes.
-func foldable(text string) bool {
-	digits, change := 0, false
-	for _, r := range text {
-		if c, ok := plain(r); ok {
-			change = true
-			r = rune(c)
-		}
-		if r = decimal(r); r >= '0' && r <= '9' {
-			digits++
-		}
-		if change && digits >= MinDigits {
-			return true
-		}
+// symbol returns the symbol of a text's first character, and the size of the character in bytes.
+func symbol(text []byte) (s byte, size int) {
+	if text[0] == '\r' && len(text) > 1 && text[1] == '\n' {
+		return ' ', 2
 	}
-	return false
+	if text[0] < utf8.RuneSelf {
+		return pages[0][text[0]], 1
+	}
+	r, size := utf8.DecodeRune(text)
+	return symbolOf(r), size
 }
 
-// dropped is what plain returns for a character that fold drops.
-const dropped = 0
-
-// plain returns the character that fold writes for r, or false if r stays as it is.
-func plain(r rune) (c byte, ok bool) {
-	switch {
-	case r == '.' || r == '/' || r == '_':
-		return '-', true
-	case r < utf8.RuneSelf:
-		return ' ', r >= '\t' && r <= '\r' // tabs and line breaks
-	case r >= '！' && r <= '～': // the fullwidth characters, in the order of ASCII
-		r -= '！' - '!'
-		if c, ok = plain(r); !ok {
-			c = byte(r)
-		}
-		return c, true
-	case unicode.Is(unicode.Cf, r):
-		return dropped, true
-	case unicode.Is(unicode.Nd, r):
-		return digit(r), true
-	case unicode.IsSpace(r):
-		return ' ', true
-	case r == '·' || r == '•' || r == '\u2212' || unicode.Is(unicode.Pd, r): // U+2212 is the minus sign
-		return '-', true
+func symbolOf(r rune) byte {
+	if page := pages[r>>8]; page != nil {
+		return page[r&0xff]
 	}
-	return 0, false
+	return other
+}
+
+// table has a page of symbols for each 256 characters, or nil if all of them are other.
+type table [unicode.MaxRune>>8 + 1]*[256]byte
+
+var pages = newTable()
+
+func newTable() *table {
+	t := new(table)
+	for c := range rune(utf8.RuneSelf) {
+		t.set(c, byte(c))
+	}
+	t.setAll(unicode.White_Space, func(rune) byte { return ' ' })
+	t.setAll(unicode.Pd, func(rune) byte { return '-' })
+	for _, c := range "./_·•\u2212" { // U+2212 is the minus sign
+		t.set(c, '-')
+	}
+	t.setAll(unicode.Cf, func(rune) byte { return dropped })
+	// Unicode has the digits of each script in order, so each range of digits begins at a zero.
+	t.setAll(unicode.Nd, func(n rune) byte { return byte('0' + n%10) })
+	for _, s := range shapes {
+		digit := s.first
+		for c := s.from; c <= s.to; c++ {
+			t.set(c, digit|shaped)
+			digit++
+		}
+	}
+	for c := '！'; c <= '～'; c++ { // the fullwidth characters, in the order of ASCII
+		t.set(c, t[0][c-'！'+'!'])
+	}
+	return t
+}
+
+// setAll sets the symbols of all characters in a table of Unicode. The function gets the number of
+// a character in its range.
+func (t *table) setAll(of *unicode.RangeTable, symbol func(n rune) byte) {
+	for _, r := range of.R16 {
+		for c := rune(r.Lo); c <= rune(r.Hi); c += rune(r.Stride) {
+			t.set(c, symbol(c-rune(r.Lo)))
+		}
+	}
+	for _, r := range of.R32 {
+		for c := r.Lo; c <= r.Hi; c += r.Stride {
+			t.set(rune(c), symbol(rune(c-r.Lo))) //nolint:gosec // characters have 21 bits
+		}
+	}
+}
+
+func (t *table) set(c rune, symbol byte) {
+	page := t[c>>8]
+	if page == nil {
+		page = new([256]byte)
+		for i := range page {
+			page[i] = other
+		}
+		t[c>>8] = page
+	}
+	page[c&0xff] = symbol
 }
 
 // shapes are digits that are no decimal digits of a script: superscripts, subscripts and digits in
@@ -112,45 +135,19 @@ var shapes = [...]struct {
 	{'➊', '➒', '1'},
 }
 
-// decimal returns the ASCII digit of a digit in another shape, and any other character as it is.
-func decimal(r rune) rune {
-	if r < '²' || r > '¹' && r < '⁰' || r > '➒' { // most characters
-		return r
-	}
-	for _, s := range shapes {
-		if r >= s.from && r <= s.to {
-			return rune(s.first) + r - s.from
+// unfold returns a text with an X for each digit whose symbol was masked.
+func unfold(text, masked []byte) string {
+	out := make([]byte, 0, len(text))
+	for i := 0; i < len(text); {
+		s, size := symbol(text[i:])
+		if isDigit(s) && masked[0] == 'X' {
+			out = append(out, 'X')
+		} else {
+			out = append(out, text[i:i+size]...)
+		}
+		if i += size; s != dropped {
+			masked = masked[1:]
 		}
 	}
-	return r
-}
-
-// digit returns the ASCII form of a decimal digit. Unicode has the digits of each script in order,
-// so each range of digits begins at a zero.
-func digit(r rune) byte {
-	n := int(r)
-	short, long := unicode.Nd.R16, unicode.Nd.R32
-	i, _ := slices.BinarySearchFunc(short, n, func(of unicode.Range16, n int) int { return int(of.Hi) - n })
-	if i < len(short) {
-		return byte('0' + (n-int(short[i].Lo))%10)
-	}
-	i, _ = slices.BinarySearchFunc(long, n, func(of unicode.Range32, n int) int { return int(of.Hi) - n })
-	return byte('0' + (n-int(long[i].Lo))%10)
-}
-
-// unfold returns the original text, with an X for each digit that is masked in a text like f.text.
-func (f folded) unfold(original, masked string) string {
-	if f.at == nil {
-		return masked
-	}
-	out := make([]byte, 0, len(original))
-	from := 0
-	for i := range len(masked) {
-		if masked[i] != f.text[i] {
-			_, size := utf8.DecodeRuneInString(original[f.at[i]:])
-			out = append(append(out, original[from:f.at[i]]...), masked[i])
-			from = f.at[i] + size
-		}
-	}
-	return string(append(out, original[from:]...))
+	return string(out)
 }

@@ -38,38 +38,3 @@ func TestDecimal(t *testing.T) {
 		}
 	}
 }
-
-// BenchmarkInText reads texts as long as a request's body. None should take much longer than the
-// others.
-func BenchmarkInText(b *testing.B) {
-	const layers = "&amp;amp;amp;amp;amp;"
-	for name, text := range map[string]string{
-		"letters":           filled("", "a"),
-		"accents":           filled("", "é"),
-		"ideographs":        filled(layers+"4111 1111 1111 ", "漢"),
-		"groups":            filled("", "4111 "),
-		"groups in a table": filled("", "4111 | "),
-		"groups in tags":    filled(layers, "<b>4111</b> "),
-		"groups in layers":  filled(layers, "4111 "),
-		"numbers in layers": filled(layers, "9111111111111118 "),
-		"digits":            filled("", "\U0001D7FF"),
-		"digits in layers":  filled(layers, "\U0001D7FF"),
-		"shapes in layers":  filled(layers, "\u2788"),
-		"tags in layers":    filled(layers+"411111111111.", "<>"),
-		"open tags":         filled(layers+"411111111111.", "<"),
-		"percent in layers": filled(layers+`411111111111.\\`, "%é"),
-		"ands in layers":    filled(layers+`411111111111.%\\`, "&ab"),
-		"backslashes":       filled(layers+"411111111111.%", `\`),
-	} {
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				card.InText(text)
-			}
-		})
-	}
-}
-
-// filled repeats a unit to a text of 250 kB.
-func filled(before, unit string) string {
-	return before + strings.Repeat(unit, (250<<10-len(before))/len(unit))
-}

@@ -73,6 +73,28 @@ func checkLinear(t *testing.T, name, before, part string, own []secret.String) {
 	}
 }
 
+// TestInTextIsLinear: no text makes InText read its bytes more often than its five forms need. In
+// each form, up to two searches read each symbol once and each group up to four times more.
+func TestInTextIsLinear(t *testing.T) {
+	t.Parallel()
+	own := secrets(printedOwn)
+	for _, worst := range worstTexts {
+		if n := card.BytesToRead(worst.text, own...); n > 35*len(worst.text) {
+			t.Errorf("%s: %d bytes are read of %d", worst.name, n, len(worst.text))
+		}
+	}
+}
+
+// TestInTextAllocatesTwoCopies: the number of allocations does not depend on the text.
+func TestInTextAllocatesTwoCopies(t *testing.T) { // not parallel: it counts all allocations
+	own := secrets(printedOwn[1:3])
+	for _, worst := range worstTexts {
+		if n := testing.AllocsPerRun(1, func() { card.InText(worst.text, own...) }); n > 5 {
+			t.Errorf("%s: %v allocations", worst.name, n)
+		}
+	}
+}
+
 // TestInTextStopsAtTheFirstNumber: the rest of the text is not read.
 func TestInTextStopsAtTheFirstNumber(t *testing.T) {
 	t.Parallel()

@@ -1,12 +1,11 @@
 package card
 
 import (
-	"strings"
+	"bytes"
+	"unicode/utf8"
 
 	"github.com/causeway-pay/causeway/shared/secret"
 )
-
-const shown = 4 // digits of a card number that MaskText keeps
 
 // InText reports whether a free text contains a card number. Two things are card numbers:
 //
@@ -30,49 +29,11 @@ const shown = 4 // digits of a card number that MaskText keeps
 // longer issued. 19 digits that begin with 3 or 4 are our ids in decimal form, of the years 2015 to
 // 2045.
 func InText(text string, own ...secret.String) bool {
-	if asWritten(text, own) {
-		return true
+	if !worthReading(text) {
+		return false
 	}
-	last, text := text, plusDecoded(text)
-	for range maxLayers {
-		if text = decoded(text); text == last {
-			return false
-		}
-		if asWritten(text, own) {
-			return true
-		}
-		last = text
-	}
-	return false
-}
-
-// asWritten is InText without encodings.
-func asWritten(text string, own []secret.String) bool {
-	text = fold(text).text
-	if inShapes(text, own) {
-		return true
-	}
-	content := untagged(text)
-	return content != text && inShapes(content, own)
-}
-
-// inShapes reports whether a text contains a number, with the digits in other shapes or without. A
-// footnote can follow a number.
-func inShapes(text string, own []secret.String) bool {
-	if hasNumber(text, own) {
-		return true
-	}
-	digits := strings.Map(decimal, text)
-	return digits != text && hasNumber(digits, own)
-}
-
-func hasNumber(text string, own []secret.String) bool {
-	for _, s := range searches(text, own) {
-		if _, _, found := s.next(0); found {
-			return true
-		}
-	}
-	return false
+	r := newReader(text, own)
+	return r.inText()
 }
 
 // MaskText returns a text with an X for each digit of a card number but its last four. If a number
@@ -80,159 +41,131 @@ func hasNumber(text string, own []secret.String) bool {
 // text. InText finds nothing in the result. The result has as many characters as the text. The time
 // is proportional to the text's length and to the number of own.
 func MaskText(text string, own ...secret.String) string {
-	f := fold(text)
-	masked := f.text
-	for _, s := range searches(f.text, own) {
-		s.text = masked
-		masked = s.masked()
+	if !worthReading(text) {
+		return text
 	}
-	masked = f.unfold(text, masked)
+	r := newReader(text, own)
+	masked, found := r.masked()
+	if !found {
+		masked = text
+	}
 	if InText(masked, own...) {
 		return withoutDigits(masked)
 	}
 	return masked
 }
 
-// search reads a text once, from its first byte to its last. It looks for one number, or for the
-// numbers of all brands.
-type search struct {
-	text   string
-	number string // "" for a number of any brand
-	read   int    // bytes of text that were read, with repetitions; tests limit it
+// reader reads a text in all its forms. The time of each form is proportional to the text's length.
+type reader struct {
+	text    []byte // it gets shorter when it is decoded
+	symbols []byte // of the text, without encodings
+	own     []ownNumber
+	read    int // bytes and symbols that were read, with repetitions; tests limit it
 }
 
-// searches returns the searches for each of own and, last, for the numbers of all brands. A text
-// other than 12 to 19 digits is no card number.
-func searches(text string, own []secret.String) []search {
-	if len(text) < MinDigits {
-		return nil
-	}
-	out := make([]search, 0, len(own)+1)
-	for _, number := range own {
-		if n := number.Len(); n >= MinDigits && n <= MaxDigits && digits(number.Reveal()) {
-			out = append(out, search{text: text, number: number.Reveal()})
+func newReader(text string, own []secret.String) reader {
+	return reader{text: []byte(text), symbols: make([]byte, 0, len(text)), own: ownNumbers(own)}
+}
+
+// worthReading reports whether a text has enough digits for a card number, or a character that can
+// be or encode another digit.
+func worthReading(text string) bool {
+	digits := 0
+	for i := range len(text) {
+		switch c := text[i]; {
+		case isDigit(c):
+			digits++
+		case c >= utf8.RuneSelf || c == '%' || c == '&' || c == '\\':
+			return len(text) >= MinDigits
+		}
+		if digits == MinDigits {
+			return true
 		}
 	}
-	return append(out, search{text: text})
+	return false
 }
 
-// masked returns the text with all numbers that the search finds masked. Each next one begins at
-// the digits that the one before it keeps, or after them: no number begins in a masked part.
-func (s *search) masked() string {
-	from, to, found := s.next(0)
+// inText reports whether a number is in the text as it is written, or below its encodings.
+func (r *reader) inText() bool {
+	if r.asWritten() {
+		return true
+	}
+	changed := r.decodePlus()
+	for range maxLayers {
+		if changed = r.decode() || changed; !changed {
+			return false
+		}
+		if r.asWritten() {
+			return true
+		}
+		changed = false
+	}
+	return false
+}
+
+// decodePlus writes a space for each plus sign, if the text is a URL. It reports whether the text
+// changed.
+func (r *reader) decodePlus() (changed bool) {
+	if !bytes.Contains(r.text, []byte("://")) {
+		return false
+	}
+	for i, c := range r.text {
+		if c == '+' {
+			r.text[i], changed = ' ', true
+		}
+	}
+	return changed
+}
+
+// decode removes one layer of encodings: percent-encoding, HTML entities, and the escapes of
+// JavaScript and JSON. JSON line breaks become spaces. It reports whether the text changed.
+func (r *reader) decode() (changed bool) {
+	r.read += 2 * len(r.text)
+	escaped := len(r.text)
+	r.text = unescape(r.text)
+	changed = len(r.text) < escaped
+	text, found := replaceEntities(r.text)
+	r.text = text
+	return changed || found
+}
+
+// asWritten reports whether a number is in the text without encodings. It is searched for with
+// digits in other shapes as digits and as other characters: a footnote can follow a number.
+func (r *reader) asWritten() bool {
+	shapes := r.fold()
+	return r.hasNumber(plainKinds) || shapes && r.hasNumber(shapeKinds)
+}
+
+func (r *reader) fold() (shapes bool) {
+	r.read += len(r.text)
+	r.symbols, shapes = fold(r.symbols[:0], r.text)
+	return shapes
+}
+
+func (r *reader) hasNumber(kinds *[256]kind) bool {
+	s := scanner{symbols: r.symbols, kinds: kinds, own: r.own, brands: true}
+	s.scan()
+	r.read += s.read
+	return s.found
+}
+
+// masked returns the text with its numbers masked, or false if it has none. Encoded numbers stay.
+// First it masks each own number, then the numbers of all brands.
+func (r *reader) masked() (text string, found bool) {
+	r.fold()
+	for i := range len(r.own) + 1 {
+		s := scanner{symbols: r.symbols, kinds: maskKinds, masks: true}
+		if i < len(r.own) {
+			s.own = r.own[i : i+1]
+		} else {
+			s.brands = true
+		}
+		s.scan()
+		r.read += s.read
+		found = found || s.found
+	}
 	if !found {
-		return s.text
+		return "", false
 	}
-	out := []byte(s.text)
-	for found {
-		from, to, found = s.next(mask(out, from, to))
-	}
-	return string(out)
+	return unfold(r.text, r.symbols), true
 }
-
-// mask writes an X for each digit of text[from:to] but the last four, and returns where these
-// begin.
-func mask(text []byte, from, to int) (kept int) {
-	kept = to
-	for left := shown; left > 0; {
-		if kept--; isDigit(text[kept]) {
-			left--
-		}
-	}
-	for i := from; i < kept; i++ {
-		if isDigit(text[i]) {
-			text[i] = 'X'
-		}
-	}
-	return kept
-}
-
-// next returns the first number that begins at text[at] or later.
-func (s *search) next(at int) (from, to int, found bool) {
-	if s.number == "" {
-		return s.nextOfBrand(at)
-	}
-	for from = at; from < len(s.text); from++ {
-		if to, found = s.matches(from); found {
-			return from, to, true
-		}
-	}
-	return 0, 0, false
-}
-
-// at returns a byte of the text.
-func (s *search) at(i int) byte {
-	s.read++
-	return s.text[i]
-}
-
-// matches reports whether the number begins at text[from], and where it ends. Between its digits
-// there can be characters that are no letters or digits.
-func (s *search) matches(from int) (to int, found bool) {
-	n := 0
-	for to = from; to < len(s.text); to++ {
-		switch c := s.at(to); {
-		case c == s.number[n]:
-			if n++; n == len(s.number) {
-				return to + 1, true
-			}
-		case n == 0 || isWordByte(c):
-			return 0, false
-		}
-	}
-	return 0, false
-}
-
-// nextOfBrand returns the first number of any brand that begins at text[at] or later.
-func (s *search) nextOfBrand(at int) (from, to int, found bool) {
-	for {
-		if from, at, found = s.digitWord(at); !found {
-			return 0, 0, false
-		}
-		if to, found = s.numberFrom(from, at); found {
-			return from, to, true
-		}
-	}
-}
-
-// digitWord returns the first word of digits alone that begins at text[at] or later.
-func (s *search) digitWord(at int) (from, to int, found bool) {
-	pure := at == 0 || !isWordByte(s.at(at-1))
-	for from, to = at, at; to < len(s.text); to++ {
-		if c := s.at(to); isWordByte(c) {
-			pure = pure && isDigit(c)
-			continue
-		}
-		if pure && to > from {
-			return from, to, true
-		}
-		from, pure = to+1, true
-	}
-	return from, to, pure && to > from
-}
-
-// likely reports whether digits in a free text are a card number: see InText.
-func likely(text string) bool {
-	if !known(text) {
-		return false
-	}
-	oldVisa := len(text) == 13 && text[0] == '4'
-	decimalID := len(text) == MaxDigits && (text[0] == '3' || text[0] == '4')
-	return !oldVisa && !decimalID
-}
-
-// known reports whether a number has a brand's leading digits, length and check digit.
-func known(text string) bool {
-	if !valid(text) {
-		return false
-	}
-	brand := brandOf(text)
-	return brand != Unknown && brand.fits(len(text))
-}
-
-// isWordByte reports whether words consist of such bytes.
-func isWordByte(c byte) bool { return isDigit(c) || isLetter(c) }
-
-func isDigit(c byte) bool { return c >= '0' && c <= '9' }
-
-func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
