@@ -8,33 +8,42 @@ const (
 	// acquirerSlots is the number of concurrent attempts at one acquirer. releaseSlots is the number
 	// of additional attempts at pending reversals.
 	acquirerSlots, releaseSlots = 128, 32
-	// queueTotal is how many steps wait in all lanes.
+	// queueTotal is how many steps wait in all lanes of a gate.
 	queueTotal = 4096
-	// After gateFailures consecutive failures over all lanes, an acquirer gets only gateProbes steps a
-	// pass, with pauses between.
+	// After gateFailures consecutive failures over all of its lanes, a gate lets only gateProbes steps
+	// a pass through, with pauses between.
 	gateFailures, gateProbes = 32, 64
-	// firstPause and longestPause bound the pauses of such an acquirer.
+	// firstPause and longestPause bound the pauses of such a gate.
 	firstPause, longestPause = 500 * time.Millisecond, 5 * time.Second
 )
 
-// gate bounds the requests to one acquirer. All but the channels are guarded by lanes.mu.
+// gateKey names a gate. The acquirers of live and of test mode have two each: pending reversals
+// that are slow or fail delay no other step, and no other step delays them.
+type gateKey struct{ live, releases bool }
+
+// gate bounds the requests to one acquirer. All but the channel are guarded by lanes.mu.
 type gate struct {
-	slots, releases chan struct{}
-	failures        int // in a row, over all lanes
-	pauses          int // in a row
-	next            time.Time
-	left            int // the number of steps that this pass may still queue
-	lanes           int // how many lanes this pass has found steps of
+	slots    chan struct{}
+	failures int // in a row, over all lanes
+	pauses   int // in a row
+	next     time.Time
+	queued   int // in all lanes
+	left     int // the number of steps that this pass may still queue
+	lanes    int // how many lanes this pass has found steps of
 }
 
-func newGate() *gate {
-	return &gate{slots: make(chan struct{}, acquirerSlots), releases: make(chan struct{}, releaseSlots)}
+func newGates() map[gateKey]*gate {
+	out := map[gateKey]*gate{}
+	for _, live := range []bool{false, true} {
+		out[gateKey{live, false}] = &gate{slots: make(chan struct{}, acquirerSlots)}
+		out[gateKey{live, true}] = &gate{slots: make(chan struct{}, releaseSlots)}
+	}
+	return out
 }
 
-// beginPass sets how many steps the acquirer may get in a pass. It returns the pause that begins, 0
-// for none.
+// beginPass sets how many steps a pass may queue. It returns the pause that begins, 0 for none.
 func (g *gate) beginPass(now time.Time) (paused time.Duration) {
-	g.left, g.lanes = queueTotal, 0
+	g.left, g.lanes = queueTotal-g.queued, 0
 	if g.failures < gateFailures {
 		g.pauses, g.next = 0, time.Time{}
 		return 0
@@ -44,12 +53,12 @@ func (g *gate) beginPass(now time.Time) (paused time.Duration) {
 		return 0
 	}
 	pause := min(firstPause<<min(g.pauses, 10), longestPause)
-	g.left, g.pauses, g.next = gateProbes, g.pauses+1, now.Add(pause)
+	g.left, g.pauses, g.next = min(g.left, gateProbes), g.pauses+1, now.Add(pause)
 	return pause
 }
 
 // share returns how many steps each failing lane may queue in a pass while the acquirer finishes no
-// step. The lanes divide gateProbes equally. It returns 0 for an acquirer that finishes steps.
+// step. The lanes divide gateProbes equally. It returns 0 if the acquirer finishes steps.
 func (g *gate) share() int {
 	if g.failures < gateFailures {
 		return 0

@@ -22,6 +22,8 @@ const (
 	// After laneFailures consecutive failures, a pass tries only that many steps of a lane, one after
 	// the other.
 	laneFailures = 3
+	// In each lane, one of retryPlace places is for a step that was tried before.
+	retryPlace = 3
 	// errorBytes is the length to which the stored error of an attempt is cut.
 	errorBytes = 300
 	// refusedPause is the pause of a step after the store refused to write an attempt.
@@ -49,10 +51,15 @@ type laneKey struct {
 	step   Step
 }
 
+// gate returns the name of the lane's gate.
+func (k laneKey) gate() gateKey { return gateKey{k.tenant.Live, k.step == StepReversal} }
+
 // lane is the queue of a laneKey. It exists while it has steps.
 type lane struct {
+	gate     *gate
 	due      []offered // found by this pass
 	queue    []task
+	places   int // how many steps were queued so far
 	workers  int
 	failures int // in a row
 }
@@ -82,7 +89,7 @@ func (l *lane) room(share int) int {
 }
 
 // lanes are the queues of unfinished steps and the workers that try the steps. A lane whose steps
-// fail one after the other is tried a few steps a pass. If an acquirer finishes no step of any
+// fail one after the other is tried a few steps a pass. If a gate's acquirer finishes no step of any
 // tenant, it gets a few steps and then a pause.
 type lanes struct {
 	log    *slog.Logger
@@ -96,10 +103,9 @@ type lanes struct {
 	// refused is when the store last refused to write an attempt at a step; guarded by mu.
 	refused map[stepKey]time.Time
 	tried   map[stepKey]bool // guarded by mu: the steps tried by the start; nil once it serves
-	gates   map[bool]*gate   // of the acquirer of live mode, and of test mode
-	queued  int              // guarded by mu: in all queues
-	active  int              // guarded by mu: how many workers run
-	idle    chan struct{}    // guarded by mu: of the present workers; the last one closes it
+	gates   map[gateKey]*gate
+	active  int           // guarded by mu: how many workers run
+	idle    chan struct{} // guarded by mu: of the present workers; the last one closes it
 }
 
 func newLanes(
@@ -108,8 +114,7 @@ func newLanes(
 	q := &lanes{
 		log: log, tracer: tracer, serves: serves, try: try,
 		idle: make(chan struct{}), queues: map[laneKey]*lane{}, known: map[stepKey]bool{}, tried: map[stepKey]bool{},
-		refused: map[stepKey]time.Time{},
-		gates:   map[bool]*gate{false: newGate(), true: newGate()},
+		refused: map[stepKey]time.Time{}, gates: newGates(),
 	}
 	close(q.idle)
 	return q
@@ -130,21 +135,21 @@ func (q *lanes) refuse(s payment.StepID, at time.Time) {
 	q.refused[keyOf(s)] = at
 }
 
-// beginPass removes the lanes without steps and sets how many steps each acquirer may get.
+// beginPass removes the lanes without steps and sets how many steps each gate may get.
 func (q *lanes) beginPass(ctx context.Context, now time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for k, l := range q.queues {
-		if l.workers == 0 && len(l.queue) == 0 && len(l.due) == 0 && q.gates[k.tenant.Live].left > 0 {
+		if l.workers == 0 && len(l.queue) == 0 && len(l.due) == 0 && l.gate.left > 0 {
 			delete(q.queues, k)
 		}
 		l.due = nil
 	}
 	maps.DeleteFunc(q.refused, func(_ stepKey, at time.Time) bool { return now.Sub(at).Abs() >= refusedPause })
-	for live, g := range q.gates {
+	for k, g := range q.gates {
 		if pause := g.beginPass(now); pause > 0 {
-			q.log.WarnContext(ctx, "reconcile: the acquirer completes no step, so recovery pauses", slog.Bool("live", live),
-				slog.Int("failures", g.failures), slog.Duration("pause", pause))
+			q.log.WarnContext(ctx, "reconcile: the acquirer completes no step, so recovery pauses", slog.Bool("live", k.live),
+				slog.Bool("reversals", k.releases), slog.Int("failures", g.failures), slog.Duration("pause", pause))
 		}
 	}
 }
@@ -157,14 +162,17 @@ func (q *lanes) offer(t task, a payment.StepAttempt, now time.Time) {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	key, g := keyOf(t.id), q.gates[t.tenant.Live]
+	if a.BegunAt.Sub(now) > aheadTolerance { // a wrong clock wrote it
+		a = payment.StepAttempt{}
+	}
+	key, k := keyOf(t.id), laneKey{t.tenant, t.step}
+	g := q.gates[k.gate()]
 	if g.left == 0 || q.known[key] || !q.due(key, a, now) {
 		return
 	}
-	k := laneKey{t.tenant, t.step}
 	l := q.queues[k]
 	if l == nil {
-		l = &lane{}
+		l = &lane{gate: g}
 		q.queues[k] = l
 	}
 	if len(l.due) == 0 {
@@ -176,38 +184,32 @@ func (q *lanes) offer(t task, a payment.StepAttempt, now time.Time) {
 // due reports whether it is time for an attempt. The start tries each step once, also during its
 // pause.
 func (q *lanes) due(key stepKey, last payment.StepAttempt, now time.Time) bool {
-	age := now.Sub(last.BegunAt)
 	switch {
 	case q.tried != nil:
 		return !q.tried[key]
 	case now.Sub(q.refused[key]).Abs() < refusedPause:
 		return false
-	case last.Attempts == 0 || age < -aheadTolerance: // a wrong clock wrote it
+	case last.Attempts == 0:
 		return true
-	case last.Running && age < Patience:
+	case last.Running && now.Sub(last.BegunAt) < Patience:
 		return false
 	}
 	return !now.Before(last.NextAt)
 }
 
-// start queues the steps that the pass has found and lets workers try them, pending reversals
-// first. It returns how many lanes it has added to.
+// start queues the steps that the pass has found and lets workers try them. It returns how many
+// lanes it has added to.
 func (q *lanes) start(ctx context.Context) (started int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for _, releases := range []bool{true, false} {
-		for k, l := range q.queues {
-			if (k.step == StepReversal) != releases {
-				continue
-			}
-			if q.enqueue(l, q.gates[k.tenant.Live]) {
-				started++
-			}
-			for n := min(l.width(), l.workers+len(l.queue)) - l.workers; n > 0; n-- {
-				l.workers++
-				q.addWorker()
-				go func() { defer q.removeWorker(); q.work(ctx, k, l) }()
-			}
+	for _, l := range q.queues {
+		if q.enqueue(l) {
+			started++
+		}
+		for n := min(l.width(), l.workers+len(l.queue)) - l.workers; n > 0; n-- {
+			l.workers++
+			q.addWorker()
+			go func() { defer q.removeWorker(); q.work(ctx, l) }()
 		}
 	}
 	return started
@@ -238,30 +240,44 @@ func (q *lanes) noWorkers() <-chan struct{} {
 	return q.idle
 }
 
-// enqueue queues as many of a lane's due steps as fit. It queues steps without an attempt first,
-// then the steps that have been due for longest. A later pass offers the rest again.
-func (q *lanes) enqueue(l *lane, g *gate) bool {
-	n := min(l.room(g.share()), g.left, queueTotal-q.queued, len(l.due))
+// enqueue queues as many of a lane's due steps as fit. A later pass offers the rest again.
+func (q *lanes) enqueue(l *lane) bool {
+	n := min(l.room(l.gate.share()), l.gate.left, len(l.due))
 	if n <= 0 {
 		return false
 	}
-	slices.SortStableFunc(l.due, func(a, b offered) int { return a.nextAt.Compare(b.nextAt) })
-	for _, o := range l.due[:n] {
+	for _, o := range l.first(n) {
 		l.queue = append(l.queue, o.task)
 		q.known[keyOf(o.id)] = true
 	}
-	g.left -= n
-	q.queued += n
+	l.gate.left -= n
+	l.gate.queued += n
 	return true
 }
 
-// work tries the steps of a lane one after the other until none is queued.
-func (q *lanes) work(ctx context.Context, k laneKey, l *lane) {
-	g := q.gates[k.tenant.Live]
-	slots := g.slots
-	if k.step == StepReversal {
-		slots = g.releases
+// first returns the n due steps to queue next. Steps without an attempt go first: old failures must
+// not delay a step that succeeds immediately. But each retryPlace-th place is for the retry that
+// has been due for longest, because new failures must not delay it either.
+func (l *lane) first(n int) (out []offered) {
+	slices.SortStableFunc(l.due, func(a, b offered) int { return a.nextAt.Compare(b.nextAt) })
+	at := 0
+	for at < len(l.due) && l.due[at].nextAt.IsZero() {
+		at++
 	}
+	untried, retries := l.due[:at], l.due[at:]
+	for range n {
+		l.places++
+		from := &untried
+		if len(untried) == 0 || len(retries) > 0 && l.places%retryPlace == 0 {
+			from = &retries
+		}
+		out, *from = append(out, (*from)[0]), (*from)[1:]
+	}
+	return out
+}
+
+// work tries the steps of a lane one after the other until none is queued.
+func (q *lanes) work(ctx context.Context, l *lane) {
 	traced, span := q.tracer.Pass(ctx, "recovery")
 	objects, done := 0, 0
 	for {
@@ -269,10 +285,10 @@ func (q *lanes) work(ctx context.Context, k laneKey, l *lane) {
 		if !ok {
 			break
 		}
-		slots <- struct{}{}
+		l.gate.slots <- struct{}{}
 		err := q.try(traced, t)
-		<-slots
-		q.ended(t, l, g, err)
+		<-l.gate.slots
+		q.ended(t, l, err)
 		objects++
 		if err == nil {
 			done++
@@ -295,7 +311,7 @@ func (q *lanes) next(ctx context.Context, l *lane) (t task, ok bool) {
 		return task{}, false
 	}
 	t, l.queue = l.queue[0], l.queue[1:]
-	q.queued--
+	l.gate.queued--
 	return t, true
 }
 
@@ -304,12 +320,12 @@ func (q *lanes) drop(l *lane) {
 	for _, t := range l.queue {
 		delete(q.known, keyOf(t.id))
 	}
-	q.queued -= len(l.queue)
+	l.gate.queued -= len(l.queue)
 	l.queue = nil
 }
 
 // ended counts the result of an attempt.
-func (q *lanes) ended(t task, l *lane, g *gate, err error) {
+func (q *lanes) ended(t task, l *lane, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	delete(q.known, keyOf(t.id))
@@ -319,10 +335,10 @@ func (q *lanes) ended(t task, l *lane, g *gate, err error) {
 	switch {
 	case errors.Is(err, errSkipped):
 	case err == nil:
-		l.failures, g.failures = 0, 0
+		l.failures, l.gate.failures = 0, 0
 	default:
 		l.failures++
-		g.failures++
+		l.gate.failures++
 		if l.failures == laneFailures {
 			q.drop(l)
 		}
