@@ -174,9 +174,9 @@ func (s *authorization) cancel(tx *store.Tx) error {
 func (s *authorization) missing(ctx context.Context) error {
 	t, o, end := s.t, s.about(), s.cancel
 	// A failed confirmation leaves its payment waiting again, because the payer may pay in another
-	// way. If no client has a response, the payment is removed, and a retry under its key is a first
+	// way. A payment that no response has shown is removed, and a retry under its key is a first
 	// request. Any other payment has failed, and its token stays used.
-	if t.Attempt == 0 && (t.Status != payment.Processing || t.Claim == 0) {
+	if t.Attempt == 0 && !s.removable() {
 		end, o.method = s.fail, ""
 	}
 	err := s.undo(ctx, o, func(tx *store.Tx) error {
@@ -193,6 +193,11 @@ func (s *authorization) missing(ctx context.Context) error {
 			slog.String("status", string(t.Status)), slog.Bool("keyed", t.Claim != 0))
 	}
 	return err
+}
+
+// removable reports whether recovery removes the payment if the acquirer does not have it.
+func (s *authorization) removable() bool {
+	return s.t.Attempt == 0 && s.t.Status == payment.Processing && s.t.Claim != 0
 }
 
 // fail writes a payment that moved nothing as failed.
@@ -213,18 +218,23 @@ func (s *authorization) fail(tx *store.Tx) error {
 }
 
 // leave marks the payment as unknown. Recovery claims an unknown payment immediately. A payment
-// that could not be marked is claimed after this request has returned.
+// that could not be marked is claimed after this request has returned. The response does not show
+// it if recovery may remove it.
 func (s *authorization) leave(ctx context.Context) (*payment.Transaction, error) {
 	if s.t.Status == payment.Unknown {
 		return s.t, nil
 	}
+	shown := s.t
 	err := s.Store.Finish(ctx, s.t.Tenant, func(tx *store.Tx) error { return tx.LoseTransaction(s.t) })
 	if err != nil {
 		s.Log.ErrorContext(ctx, "authorize: the store did not mark the payment as unknown; recovery claims it later",
 			slog.String("transaction", authorizationReference(s.t)), slog.Any("error", err))
+		if s.removable() {
+			shown = nil
+		}
 	}
 	s.t.Status = payment.Unknown
-	return s.t, nil
+	return shown, nil
 }
 
 // correct never records an authorization: a late approval of a closed payment is released. A
