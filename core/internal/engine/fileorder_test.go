@@ -141,6 +141,40 @@ func TestAPollSeesEventsOfAFileSQLite(t *testing.T) {
 		func() []int64 { return list(0) }), list)
 }
 
+// TestAPollSeesPaymentMethodsOfAFileSQLite is TestAPollSeesPaymentsOfAFileSQLite for the payment
+// methods of a customer.
+func TestAPollSeesPaymentMethodsOfAFileSQLite(t *testing.T) {
+	t.Parallel()
+	if coretest.Shared() {
+		return
+	}
+	s := coretest.Open(t)
+	customer, err := customerOf(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	late := attaching(s, customer, MustToken(t, s, ""))
+	list := func(before int64) []int64 {
+		l, err := s.DB.Methods(context.Background(), s.Tenant, customer, "", payment.Page{Limit: 50, Before: before})
+		return mustIDs(t, l, err, methodID)
+	}
+	wantPolled(t, pollBetween(t, s,
+		func() {
+			err := s.DB.Update(context.Background(), func(tx *store.Tx) error {
+				return insertMethod(tx, s, s.IDs.Next(), customer)
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		},
+		func() {
+			if a, err := late(context.Background()); err != nil || a.Status != 201 {
+				t.Errorf("attach: %d, %v", a.Status, err)
+			}
+		},
+		func() []int64 { return list(0) }), list)
+}
+
 // TestEventsOfTwoDaysSQLite: the outcome of a payment waits for its commit at midnight. Its event
 // is in the list of exactly one of the two days.
 func TestEventsOfTwoDaysSQLite(t *testing.T) {

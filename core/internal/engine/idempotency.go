@@ -30,8 +30,8 @@ func (e *Engine) intentOf(
 	return out, err
 }
 
-// intentOnce is intentOf, but does not run again if an id is taken: the caller has drawn the id,
-// and sealed a number for it.
+// intentOnce is intentOf, but does not run again if an id is taken: the caller runs it again, and
+// seals a number for the next id.
 func (e *Engine) intentOnce(
 	ctx context.Context, c store.Caller, r Request, fn func(tx *store.Tx, claim int64) (*Result, error),
 ) (*Result, error) {

@@ -61,6 +61,13 @@ func insertCustomer(tx *store.Tx, s *coretest.Service, n int64) error {
 	})
 }
 
+func insertMethod(tx *store.Tx, s *coretest.Service, n, customer int64) error {
+	return tx.InsertMethod(&payment.Method{
+		ID: n, Tenant: s.Tenant, Customer: customer, Kind: "card", Details: []byte("{}"),
+		Sealed: payment.Sealed{Key: 1, Number: []byte("sealed")},
+	})
+}
+
 // transactions returns a list of transactions with a filter.
 func transactions(f payment.TransactionFilter) listed {
 	return listed{
@@ -156,10 +163,7 @@ func listsOfCustomers() map[string]listed {
 		"payment methods": {
 			of: func(tx *store.Tx, s *coretest.Service, of int64) error { return insertCustomer(tx, s, of) },
 			insert: func(tx *store.Tx, s *coretest.Service, n, of int64) (int64, error) {
-				return n, tx.InsertMethod(&payment.Method{
-					ID: n, Tenant: s.Tenant, Customer: of, Kind: "card", Details: []byte("{}"),
-					Sealed: payment.Sealed{Key: 1, Number: []byte("sealed")},
-				})
+				return n, insertMethod(tx, s, n, of)
 			},
 			list: func(ctx context.Context, s *coretest.Service, of int64, p payment.Page) ([]int64, error) {
 				l, err := s.DB.Methods(ctx, s.Tenant, of, "", p)

@@ -29,19 +29,23 @@ func (e *Engine) Attach(ctx context.Context, r Request, customer int64, token St
 	}
 	details, fingerprint := describe(token.Details)
 	defer e.running.enter(ctx, r)()
-	var out *Result
-	err := e.resealing(func() (err error) {
+	// The command draws the id: a store that lists rows by id runs one command after the other.
+	attach := func(tx *store.Tx, c *payment.Customer) (*Result, error) {
 		m := &payment.Method{
 			ID: e.IDs.Next(), Tenant: r.Tenant, Customer: customer, Kind: token.Kind, Fingerprint: fingerprint, Details: details,
 			Client: r.client(),
 		}
+		var err error
 		// The security code is not copied: it lives no longer than the token.
 		m.Sealed, err = e.Vault.Seal(vault.Object{Tenant: r.Tenant, ID: id.Format(id.PaymentMethod, m.ID)},
 			vault.Secrets{Number: token.Secrets.Number})
 		if err != nil {
-			return err
+			return nil, err
 		}
-		attach := func(tx *store.Tx, c *payment.Customer) (*Result, error) { return e.attach(tx, c, m, token.Drawn) }
+		return e.attach(tx, c, m, token.Drawn)
+	}
+	var out *Result
+	err := e.resealing(func() (err error) {
 		out, err = e.intentOnce(ctx, r.caller(), r, withCustomer(r, customer, attach))
 		return err
 	})
