@@ -17,7 +17,7 @@ const (
 	firstPause, longestPause = 500 * time.Millisecond, 5 * time.Second
 )
 
-// gateKey names a gate. The acquirers of live and of test mode have two each: pending reversals
+// gateKey names a gate. The acquirers of live and of test mode have two each. So pending reversals
 // that are slow or fail delay no other step, and no other step delays them.
 type gateKey struct{ live, releases bool }
 

@@ -30,7 +30,7 @@ func (e *Engine) intentOf(
 	return out, err
 }
 
-// intentOnce is intentOf, but does not run again if an id is taken: the caller runs it again, and
+// intentOnce is intentOf, but does not run again if an id is taken. The caller runs it again, and
 // seals a number for the next id.
 func (e *Engine) intentOnce(
 	ctx context.Context, c store.Caller, r Request, fn func(tx *store.Tx, claim int64) (*Result, error),

@@ -89,8 +89,8 @@ func (l *lane) room(share int) int {
 }
 
 // lanes are the queues of unfinished steps and the workers that try the steps. A lane whose steps
-// fail one after the other is tried a few steps a pass. If a gate's acquirer finishes no step of any
-// tenant, it gets a few steps and then a pause.
+// fail one after the other is tried a few steps a pass. If no step of a gate is finished for any
+// tenant, the gate gets a few steps and then a pause.
 type lanes struct {
 	log    *slog.Logger
 	tracer *telemetry.Tracer

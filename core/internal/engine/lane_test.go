@@ -100,7 +100,7 @@ func TestFailingLaneTakesTurns(t *testing.T) {
 }
 
 // TestFullQueueDelaysNoOther: the steps of many merchants wait for an acquirer that does not
-// respond. A step of the other mode begins, and so does a reversal beside other steps.
+// respond. A step of the other mode begins, and so does a step of the other gate.
 func TestFullQueueDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
