@@ -12,9 +12,10 @@ var keptRefusals = []string{
 
 // lastingRefusals are the codes of refusals that every repeated request gets. They depend on the
 // request alone, name an object that does not exist or has ended, or are the stored result of a
-// step.
+// step. The code idempotency_key_reused is not one of them: core may free the key while the request
+// that has it runs.
 var lastingRefusals = []string{
-	"idempotency_key_reused", "not_found", "unknown_payment_method", "unknown_customer",
+	"not_found", "unknown_payment_method", "unknown_customer",
 
 	"unknown_field", "duplicate_field", "missing_field", "invalid_type", "invalid_value", "invalid_amount",
 	"unknown_currency", "invalid_card_number", "invalid_cvc",

@@ -186,14 +186,11 @@ func (w windowed) runInSpan(ctx context.Context, n int64) (Result, bool) {
 			}
 			return r, false
 		}
-		seen, known := r.use()
-		if !known {
-			if seen, failed = w.awaitKey(ctx, w.idempotencyKey); failed != nil {
-				return *failed, false
-			}
-		}
-		seen, failed = w.identify(ctx, w.idempotencyKey, seen, closedPurpose, skippedPurpose)
-		if failed != nil || seen.closes() {
+		seen, failed := w.useBehind(ctx, r)
+		switch {
+		case r.mayActLate(seen):
+			return keyInUse(), false
+		case failed != nil || seen.closes():
 			return resultOf(failed), failed == nil
 		}
 		if r, ended := seen.duplicateResult(r, w.recent); ended {
@@ -207,6 +204,18 @@ func (w windowed) runInSpan(ctx context.Context, n int64) (Result, bool) {
 		}
 		end.n++
 	}
+}
+
+// useBehind returns the use of the session's key that r is the response to.
+func (w windowed) useBehind(ctx context.Context, r Result) (use, *Result) {
+	seen, known := r.use()
+	if !known {
+		var failed *Result
+		if seen, failed = w.awaitKey(ctx, w.idempotencyKey); failed != nil {
+			return use{}, failed
+		}
+	}
+	return w.identify(ctx, w.idempotencyKey, seen, closedPurpose, skippedPurpose)
 }
 
 // markReplayed returns r as replayed if v1 stored the response before this request began. After an

@@ -63,9 +63,12 @@ func (s session) join(ctx context.Context, c Authorize) Result {
 		}
 		s.idempotencyKey = numbered(position, nth)
 		r = s.charge(ctx, c)
-		if refused, failed := s.refusedBefore(ctx, r); failed != nil {
+		switch u, failed := s.earlierUse(ctx, r); {
+		case r.mayActLate(u):
+			return keyInUse()
+		case failed != nil:
 			return *failed
-		} else if refused {
+		case u.refused:
 			nth++
 			continue
 		}
@@ -83,13 +86,13 @@ func (s session) join(ctx context.Context, c Authorize) Result {
 	}
 }
 
-// refusedBefore reports whether r shows that v1 stored a refusal under the session's key before.
-func (s session) refusedBefore(ctx context.Context, r Result) (bool, *Result) {
+// earlierUse returns the use of the session's key by an earlier request, if r shows that there was
+// one, else the zero use.
+func (s session) earlierUse(ctx context.Context, r Result) (use, *Result) {
 	if !r.ofOtherRequest() {
-		return false, nil
+		return use{}, nil
 	}
-	u, failed := s.awaitKey(ctx, s.idempotencyKey)
-	return u.refused, failed
+	return s.awaitKey(ctx, s.idempotencyKey)
 }
 
 // numbered returns the nth of the Idempotency-Keys that follow from one.

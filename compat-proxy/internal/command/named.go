@@ -94,8 +94,13 @@ func (s session) runNamed(ctx context.Context, c Named) Result {
 			continue
 		}
 		u, failed := s.awaitKey(ctx, s.idempotencyKey)
-		if failed != nil {
+		switch {
+		case r.mayActLate(u):
+			return keyInUse()
+		case failed != nil:
 			return *failed
+		case r.Code == CodeKeyReused:
+			r.Outcome = Refused // the other request keeps the key
 		}
 		if n == 0 {
 			began = u.made
@@ -104,7 +109,7 @@ func (s session) runNamed(ctx context.Context, c Named) Result {
 		case c.Final && u.found && !u.conflict:
 			return r
 		case u.running:
-			return Result{Outcome: Uncertain, Status: http.StatusConflict, Code: CodeKeyInUse}
+			return keyInUse()
 		case u.found && !u.refused:
 			return r
 		}
@@ -240,7 +245,7 @@ func (s session) findNamed(ctx context.Context, name string, kinds ...Kind) (str
 			return "", Result{Outcome: NotFound, Status: http.StatusNotFound}
 		}
 	}
-	return "", Result{Outcome: Uncertain, Status: http.StatusConflict, Code: CodeKeyInUse}
+	return "", keyInUse()
 }
 
 // reserveAll reserves keys for no command at all. It reports false if a command took one first.
@@ -307,7 +312,7 @@ func (s session) finalRecord(ctx context.Context, key string) (v1.IdempotencyKey
 			return found, r, ok
 		}
 		if i == awaitReads || !wait(ctx, s.x.cfg.FollowPause<<i) {
-			return found, Result{Outcome: Uncertain, Status: http.StatusConflict, Code: CodeKeyInUse}, false
+			return found, keyInUse(), false
 		}
 	}
 }

@@ -118,8 +118,11 @@ func (f *orderV1) list(w http.ResponseWriter) {
 func (f *orderV1) lookUp(key string) (status int, response string) {
 	named := func(p orderPayment) bool { return p.key == key }
 	record := v1.IdempotencyKeyRecord{Key: key, HTTPStatus: new(http.StatusBadRequest)}
-	if slices.ContainsFunc(f.payments, named) {
+	if i := slices.IndexFunc(f.payments, named); i >= 0 {
 		record.HTTPStatus = new(http.StatusCreated)
+		if f.payments[i].Status == v1.TransactionStatusProcessing {
+			record.HTTPStatus = nil
+		}
 	} else if !slices.ContainsFunc(f.refused, named) {
 		return http.StatusNotFound, refusal("not_found")
 	}

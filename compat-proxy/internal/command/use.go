@@ -23,13 +23,29 @@ type use struct {
 	purpose  string // of a reservation; "" if it is none
 }
 
+// final reports whether the use has ended and keeps the key. V1 then refuses the key to a delayed
+// attempt of any other request.
+func (u use) final() bool { return u.found && !u.running && (!u.unreadable || u.purpose != "") }
+
+// keyInUse returns the result of a request that found its key with a request that still runs.
+func keyInUse() Result {
+	return Result{Outcome: Uncertain, Status: http.StatusConflict, Code: CodeKeyInUse}
+}
+
+// mayActLate reports whether an attempt of the request may still have an effect under a key of that
+// use: v1 refused the key to another attempt, but may free it. The request must not use another key
+// then.
+func (r Result) mayActLate(u use) bool {
+	return r.Code == CodeKeyReused && r.Outcome == Uncertain && !u.final()
+}
+
 // duplicateResult returns the result of a request that is equal to the use, if the use is running
 // or was made after recent. Else it reports false.
 func (u use) duplicateResult(r Result, recent time.Time) (Result, bool) {
 	switch {
 	case u.running:
 		// A running request must not be repeated, however long it takes.
-		return Result{Outcome: Uncertain, Status: http.StatusConflict, Code: CodeKeyInUse}, true
+		return keyInUse(), true
 	case u.effect && (u.made.IsZero() || u.made.After(recent)):
 		return Result{
 			Outcome: Repeated, Status: r.Status, Transaction: r.Transaction, Refund: r.Refund,

@@ -32,6 +32,8 @@ func (s session) runWithoutWindow(ctx context.Context, in chain, do func(session
 		s.x.chainEnds.markPassed(in, n)
 		seen, closed, failed := s.skipUsed(ctx, in, n)
 		switch {
+		case r.mayActLate(seen):
+			return keyInUse()
 		case failed != nil:
 			s.idempotencyKey = s.x.cfg.NewKey()
 			return do(s)
