@@ -133,6 +133,10 @@ func text(s *string) string {
 
 // createCustomer makes the whole customer, or finds the existing one.
 func (s session) createCustomer(ctx context.Context, c CreateCustomer) Result {
+	name := ""
+	if s.named() {
+		name, s = s.idempotencyKey, s.step(s.idempotencyKey)
+	}
 	// The masked fields count too: v1 compares them with the earlier body under the key.
 	identity := [][]string{{string(c.Kind())}, identifying(c.Body), c.unmasked}
 	c.Body = findable(c.Body)
@@ -141,7 +145,7 @@ func (s session) createCustomer(ctx context.Context, c CreateCustomer) Result {
 		return *failed
 	}
 	for i := range same {
-		if c := &same[i].Customer; complete(c) {
+		if c := &same[i].Customer; complete(c) && (name == "" || c.Metadata[requestName] != name) {
 			return Result{Outcome: Repeated, Status: http.StatusOK, Customer: c}
 		}
 	}
@@ -158,7 +162,7 @@ func (s session) createCustomer(ctx context.Context, c CreateCustomer) Result {
 	content := names.derive([]string{string(all)})
 	for n := range maxCustomerKeys {
 		key := first(names) + strconv.Itoa(n)
-		m := maker{session: s, command: c, key: key, contentKey: key + "-" + content}
+		m := maker{session: s, command: c, key: key, content: content, contentKey: key + "-" + content, name: name}
 		r, again := m.create(ctx)
 		if again {
 			continue

@@ -68,14 +68,14 @@ func setupCustomers(tb testing.TB) customerBundle {
 }
 
 // make sends the request through a new proxy with the transport m.
-func (b customerBundle) make(tb testing.TB, m *failing, c command.CreateCustomer) command.Result {
+func (b customerBundle) make(tb testing.TB, m *failing, c command.Command) command.Result {
 	tb.Helper()
 	return b.makeWith(tb, key, m, c)
 }
 
 // makeWith is make with another API key.
 func (b customerBundle) makeWith(
-	tb testing.TB, apiKey secret.String, m *failing, c command.CreateCustomer,
+	tb testing.TB, apiKey secret.String, m *failing, c command.Command,
 ) command.Result {
 	tb.Helper()
 	m.RoundTripper = b.server.Client().Transport
@@ -84,7 +84,7 @@ func (b customerBundle) makeWith(
 
 // through sends the request through a new proxy with the given transport.
 func (b customerBundle) through(
-	tb testing.TB, apiKey secret.String, transport http.RoundTripper, c command.CreateCustomer,
+	tb testing.TB, apiKey secret.String, transport http.RoundTripper, c command.Command,
 ) command.Result {
 	tb.Helper()
 	// A busy machine delays one of two concurrent requests.
@@ -100,7 +100,7 @@ func (b customerBundle) through(
 }
 
 // whole sends the request through a new proxy that does not fail.
-func (b customerBundle) whole(tb testing.TB, c command.CreateCustomer) command.Result {
+func (b customerBundle) whole(tb testing.TB, c command.Command) command.Result {
 	tb.Helper()
 	return b.make(tb, &failing{left: noFailure}, c)
 }

@@ -85,7 +85,7 @@ type windowed struct {
 // close the chain of the earlier one before they take a key. So all requests take keys of one
 // sequence, and of two requests within the window, one finds the other.
 func (s session) deduplicate(ctx context.Context, o Deduplication, job work) Result {
-	if len(o.Same) == 0 {
+	if len(o.Same) == 0 || s.named() {
 		return job.do(s)
 	}
 	now, failed := s.now(ctx)

@@ -245,6 +245,15 @@ type session struct {
 	nonce string
 }
 
+// named reports whether the session runs a Named command. Its key then stands for the name.
+func (s session) named() bool { return s.keyResponse != nil }
+
+// step returns the session of one step of a command, under another key.
+func (s session) step(key string) session {
+	s.idempotencyKey, s.keyResponse = key, nil
+	return s
+}
+
 // authorized sets the API key and the client address on a call to v1.
 func (s session) authorized(ctx context.Context, r *http.Request) error {
 	r.Header.Set("Authorization", "Bearer "+s.key.Reveal())

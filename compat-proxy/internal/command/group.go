@@ -104,11 +104,19 @@ func (s session) voidGroup(ctx context.Context, c VoidGroup) Result {
 	}
 	done := Result{Outcome: Refused, Code: CodeNotVoidable, Transaction: &g.payments[0]}
 	for i := range g.payments {
-		if !holdsMoney(&g.payments[i]) {
+		t := &g.payments[i]
+		again := s.named() && t.Status == v1.TransactionStatusVoided // maybe by an earlier request of the name
+		if !again && !holdsMoney(t) {
 			continue
 		}
-		s.idempotencyKey = s.x.idempotencyKey()
-		r := s.voidID(ctx, g.payments[i].ID, nil)
+		key := s.x.idempotencyKey()
+		if s.named() {
+			key = s.idempotencyKey + "-" + t.ID
+		}
+		r := s.step(key).voidID(ctx, t.ID, nil)
+		if again && r.Code == CodeNotVoidable {
+			continue
+		}
 		if r.Outcome != Done {
 			return r
 		}

@@ -19,35 +19,59 @@ const (
 	joinWaits = 4  // times that the order is read again while one of its payments is uncertain
 )
 
+// joining makes a further payment of an order.
+type joining struct {
+	session
+
+	command Authorize
+	digests []string // a payment with one of them makes this one a duplicate; the first one is stored
+	name    string   // the key of the Named command; "" for any other
+
+	position string // the position among the order's payments, as a key
+	nth      int    // the number of the position's key
+	tries    int    // how many positions other requests got first
+	moves    int    // how many keys under the name belong to other requests
+}
+
+// newJoining returns the joining of a command. A Named one and one without a window are never
+// duplicates, but later payments can be duplicates of them. Their nonce has the same purpose as in
+// runWithoutWindow.
+func (s session) newJoining(c Authorize) *joining {
+	j := &joining{session: s.step(""), command: c}
+	if len(c.Deduplication.Same) > 0 {
+		for _, names := range s.allNames() {
+			j.digests = append(j.digests, names.derive(c.identity(), c.Deduplication.Same))
+		}
+		j.command.Body.Metadata = joined(c.Body.Metadata, j.digests[0])
+	}
+	switch {
+	case s.named():
+		j.name, j.nonce, j.digests = s.idempotencyKey, s.idempotencyKey, nil
+	case c.Deduplication.window() == 0:
+		j.nonce, j.digests = s.x.cfg.NewKey(), nil
+	}
+	return j
+}
+
 // join makes a further payment of an order. Its Idempotency-Key is derived from its position among
 // the order's payments. Of several concurrent payments one gets the position, and the others read
 // the order again. That also shows which payment they repeat. A refusal that v1 stores uses its
 // key, so the next payment at that position uses the next key.
 func (s session) join(ctx context.Context, c Authorize) Result {
-	var digests []string // the first one is stored
-	if len(c.Deduplication.Same) > 0 {
-		for _, names := range s.allNames() {
-			digests = append(digests, names.derive(c.identity(), c.Deduplication.Same))
-		}
-	}
-	if len(digests) > 0 {
-		c.Body.Metadata = joined(c.Body.Metadata, digests[0])
-	}
-	window := c.Deduplication.window()
-	if window == 0 {
-		s.nonce, digests = s.x.cfg.NewKey(), nil // as in runWithoutWindow
-	}
-	position, nth := "", 0
-	for tries, waits := 0, 0; ; {
-		g, r := s.group(ctx, c.Joins)
+	j := s.newJoining(c)
+	for waits := 0; j.tries < joinTries; {
+		g, r := j.group(ctx, c.Joins)
 		if g == nil {
 			return r
 		}
-		now, failed := s.now(ctx)
+		if r, ended := j.madeBefore(ctx, g); ended {
+			return r
+		}
+		now, failed := j.now(ctx)
 		if failed != nil {
 			return *failed
 		}
-		r, again := g.admits(c.Body.Currency, digests, now.Add(-window))
+		r, again := g.admits(c.Body.Currency, j.digests, now.Add(-c.Deduplication.window()))
 		if again && waits < joinWaits && wait(ctx, s.x.cfg.FollowPause<<waits) {
 			waits++
 			continue
@@ -58,25 +82,9 @@ func (s session) join(ctx context.Context, c Authorize) Result {
 			}
 			return r
 		}
-		if next := "group-" + g.payments[0].ID + "-" + strconv.Itoa(len(g.payments)); next != position {
-			position, nth = next, 0
-		}
-		s.idempotencyKey = numbered(position, nth)
-		r = s.charge(ctx, c)
-		switch u, failed := s.earlierUse(ctx, r); {
-		case r.mayActLate(u):
-			return keyInUse()
-		case failed != nil:
-			return *failed
-		case u.refused:
-			nth++
+		r, again = j.payNext(ctx, g)
+		if again {
 			continue
-		}
-		if tries++; r.ofOtherRequest() && tries < joinTries {
-			continue
-		}
-		if r.ofOtherRequest() {
-			return Result{Outcome: Refused, Code: CodeOperationInProgress}
 		}
 		r.Group = g.payments
 		if r.Transaction != nil {
@@ -84,15 +92,81 @@ func (s session) join(ctx context.Context, c Authorize) Result {
 		}
 		return r
 	}
+	return Result{Outcome: Refused, Code: CodeOperationInProgress}
 }
 
-// earlierUse returns the use of the session's key by an earlier request, if r shows that there was
-// one, else the zero use.
-func (s session) earlierUse(ctx context.Context, r Result) (use, *Result) {
-	if !r.ofOtherRequest() {
-		return use{}, nil
+// ofOther reports whether r is of another request. The body of a Named command has its nonce, so v1
+// replays only its own response to it.
+func (j *joining) ofOther(r Result) bool {
+	return r.Code == CodeKeyReused || r.replayed && j.name == ""
+}
+
+// madeBefore returns the result of the payment that an earlier request under the name made. It
+// reports false if there is none.
+func (j *joining) madeBefore(ctx context.Context, g *group) (Result, bool) {
+	for i := range g.payments {
+		t := &g.payments[i]
+		if j.name == "" || t.Metadata[nonceKey] != j.name || t.Status == v1.TransactionStatusFailed {
+			continue
+		}
+		r := *keyReused()
+		if matchesPayment(t, &j.command.Body) {
+			r = j.follow(ctx, made(t), made)
+		}
+		r.Group = g.payments[:i+1]
+		return r, true
 	}
-	return s.awaitKey(ctx, s.idempotencyKey)
+	return Result{}, false
+}
+
+// payNext makes the payment at the order's next position. It reports true if the position's key
+// belongs to another request, so that the order must be read again.
+func (j *joining) payNext(ctx context.Context, g *group) (Result, bool) {
+	if next := "group-" + g.payments[0].ID + "-" + strconv.Itoa(len(g.payments)); next != j.position {
+		j.position, j.nth = next, 0
+	}
+	j.idempotencyKey = numbered(j.position, j.nth)
+	if failed := j.bindName(ctx); failed != nil {
+		return *failed, false
+	}
+	r := j.charge(ctx, j.command)
+	if !j.ofOther(r) {
+		return r, false
+	}
+	u, failed := j.awaitKey(ctx, j.idempotencyKey)
+	switch {
+	case r.mayActLate(u), j.name != "" && u.running:
+		return keyInUse(), false
+	case failed != nil:
+		return *failed, false
+	case u.found:
+		j.moves++
+	}
+	if u.refused {
+		j.nth++
+	} else {
+		j.tries++
+	}
+	return Result{}, true
+}
+
+// bindName reserves the next key under the name for the position's key. If an earlier request
+// reserved it for another position, the session gets the key of that position: an attempt of that
+// request may still get it.
+func (j *joining) bindName(ctx context.Context) *Result {
+	if j.name == "" {
+		return nil
+	}
+	held, failed := j.reserve(ctx, numbered(j.name, j.moves), j.idempotencyKey)
+	if failed != nil || held {
+		return failed
+	}
+	u, failed := j.readKey(ctx, numbered(j.name, j.moves))
+	if failed == nil && u.purpose == "" {
+		return keyReused()
+	}
+	j.idempotencyKey = u.purpose
+	return failed
 }
 
 // numbered returns the nth of the Idempotency-Keys that follow from one.

@@ -17,7 +17,11 @@ type maker struct {
 
 	command    CreateCustomer
 	key        string // shared by all requests for a customer with these identifying fields
+	content    string // the name of the content
 	contentKey string // shared by requests with the same content
+	// name is the key of the Named command; "" for any other. The customer keeps it as the entry
+	// requestName.
+	name string
 }
 
 // create does the steps that are left. It reports true if the key belongs to a customer that no
@@ -25,6 +29,9 @@ type maker struct {
 func (m maker) create(ctx context.Context) (Result, bool) {
 	tokens, failed := m.tokens(ctx)
 	if failed != nil {
+		return *failed, false
+	}
+	if failed := m.bindName(ctx); failed != nil {
 		return *failed, false
 	}
 	made, r := m.createIncomplete(ctx)
@@ -46,11 +53,36 @@ func (m maker) create(ctx context.Context) (Result, bool) {
 		}
 		methods, ours = append(methods, *method), true
 	}
+	if m.madeBefore(&made.Customer) {
+		return Result{Outcome: Done, Status: http.StatusCreated, Customer: &made.Customer, Methods: methods}, false
+	}
 	whole, r := m.finish(ctx, made.ID, methods)
 	if whole == nil {
 		return m.stop(ctx, made, r, ours)
 	}
 	return Result{Outcome: Done, Status: http.StatusCreated, Customer: whole, Methods: methods}, false
+}
+
+// requestName is the metadata entry of a customer that a Named command made. It distinguishes the
+// customer of an earlier request under the name from a duplicate.
+const requestName = "request"
+
+// madeBefore reports whether an earlier request under the name completed the customer.
+func (m maker) madeBefore(c *v1.Customer) bool {
+	return m.name != "" && complete(c) && c.Metadata[requestName] == m.name
+}
+
+// bindName reserves the name for this content. It returns the result of a command whose name
+// belongs to other content, or nil.
+func (m maker) bindName(ctx context.Context) *Result {
+	if m.name == "" {
+		return nil
+	}
+	held, failed := m.reserve(ctx, m.name, m.content)
+	if failed == nil && !held {
+		failed = keyReused()
+	}
+	return failed
 }
 
 // tokens makes the tokens of all payment methods before the customer exists. V1 refuses an invalid
@@ -95,6 +127,9 @@ func (m maker) join(ctx context.Context, made *seenCustomer) (r Result, ended, a
 		return Result{}, true, true
 	case there == nil:
 		return r, true, false
+	case m.madeBefore(&there.Customer):
+		*made = *there
+		return Result{}, false, false
 	case complete(&there.Customer):
 		return Result{Outcome: Repeated, Status: r.Status, Customer: &there.Customer}, true, false
 	case len(m.command.Methods) > 0:
@@ -173,6 +208,9 @@ func (m maker) finish(ctx context.Context, customer string, methods []v1.Payment
 	}
 	if in.Metadata != nil {
 		maps.Copy(last.Metadata, *in.Metadata)
+	}
+	if m.name != "" {
+		last.Metadata[requestName] = m.name
 	}
 	if d := m.command.Default; d > 0 && d <= len(methods) {
 		last.DefaultMethod = &methods[d-1].ID

@@ -29,9 +29,10 @@ type orderV1 struct {
 	emptyLists    bool            // lists are empty, and every key belongs to another request
 
 	mu       sync.Mutex
-	payments []orderPayment // guarded by mu
-	refused  []orderPayment // the keys and bodies of payments by an expired card; guarded by mu
-	posts    int            // guarded by mu
+	payments []orderPayment    // guarded by mu
+	reserved map[string]string // the purposes of reserved keys; guarded by mu
+	refused  []orderPayment    // the keys and bodies of payments by an expired card; guarded by mu
+	posts    int               // guarded by mu
 }
 
 type orderPayment struct {
@@ -58,8 +59,12 @@ func (f *orderV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, transaction("captured", partial))
 		return
 	}
-	f.posts++
 	body, _ := io.ReadAll(r.Body)
+	if r.URL.Path == "/v1/idempotency_keys" {
+		f.reserve(w, r.Header.Get("Idempotency-Key"), body)
+		return
+	}
+	f.posts++
 	if f.lostRequests > 0 {
 		f.lostRequests--
 		panic(http.ErrAbortHandler)
@@ -90,6 +95,20 @@ func (f *orderV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, response)
 }
 
+// reserve reserves a key. The caller holds mu.
+func (f *orderV1) reserve(w http.ResponseWriter, key string, body []byte) {
+	var in v1.IdempotencyKeyReserve
+	mustRead(body, &in)
+	if purpose, used := f.reserved[key]; used && purpose != in.Purpose {
+		w.WriteHeader(http.StatusUnprocessableEntity)
+		_, _ = io.WriteString(w, refusal(command.CodeKeyReused))
+		return
+	}
+	f.reserved[key] = in.Purpose
+	w.WriteHeader(http.StatusCreated)
+	_, _ = io.WriteString(w, "{}")
+}
+
 // list returns all payments but the first, the newest first.
 func (f *orderV1) list(w http.ResponseWriter) {
 	f.mu.Lock()
@@ -118,7 +137,9 @@ func (f *orderV1) list(w http.ResponseWriter) {
 func (f *orderV1) lookUp(key string) (status int, response string) {
 	named := func(p orderPayment) bool { return p.key == key }
 	record := v1.IdempotencyKeyRecord{Key: key, HTTPStatus: new(http.StatusBadRequest)}
-	if i := slices.IndexFunc(f.payments, named); i >= 0 {
+	if purpose, used := f.reserved[key]; used {
+		record.HTTPStatus, record.Purpose = new(http.StatusCreated), &purpose
+	} else if i := slices.IndexFunc(f.payments, named); i >= 0 {
 		record.HTTPStatus = new(http.StatusCreated)
 		if f.payments[i].Status == v1.TransactionStatusProcessing {
 			record.HTTPStatus = nil
@@ -188,7 +209,7 @@ func (f *orderV1) taken() (payments int, amount int64) {
 
 func setupOrder(tb testing.TB) (*orderV1, *command.Executor) {
 	tb.Helper()
-	f := &orderV1{clock: clock.NewFake(noon)}
+	f := &orderV1{clock: clock.NewFake(noon), reserved: map[string]string{}}
 	server := goldentest.Serve(tb, goldentest.Identified(f))
 	x, err := command.New(command.Config{
 		DeduplicationSecret: goldentest.Secret(),

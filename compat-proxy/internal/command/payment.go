@@ -23,6 +23,9 @@ func (s session) pay(ctx context.Context, c Authorize) Result {
 	r := s.deduplicate(ctx, c.Deduplication, work{
 		identity: c.identity(), reads: c.readsCustomer(), do: func(s session) Result { return s.charge(ctx, c) },
 	})
+	if s.named() && c.readsCustomer() {
+		r = s.madeBefore(ctx, c, r)
+	}
 	if c.Body.Customer != nil {
 		s.loadDuplicated(ctx, &r)
 	}
@@ -32,6 +35,42 @@ func (s session) pay(ctx context.Context, c Authorize) Result {
 // readsCustomer reports whether the payment depends on fields of its customer at v1.
 func (c Authorize) readsCustomer() bool {
 	return c.ShipToCustomer || len(c.AcceptedBrands) > 0 && c.Body.Customer != nil
+}
+
+// madeBefore returns the result of the payment that an earlier request under the session's name
+// made, if r has none. The customer may have changed since then, and so v1 or the proxy refused to
+// make the payment again.
+func (s session) madeBefore(ctx context.Context, c Authorize, r Result) Result {
+	if r.Outcome == Done || r.Outcome == Declined || r.Outcome == Unavailable || r.Code == CodeKeyInUse {
+		return r
+	}
+	u, failed := s.awaitKey(ctx, s.idempotencyKey)
+	switch {
+	case failed != nil:
+		return *failed
+	case u.running:
+		return keyInUse()
+	case u.resource == "":
+		return r
+	}
+	t, unread := s.read(ctx, u.resource)
+	switch {
+	case t == nil:
+		return unread
+	case !matchesPayment(t, &c.Body), c.Body.PaymentMethod != "" && c.Body.PaymentMethod != t.PaymentMethod:
+		return *keyReused()
+	}
+	return s.follow(ctx, made(t), made)
+}
+
+// made returns the result of an authorization that an earlier request made. The payment may have
+// been voided since, or have lapsed.
+func made(t *v1.Transaction) Result {
+	r := authorized(t)
+	if r.Code == CodeFailed && t.AmountAuthorized > 0 {
+		return Result{Outcome: Done, Transaction: t}
+	}
+	return r
 }
 
 // charge makes a payment under the session's key, with the current payment method and address of

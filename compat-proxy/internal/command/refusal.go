@@ -24,7 +24,7 @@ func (r Refusal) Kind() Kind { return r.Of }
 // decides, as if v1 had refused the key to the command. Without a name it reserves nothing.
 func (s session) refuse(ctx context.Context) Result {
 	refused := Result{Outcome: Refused, Status: http.StatusForbidden, Code: CodeNotPermitted}
-	if s.keyResponse == nil {
+	if !s.named() {
 		return refused
 	}
 	held, failed := s.reserve(ctx, s.idempotencyKey, refusedPurpose)

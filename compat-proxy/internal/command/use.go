@@ -32,6 +32,11 @@ func keyInUse() Result {
 	return Result{Outcome: Uncertain, Status: http.StatusConflict, Code: CodeKeyInUse}
 }
 
+// keyReused returns the result of a request whose name belongs to another request.
+func keyReused() *Result {
+	return &Result{Outcome: Refused, Status: http.StatusUnprocessableEntity, Code: CodeKeyReused}
+}
+
 // mayActLate reports whether an attempt of the request may still have an effect under a key of that
 // use: v1 refused the key to another attempt, but may free it. The request must not use another key
 // then.

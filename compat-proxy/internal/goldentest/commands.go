@@ -19,6 +19,7 @@ import (
 type Executor interface {
 	Inspect(ctx context.Context, key secret.String) (v1.APIKey, command.Result)
 	Execute(ctx context.Context, key secret.String, commands []command.Command) []command.Result
+	Bind(ctx context.Context, key secret.String, b command.Binding, purpose []string) command.Result
 }
 
 // Recorder keeps the commands that reach the executor.

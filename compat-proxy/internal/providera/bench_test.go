@@ -41,3 +41,8 @@ func BenchmarkTranslation(b *testing.B) {
 		})
 	}
 }
+
+// Bind implements providera.Executor.
+func (instant) Bind(context.Context, secret.String, command.Binding, []string) command.Result {
+	return command.Result{Outcome: command.Done}
+}

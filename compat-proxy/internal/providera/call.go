@@ -32,7 +32,7 @@ func (h *Handler) Call(
 		class = ClassRefused
 		return nil, &rpc.ParamsError{Code: fault.Code, Text: fault.Text}
 	}
-	doc, outcome := h.respond(ctx, req, m, sent.Header)
+	doc, outcome := h.respond(ctx, req, m, sent.Header, sent.Position)
 	method, class = m.Name, outcome.class()
 	httpx.EventFrom(ctx).SetOutcome(outcome.String())
 	return bytes.TrimPrefix(doc.Bytes(wire.JSON), []byte("\xef\xbb\xbf")), nil

@@ -68,3 +68,8 @@ func (approving) Inspect(context.Context, secret.String) (v1.APIKey, command.Res
 func (approving) Execute(context.Context, secret.String, []command.Command) []command.Result {
 	return []command.Result{{Outcome: command.Done, Transaction: &v1.Transaction{}}}
 }
+
+// Bind implements providera.Executor.
+func (approving) Bind(context.Context, secret.String, command.Binding, []string) command.Result {
+	return command.Result{Outcome: command.Done}
+}

@@ -108,3 +108,8 @@ func (content) Execute(_ context.Context, _ secret.String, commands []command.Co
 	}
 	return results
 }
+
+// Bind implements providera.Executor.
+func (content) Bind(context.Context, secret.String, command.Binding, []string) command.Result {
+	return command.Result{Outcome: command.Done}
+}

@@ -28,6 +28,8 @@ type Executor interface {
 	Inspect(ctx context.Context, key secret.String) (v1.APIKey, command.Result)
 	// Execute runs commands in order and stops after the first that is not done.
 	Execute(ctx context.Context, key secret.String, commands []command.Command) []command.Result
+	// Bind reserves evidence for one purpose.
+	Bind(ctx context.Context, key secret.String, b command.Binding, purpose []string) command.Result
 }
 
 // Config holds the settings of a Handler. Executor, Logins and Clock are required.
@@ -100,7 +102,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (method, class s
 		h.fault(w, r, &wire.Fault{Format: req.Format, Code: string(apiMethod), Text: apiText[apiMethod]})
 		return MethodNone, ClassRefused
 	}
-	doc, outcome := h.respond(r.Context(), req, m, r.Header)
+	doc, outcome := h.respond(r.Context(), req, m, r.Header, 0)
 	httpx.EventFrom(r.Context()).SetOutcome(outcome.String())
 	write(w, req.Format, doc.Bytes(req.Format))
 	return m.Name, outcome.class()
@@ -164,15 +166,20 @@ func declaredFormat(r *http.Request) wire.Format {
 
 const textUnparsable = "An error occurred while parsing the XML request."
 
-// respond does everything between a schema-valid request and its document.
+// respond does everything between a schema-valid request and its document. position is that of the
+// request in a batch, from 1; 0 for a single request.
 func (h *Handler) respond(
-	ctx context.Context, req *wire.Request, m catalogue.Method, header http.Header,
+	ctx context.Context, req *wire.Request, m catalogue.Method, header http.Header, position int,
 ) (*wire.Document, problem) {
 	root := strings.TrimSuffix(req.Method, "Request") + "Response"
 	granted, holder, p := h.admit(ctx, req, m, header)
 	httpx.EventFrom(ctx).SetTenant(holder.Merchant)
 	if holder.ID != "" {
 		httpx.EventFrom(ctx).SetWord(httpx.WordAPIKey, holder.ID)
+	}
+	var name string
+	if p.none() {
+		name, p = requestName(m, header, position)
 	}
 	if !p.none() {
 		return refusal(root, req.RefID, p), p
@@ -181,7 +188,7 @@ func (h *Handler) respond(
 	if currency == "" {
 		currency = h.cfg.Currency
 	}
-	return handlers[m.Name](h, ctx, call{req: req, key: granted.APIKey, scopes: holder.Scopes, set: setting{
+	return handlers[m.Name](h, ctx, call{req: req, key: granted.APIKey, name: name, scopes: holder.Scopes, set: setting{
 		currency: currency, unlinked: granted.UnlinkedRefunds, zone: granted.Zone, now: h.cfg.Clock.Now(),
 	}})
 }

@@ -12,8 +12,7 @@ const getTransactionDetailsResponse = "getTransactionDetailsResponse"
 
 // inquire serves a getTransactionDetailsRequest.
 func (h *Handler) inquire(ctx context.Context, c call) (*wire.Document, problem) {
-	results := h.cfg.Executor.Execute(ctx, c.key,
-		[]command.Command{command.Get{Target: number(c.req.Root.Get("transId"))}})
+	results := h.execute(ctx, c, command.Get{Target: number(c.req.Root.Get("transId"))})
 	return details(c.req, c.set, results[0])
 }
 

@@ -13,6 +13,8 @@ import (
 type call struct {
 	req *wire.Request
 	key secret.String
+	// name is the request's name by its Idempotency-Key; "" without one.
+	name string
 	// scopes are the scopes of the key.
 	scopes []string
 	set    setting
@@ -49,9 +51,12 @@ func (h *Handler) createTransaction(ctx context.Context, c call) (*wire.Document
 	if p := checkScopes(plan.Commands, c.scopes); !p.none() {
 		plan.Problem = p
 	}
+	if plan.Problem.none() && !plan.Echo.Test {
+		plan.Problem = h.bind(ctx, c, plan.Type, plan.Echo.Reference)
+	}
 	var results []command.Result
 	if plan.Problem.none() && !plan.Echo.Test {
-		results = h.cfg.Executor.Execute(ctx, c.key, plan.Commands)
+		results = h.execute(ctx, c, plan.Commands[0])
 	}
 	profile := h.makeRequestedProfile(ctx, c, &plan, results)
 	doc, outcome := encode(plan, c.req.RefID, results)

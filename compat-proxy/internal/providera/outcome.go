@@ -138,6 +138,8 @@ func unmetReason(transactionType string, c command.Condition) reason {
 // refused converts v1's refusals.
 func refused(r command.Result) problem {
 	switch r.Code {
+	case command.CodeKeyReused, command.CodeNameSpent:
+		return nameTaken()
 	case command.CodeNotCapturable:
 		return because(notCapturable(r.Transaction))
 	case command.CodeNotVoidable:

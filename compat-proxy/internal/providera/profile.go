@@ -267,6 +267,9 @@ var profileFields = map[string]string{
 }
 
 func refusedProfile(r command.Result) problem {
+	if r.Code == command.CodeKeyReused || r.Code == command.CodeNameSpent {
+		return nameTaken()
+	}
 	switch r.Status {
 	case 401:
 		return refuse(apiBadLogin)

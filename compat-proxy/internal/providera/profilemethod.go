@@ -19,7 +19,10 @@ func (h *Handler) createProfile(ctx context.Context, c call) (*wire.Document, pr
 	if p := requireScopes(c.scopes, plan.scopes()); !p.none() {
 		return refusal(createCustomerProfileResponse, c.req.RefID, p), p
 	}
-	responses, p := h.validate(ctx, c.key, plan.Checks)
+	if p := h.bind(ctx, c, createCustomerProfileResponse); !p.none() {
+		return profileResponse(c.req.RefID, profileNumbers{}, nil, p)
+	}
+	responses, p := h.validate(ctx, c, plan.Checks)
 	if !p.none() {
 		return profileResponse(c.req.RefID, profileNumbers{}, responses, p)
 	}
@@ -27,7 +30,7 @@ func (h *Handler) createProfile(ctx context.Context, c call) (*wire.Document, pr
 		return profileResponse(c.req.RefID, profileNumbers{}, responses,
 			problem{API: apiDuplicate, Text: "A duplicate customer payment profile already exists."})
 	}
-	r := h.cfg.Executor.Execute(ctx, c.key, []command.Command{plan.Create})[0]
+	r := h.execute(ctx, c, plan.Create)[0]
 	if r.Code == command.CodeExpiredCard && len(plan.Checks) > 0 {
 		responses, p = failedCheck(plan.Checks, responses, r.Position, reasonExpired)
 		return profileResponse(c.req.RefID, profileNumbers{}, responses, p)

@@ -165,7 +165,7 @@ func (h *Handler) makeRequestedProfile(ctx context.Context, c call, p *plan, res
 		outcome = requireScopes(c.scopes, customerScopes(*p.NewProfile.Create))
 	}
 	if outcome.none() {
-		r := h.cfg.Executor.Execute(ctx, c.key, []command.Command{*p.NewProfile.Create})[0]
+		r := h.execute(ctx, c, *p.NewProfile.Create)[0]
 		outcome, m = judgeProfile(r), newProfileNumbers(r)
 	}
 	if again && !outcome.none() {

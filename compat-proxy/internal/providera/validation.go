@@ -85,24 +85,25 @@ func verification(card *v1.CardInput, billing *v1.Contact, currency string) *com
 // validate runs the checks in order until one fails. It returns the direct responses and the
 // problem. If one of the payment profiles lacks a field that its mode requires, no issuer is
 // queried.
-func (h *Handler) validate(ctx context.Context, key secret.String, checks []profileCheck) ([]string, problem) {
-	for _, c := range checks {
-		if c.Problem.API != "" {
-			return nil, c.Problem
+func (h *Handler) validate(ctx context.Context, c call, checks []profileCheck) ([]string, problem) {
+	for _, check := range checks {
+		if check.Problem.API != "" {
+			return nil, check.Problem
 		}
 	}
 	var responses []string
-	for _, c := range checks {
-		outcome, paid := c.Problem, command.Result{}
-		if outcome.none() && c.Verify != nil {
-			paid = h.cfg.Executor.Execute(ctx, key, []command.Command{*c.Verify})[0]
+	for i, check := range checks {
+		outcome, paid := check.Problem, command.Result{}
+		if outcome.none() && check.Verify != nil {
+			step := c.step(i)
+			paid = h.execute(ctx, step, *check.Verify)[0]
 			outcome = judge(typeAuthorize, paid)
-			h.voidVerification(ctx, key, paid)
+			h.voidVerification(ctx, step, paid)
 		}
 		if outcome.API != "" {
 			return responses, outcome
 		}
-		responses = append(responses, c.DirectResponse.line(outcome, paid))
+		responses = append(responses, check.DirectResponse.line(outcome, paid))
 		if !outcome.none() {
 			return responses, unsuccessful(outcome)
 		}
@@ -129,10 +130,10 @@ func failedCheck(checks []profileCheck, responses []string, position int, why re
 
 // voidVerification voids a verification. If that fails, the verification lapses, because it
 // reserves nothing.
-func (h *Handler) voidVerification(ctx context.Context, key secret.String, paid command.Result) {
+func (h *Handler) voidVerification(ctx context.Context, c call, paid command.Result) {
 	if paid.Outcome == command.Done {
 		number := command.Number(decimal(id.Transaction, paid.Transaction.ID))
-		h.cfg.Executor.Execute(ctx, key, []command.Command{command.Void{Target: number}})
+		h.execute(ctx, c, command.Void{Target: number})
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/admission"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/httpx"
+	"github.com/causeway-pay/causeway/shared/idempotency"
 	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -195,6 +196,13 @@ func (h *Handler) dispatch(
 // run executes an operation for an authenticated caller.
 func (h *Handler) run(op operation, body []byte, from origin, c call) response {
 	from.target = op.target(c.id)
+	if op.httpMethod == http.MethodPost {
+		key, err := idempotency.Key(from.header)
+		if err != nil {
+			return invalid(idempotency.Header).response(c.now)
+		}
+		from.key = key
+	}
 	if out, ok := h.bind(c.ctx, from, c.now); !ok {
 		return out
 	}
@@ -205,6 +213,9 @@ func (h *Handler) run(op operation, body []byte, from origin, c call) response {
 	c.req, c.kind, c.name = req, op.kind, from.name(req)
 	if scope := op.missing(c.scopes); scope != "" {
 		return h.notPermitted(c, forbidden(scope))
+	}
+	if out, ok := h.bindKey(c, from); !ok {
+		return out
 	}
 	return op.run(h, c)
 }

@@ -11,9 +11,11 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/auth"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
+	"github.com/causeway-pay/causeway/shared/idempotency"
 )
 
-// The headers that name a request. The first one that is present counts.
+// The provider's headers that name a request without an Idempotency-Key. The first one that is
+// present counts.
 var nameHeaders = []string{"V-C-Idempotency-Id", "V-C-Idempotency-Key"}
 
 // requestName identifies a request: a later request under the same name is a retry without an
@@ -42,6 +44,8 @@ func transactionName(caller auth.Caller, transactionID string) string {
 type origin struct {
 	header http.Header
 	caller auth.Caller
+	// key is the Idempotency-Key of a POST request, "" without one.
+	key string
 	// target is the operation, with the number in the path. It distinguishes requests under one
 	// header.
 	target string
@@ -91,7 +95,11 @@ func (o origin) purpose() []string {
 	if o.position != "" {
 		target = "batch"
 	}
-	return []string{o.caller.Merchant, target, o.headerValue()}
+	purpose := []string{o.caller.Merchant, target, o.headerValue()}
+	if o.key != "" {
+		purpose = append(purpose, o.key)
+	}
+	return purpose
 }
 
 // bind reserves the evidence of a login that covers no path for this operation. It returns false,
@@ -110,13 +118,40 @@ func (h *Handler) bind(ctx context.Context, o origin, now time.Time) (response, 
 	return serverError(now, reasonSystem, textSystem), false
 }
 
-// chosen returns the name by the client's transaction id, else by its header, else by its evidence.
+// bindKey reserves the request's Idempotency-Key for its operation and transaction id. It returns
+// false, with the response, if the key came with others before, or the reservation fails.
+func (h *Handler) bindKey(c call, o origin) (response, bool) {
+	if o.key == "" || c.kind == "" {
+		return response{}, true
+	}
+	r := h.cfg.Executor.Bind(c.ctx, c.caller.Grant.APIKey, command.Binding{Evidence: o.keyName()},
+		[]string{o.target, string(c.req.ClientReference.TransactionID)})
+	if r.Outcome == command.Done {
+		return response{}, true
+	}
+	c.name.reused = invalid(idempotency.Header)
+	if out, known := c.followUpProblem(r, ""); known {
+		return out, false
+	}
+	return serverError(c.now, reasonSystem, textSystem), false
+}
+
+// keyName returns the name by the Idempotency-Key.
+func (o origin) keyName() string {
+	return "key/b/" + o.caller.Merchant + "/" + o.position + "/" + o.key
+}
+
+// chosen returns the name by the client's transaction id, else by its Idempotency-Key or another
+// header, else by its evidence. A timeout reversal finds a payment by its transaction id, so that
+// comes first. The Idempotency-Key is bound to it: see Handler.bindKey.
 func (o origin) chosen(req *wire.Request) requestName {
 	if id := string(req.ClientReference.TransactionID); id != "" {
 		taken := problem{Reason: reasonDuplicate, Fields: []string{"clientReferenceInformation.transactionId"}}
 		return requestName{text: transactionName(o.caller, id), reused: taken}
 	}
 	switch header := o.headerName(); {
+	case o.key != "":
+		return requestName{text: o.keyName(), reused: invalid(idempotency.Header)}
 	case header != "":
 		return requestName{text: header, reused: invalid()}
 	case o.caller.Evidence != "":
@@ -127,7 +162,7 @@ func (o origin) chosen(req *wire.Request) requestName {
 
 // namedByHeader reports whether a header names the request.
 func (o origin) namedByHeader(req *wire.Request) bool {
-	return req.ClientReference.TransactionID == "" && o.headerName() != ""
+	return req.ClientReference.TransactionID == "" && (o.key != "" || o.headerName() != "")
 }
 
 // headerName returns the name in the client's header, or "" if there is none.

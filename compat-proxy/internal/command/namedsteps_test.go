@@ -1,0 +1,286 @@
+package command_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// under returns a command under a name.
+func under(name string, c command.Command) command.Named {
+	return command.Named{Command: c, Name: name}
+}
+
+// TestNameOutranksTheWindow: a name decides which request is a retry, whether equal requests are
+// duplicates or not. A retry has the first result, at any proxy.
+func TestNameOutranksTheWindow(t *testing.T) {
+	t.Parallel()
+	for _, window := range []int{0, 120} {
+		b := setupWindow(t, noon)
+		other := func(c *command.Authorize) { c.Body.Amount++ }
+		for i, tt := range []struct {
+			name   string
+			change func(*command.Authorize)
+			want   command.Outcome
+			code   string
+			paid   int
+		}{
+			{"n", func(*command.Authorize) {}, command.Done, "", 1},
+			{"n", func(*command.Authorize) {}, command.Done, "", 1},
+			{"n", other, command.Refused, command.CodeKeyReused, 1},
+			{"m", func(*command.Authorize) {}, command.Done, "", 2},
+			{"m", func(*command.Authorize) {}, command.Done, "", 2},
+		} {
+			r := b.result(t, i%2, under(tt.name, sale(window, tt.change)))
+			if r.Outcome != tt.want || r.Code != tt.code || b.v1.paid() != tt.paid {
+				t.Errorf("window %d, request %d: got %s %s and %d payments, want %s %s and %d", window, i, r.Outcome, r.Code,
+					b.v1.paid(), tt.want, tt.code, tt.paid)
+			}
+			b.clock.Advance(time.Hour)
+		}
+	}
+}
+
+// TestNameOutranksTheWindow_atOnce: of concurrent requests under a name, one pays, even if its
+// response is lost.
+func TestNameOutranksTheWindow_atOnce(t *testing.T) {
+	t.Parallel()
+	b := setupWindow(t, noon)
+	b.v1.lostResponses = 2
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			if r := b.result(t, i%2, under("n", sale(0))); r.Outcome != command.Done {
+				t.Errorf("request %d: got %s %s", i, r.Outcome, r.Code)
+			}
+		})
+	}
+	all.Wait()
+	if got := b.v1.paid(); got != 1 {
+		t.Errorf("got %d payments, want 1", got)
+	}
+}
+
+// TestNamedFurtherPayment: a further payment of an order under a name is made once, even if the
+// order is paid by then. Another name is another payment.
+func TestNamedFurtherPayment(t *testing.T) {
+	t.Parallel()
+	for _, window := range []int{0, 120} {
+		f, x := setupOrder(t)
+		for i, tt := range []struct {
+			name   string
+			amount int64
+			want   command.Outcome
+			code   string
+			taken  int64
+		}{
+			{"n", 350, command.Done, "", 350},
+			{"n", 350, command.Done, "", 350},
+			{"n", 340, command.Refused, command.CodeKeyReused, 350},
+			{"m", 350, command.Done, "", 700},
+			{"m", 350, command.Done, "", 700},
+			{"n", 350, command.Done, "", 700},
+			{"o", 350, command.Unmet, "", 700},
+		} {
+			r := run(t, x, under(tt.name, further(tt.amount, window, visa)))
+			if _, taken := f.taken(); r.Outcome != tt.want || r.Code != tt.code || taken != tt.taken {
+				t.Errorf("window %d, request %d: got %s %s and took %d, want %s %s and %d", window, i, r.Outcome, r.Code, taken,
+					tt.want, tt.code, tt.taken)
+			}
+			if r.Outcome == command.Done && r.Group[len(r.Group)-1].ID != r.Transaction.ID {
+				t.Errorf("window %d, request %d: got %d payments, want the request's last", window, i, len(r.Group))
+			}
+		}
+	}
+}
+
+// TestNamedFurtherPayment_delayed: a request was delayed, and another one has its position. A retry
+// must not take the next position while v1 may still free the first one for the delayed request.
+func TestNamedFurtherPayment_delayed(t *testing.T) {
+	t.Parallel()
+	f, x := setupOrder(t)
+	f.lostRequests = 1000
+	first := under("n", further(350, 0, visa))
+	if r := run(t, x, first); r.Outcome != command.Uncertain {
+		t.Fatalf("the first: got %s, want it lost", r.Outcome)
+	}
+	f.lostRequests = 0
+	position := ""
+	for _, purpose := range f.reserved {
+		position = purpose
+	}
+	rival := f.add(position, "", 350, v1.TransactionStatusProcessing, v1.Metadata{command.GroupKey: string(number)})
+	if r := run(t, x, first); r.Outcome != command.Uncertain {
+		t.Errorf("while the other runs: got %s %s, want %s", r.Outcome, r.Code, command.Uncertain)
+	}
+	rival.Status = v1.TransactionStatusDeclined
+	if r := run(t, x, first); r.Outcome != command.Done {
+		t.Errorf("after its decline: got %s %s, want %s", r.Outcome, r.Code, command.Done)
+	}
+	if r := run(t, x, first); r.Outcome != command.Done {
+		t.Errorf("again: got %s %s, want %s", r.Outcome, r.Code, command.Done)
+	}
+	if _, amount := f.taken(); amount != 350 {
+		t.Errorf("took %d, want 350", amount)
+	}
+}
+
+// TestNamedFurtherPayment_freed: the other request failed, and v1 freed its key. The retry uses the
+// first position, as the delayed request does.
+func TestNamedFurtherPayment_freed(t *testing.T) {
+	t.Parallel()
+	f, x := setupOrder(t)
+	f.lostRequests = 1000
+	first := under("n", further(350, 0, visa))
+	run(t, x, first)
+	f.lostRequests = 0
+	f.add("", "", 350, v1.TransactionStatusFailed, v1.Metadata{command.GroupKey: string(number)})
+	position := ""
+	for _, purpose := range f.reserved {
+		position = purpose
+	}
+	if r := run(t, x, first); r.Outcome != command.Done || f.payments[1].key != position {
+		t.Errorf("got %s under the key %q, want it done under %q", r.Outcome, f.payments[1].key, position)
+	}
+}
+
+// TestNamedFurtherPayment_expiredCard: after a refusal that v1 stores, a corrected request can use
+// the name.
+func TestNamedFurtherPayment_expiredCard(t *testing.T) {
+	t.Parallel()
+	f, x := setupOrder(t)
+	for i, tt := range []struct {
+		card string
+		want command.Outcome
+	}{{expiredCard, command.Refused}, {expiredCard, command.Refused}, {visa, command.Done}, {visa, command.Done}} {
+		if r := run(t, x, under("n", further(350, 0, tt.card))); r.Outcome != tt.want {
+			t.Errorf("request %d: got %s %s, want %s", i, r.Outcome, r.Code, tt.want)
+		}
+	}
+	if _, amount := f.taken(); amount != 350 {
+		t.Errorf("took %d, want 350", amount)
+	}
+}
+
+// TestNamedCustomer: a customer under a name is made once. A retry has the first result, and an
+// equal request under another name is a duplicate.
+func TestNamedCustomer(t *testing.T) {
+	t.Parallel()
+	b := setupCustomers(t)
+	first := b.whole(t, under("n", ana(visa, mastercard)))
+	if first.Outcome != command.Done || len(first.Methods) != 2 {
+		t.Fatalf("got %s with %d methods", first.Outcome, len(first.Methods))
+	}
+	again := b.whole(t, under("n", ana(visa, mastercard)))
+	if again.Outcome != command.Done || again.Customer.ID != first.Customer.ID || len(again.Methods) != 2 ||
+		again.Methods[0].ID != first.Methods[0].ID || again.Methods[1].ID != first.Methods[1].ID {
+		t.Errorf("again: got %s %+v, want the first result", again.Outcome, again)
+	}
+	for _, c := range []command.Command{under("m", ana(visa, mastercard)), ana(visa, mastercard)} {
+		if r := b.whole(t, c); r.Outcome != command.Repeated {
+			t.Errorf("a duplicate: got %s, want %s", r.Outcome, command.Repeated)
+		}
+	}
+	other := ana(visa)
+	other.Body.Email = new("other@example.org")
+	if r := b.whole(t, under("n", other)); r.Outcome != command.Refused || r.Code != command.CodeKeyReused {
+		t.Errorf("another customer: got %s %s, want %s", r.Outcome, r.Code, command.CodeKeyReused)
+	}
+	if r := b.whole(t, under("n", ana(amex))); r.Code != command.CodeKeyReused {
+		t.Errorf("another card: got %s %s, want %s", r.Outcome, r.Code, command.CodeKeyReused)
+	}
+	if customers, numbers := b.v1.kept(); len(customers) != 1 || !slices.Equal(numbers, []string{visa, mastercard}) {
+		t.Errorf("got %d customers with %v", len(customers), numbers)
+	}
+}
+
+// TestNamedCustomer_crash crashes the proxy at each call to v1. The retry is done, even if the
+// crashed request had completed the customer.
+func TestNamedCustomer_crash(t *testing.T) {
+	t.Parallel()
+	for at := range 8 {
+		for _, after := range []bool{false, true} {
+			t.Run(fmt.Sprintf("call %d, after v1 %t", at, after), func(t *testing.T) {
+				t.Parallel()
+				b := setupCustomers(t)
+				c := under("n", ana(visa, mastercard))
+				if r := b.make(t, &failing{left: at, after: after}, c); r.Outcome == command.Done {
+					t.Fatal("the first request was not cut short")
+				}
+				if r := b.whole(t, c); r.Outcome != command.Done || len(r.Methods) != 2 {
+					t.Errorf("got %s %s with %d methods, want %s with 2", r.Outcome, r.Code, len(r.Methods), command.Done)
+				}
+				if customers, numbers := b.v1.kept(); len(customers) != 1 || !slices.Equal(numbers, []string{visa, mastercard}) {
+					t.Errorf("got %d customers with %v", len(customers), numbers)
+				}
+			})
+		}
+	}
+}
+
+// TestNamedVoidGroup: a retry of a void of an order sends the voids again under their keys, and has
+// the first result.
+func TestNamedVoidGroup(t *testing.T) {
+	t.Parallel()
+	first, second := transaction("captured", partial), ""
+	txn, taken := other(t, 60410000150, "captured", member)
+	second = voided(taken).body
+	_, declined := other(t, 60410000152, "declined", member)
+	x, f := setup(t, map[string][]response{
+		read: {{status: 200, body: first}, voided(first)}, list: {page(false, declined, taken), page(false, declined, second)},
+		void: {voided(first)}, voidOf(txn): {voided(taken)},
+	})
+	for i := range 2 {
+		if r := run(t, x, under("n", command.VoidGroup{First: number})); r.Outcome != command.Done {
+			t.Errorf("request %d: got %s %s, want %s", i, r.Outcome, r.Code, command.Done)
+		}
+	}
+	posts := f.posts()
+	if len(posts) != 4 || posts[0] != posts[2] || posts[1] != posts[3] || posts[0].key == posts[1].key {
+		t.Errorf("got %+v, want two voids, twice", posts)
+	}
+}
+
+// TestNamedPaymentByACustomer: the customer has changed between a request and its retry. The retry
+// gets the first payment, and another amount is refused.
+func TestNamedPaymentByACustomer(t *testing.T) {
+	t.Parallel()
+	customer := func(line string) response {
+		return response{status: 200, body: `{"id":"cus_1","shipping":{"address":{"line1":"` + line + `"}}}`}
+	}
+	paid := transaction("captured", `"customer":"cus_1"`, `"payment_method":"pm_1"`)
+	reused := response{status: http.StatusUnprocessableEntity, body: refusal(command.CodeKeyReused)}
+	c := command.Authorize{ShipToCustomer: true, Body: v1.TransactionCreate{
+		Amount: 100, Currency: "usd", Customer: new("cus_1"), PaymentMethod: "pm_1",
+	}}
+	x, f := setup(t, map[string][]response{
+		"GET /v1/customers/cus_1": {customer("1 Old Street"), customer("2 New Street")},
+		create:                    {{status: 201, body: paid}, reused}, read: {{status: 200, body: paid}},
+	})
+	if r := run(t, x, under("n", c)); r.Outcome != command.Done {
+		t.Fatalf("got %s %s, want it done", r.Outcome, r.Code)
+	}
+	key := f.posts()[0].key
+	f.mu.Lock()
+	f.responses["GET /v1/idempotency_keys/"+key] = []response{{status: 200, body: mustJSON(v1.IdempotencyKeyRecord{
+		Key: key, HTTPStatus: new(http.StatusCreated), Resource: &txnID,
+	})}}
+	f.mu.Unlock()
+	if r := run(t, x, under("n", c)); r.Outcome != command.Done || r.Transaction.ID != txnID {
+		t.Errorf("the retry: got %s %s, want the first payment", r.Outcome, r.Code)
+	}
+	c.Body.Amount++
+	if r := run(t, x, under("n", c)); r.Outcome != command.Refused || r.Code != command.CodeKeyReused {
+		t.Errorf("another amount: got %s %s, want %s", r.Outcome, r.Code, command.CodeKeyReused)
+	}
+	if posts := f.posts(); len(posts) != 3 || strings.Contains(posts[0].body, "New") {
+		t.Errorf("got %+v", posts)
+	}
+}
