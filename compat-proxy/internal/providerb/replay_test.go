@@ -117,45 +117,54 @@ func TestRecordedRequestUnderAnotherHeader(t *testing.T) {
 	t.Parallel()
 	for name := range (*signer)(nil).logins() {
 		for _, first := range []string{"", "K-1"} {
-			t.Run(name+" first under "+first, func(t *testing.T) {
-				t.Parallel()
-				s := mustSigner(t)
-				request := s.logins()[name]
-				for i, header := range []string{first, "K-1", "K-2", "", "K-3"} {
-					r := request(t)
-					if header != "" {
-						r.Header.Set("v-c-idempotency-id", header)
-					}
-					w := httptest.NewRecorder()
-					s.replicas[i%2].ServeHTTP(w, r)
-					want := http.StatusBadRequest
-					if header == first {
-						want = http.StatusCreated
-					}
-					if w.Code != want {
-						t.Errorf("under %q: got %d %s, want %d", header, w.Code, w.Body, want)
-					}
-				}
-				if got := s.distinct(); got != 1 {
-					t.Errorf("got %d payments: %q", got, s.names)
-				}
-			})
+			for _, header := range []string{"v-c-idempotency-id", "Idempotency-Key"} {
+				t.Run(name+" first under "+first+" in "+header, func(t *testing.T) {
+					t.Parallel()
+					recordedUnderAnotherHeader(t, name, header, first)
+				})
+			}
 		}
+	}
+}
+
+func recordedUnderAnotherHeader(t *testing.T, login, header, first string) {
+	t.Helper()
+	s := mustSigner(t)
+	request := s.logins()[login]
+	for i, value := range []string{first, "K-1", "K-2", "", "K-3"} {
+		r := request(t)
+		if value != "" {
+			r.Header.Set(header, value)
+		}
+		w := httptest.NewRecorder()
+		s.replicas[i%2].ServeHTTP(w, r)
+		want := http.StatusBadRequest
+		if value == first {
+			want = http.StatusCreated
+		}
+		if w.Code != want {
+			t.Errorf("under %q: got %d %s, want %d", value, w.Code, w.Body, want)
+		}
+	}
+	if got := s.distinct(); got != 1 {
+		t.Errorf("got %d payments: %q", got, s.names)
 	}
 }
 
 // A client that retries signs again, under the same header: the retry is the same request.
 func TestRetryUnderItsHeader(t *testing.T) {
 	t.Parallel()
-	s := mustSigner(t)
-	for i, nonce := range []string{"n-1", "n-2", "n-1"} {
-		r := tokened(t, "/pts/v2/payments", signedBody, s.token(t, signedBody, nonce))
-		r.Header.Set("v-c-idempotency-id", "K-1")
-		s.handler = s.replicas[i%2]
-		s.take(t, r)
-	}
-	if got := s.distinct(); got != 1 {
-		t.Errorf("one header, two tokens: got %d payments, want 1", got)
+	for _, header := range []string{"v-c-idempotency-id", "Idempotency-Key"} {
+		s := mustSigner(t)
+		for i, nonce := range []string{"n-1", "n-2", "n-1"} {
+			r := tokened(t, "/pts/v2/payments", signedBody, s.token(t, signedBody, nonce))
+			r.Header.Set(header, "K-1")
+			s.handler = s.replicas[i%2]
+			s.take(t, r)
+		}
+		if got := s.distinct(); got != 1 {
+			t.Errorf("one %s, two tokens: got %d payments, want 1", header, got)
+		}
 	}
 }
 
