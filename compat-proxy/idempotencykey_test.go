@@ -45,8 +45,8 @@ func (f *keeping) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if txn, read := strings.CutPrefix(r.URL.Path, "/v1/transactions/"); read && r.Method == http.MethodGet {
-		_, _ = io.WriteString(w, `{"id":"`+txn+`","status":"captured","capture":"automatic","settlement":"settled","currency":"usd",`+
-			`"amount":2450,"amount_authorized":2450,"amount_captured":2450,"version":1,"card":{"brand":"visa","last4":"1111"}}`)
+		_, _ = io.WriteString(w, `{"id":"`+txn+`","status":"captured","capture":"automatic","settlement":"settled",`+
+			`"currency":"usd","amount":2450,"amount_authorized":2450,"amount_captured":2450,"version":1,"card":{"brand":"visa","last4":"1111"}}`)
 		return
 	}
 	if r.Method != http.MethodPost {
@@ -201,8 +201,10 @@ func keyedCases() map[string]keyedCase {
 	return map[string]keyedCase{
 		"a, JSON": {path, sale, 1, "", refusedA},
 		"a, XML":  {path, saleXML, 1, "", refusedA},
-		"a, window 0": {path, strings.Replace(sale, `"cardCode":"987"}}`, `"cardCode":"987"}},"transactionSettings":{"setting":[`+
-			`{"settingName":"duplicateWindow","settingValue":"0"}]}`, 1), 1, "", refusedA},
+		"a, window 0": {
+			path, strings.Replace(sale, `"cardCode":"987"}}`, `"cardCode":"987"}},"transactionSettings":{"setting":[`+
+				`{"settingName":"duplicateWindow","settingValue":"0"}]}`, 1), 1, "", refusedA,
+		},
 		"a, refund":  {path, refundA, 1, strings.Replace(refundA, "24.50", "9.00", 1), refusedA},
 		"a, capture": {path, typed("priorAuthCaptureTransaction"), 1, sale, refusedA},
 		"a, void":    {path, typed("voidTransaction"), 1, typed("priorAuthCaptureTransaction"), refusedA},
@@ -333,8 +335,12 @@ func TestIdempotencyKey_operation(t *testing.T) {
 	t.Parallel()
 	cases := keyedCases()
 	for _, pair := range [][2]string{
-		{"a, JSON", "a, void"}, {"a, capture", "a, refund"}, {"b", "b, refund"}, {"b, capture", "b, void"},
-		{"b, transactionId", "b, capture"}, {"a, RPC", "a, capture"},
+		{"a, JSON", "a, void"},
+		{"a, capture", "a, refund"},
+		{"b", "b, refund"},
+		{"b, capture", "b, void"},
+		{"b, transactionId", "b, capture"},
+		{"a, RPC", "a, capture"},
 	} {
 		f, proxies := setupKeeping(t, 0)
 		first, second := cases[pair[0]], cases[pair[1]]
@@ -388,7 +394,8 @@ func TestIdempotencyKey_invalid(t *testing.T) {
 		}
 	}
 	_, proxies := setupKeeping(t, 0)
-	resp, body := send(t, http.MethodGet, proxies[0].URL+"/compat/provider-b/tss/v2/transactions/60410000123", nil, keyed(""))
+	url := proxies[0].URL + "/compat/provider-b/tss/v2/transactions/60410000123"
+	resp, body := send(t, http.MethodGet, url, nil, keyed(""))
 	if resp.status != http.StatusOK {
 		t.Errorf("a read: got %d %s", resp.status, body)
 	}

@@ -151,8 +151,8 @@ func (j *joining) payNext(ctx context.Context, g *group) (Result, bool) {
 }
 
 // bindName reserves the next key under the name for the position's key. If an earlier request
-// reserved it for another position, the session gets the key of that position: an attempt of that
-// request may still get it.
+// reserved it for another position, the session gets the key of that position. An attempt of the
+// earlier request may still pay under it.
 func (j *joining) bindName(ctx context.Context) *Result {
 	if j.name == "" {
 		return nil

@@ -229,12 +229,12 @@ func TestNamedCustomer_crash(t *testing.T) {
 // the first result.
 func TestNamedVoidGroup(t *testing.T) {
 	t.Parallel()
-	first, second := transaction("captured", partial), ""
+	first := transaction("captured", partial)
 	txn, taken := other(t, 60410000150, "captured", member)
-	second = voided(taken).body
 	_, declined := other(t, 60410000152, "declined", member)
 	x, f := setup(t, map[string][]response{
-		read: {{status: 200, body: first}, voided(first)}, list: {page(false, declined, taken), page(false, declined, second)},
+		read: {{status: 200, body: first}, voided(first)},
+		list: {page(false, declined, taken), page(false, declined, voided(taken).body)},
 		void: {voided(first)}, voidOf(txn): {voided(taken)},
 	})
 	for i := range 2 {

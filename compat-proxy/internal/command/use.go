@@ -38,7 +38,7 @@ func keyReused() *Result {
 }
 
 // mayActLate reports whether an attempt of the request may still have an effect under a key of that
-// use: v1 refused the key to another attempt, but may free it. The request must not use another key
+// use. V1 refused the key to a later attempt, but may free it. The request must not use another key
 // then.
 func (r Result) mayActLate(u use) bool {
 	return r.Code == CodeKeyReused && r.Outcome == Uncertain && !u.final()
