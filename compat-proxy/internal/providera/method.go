@@ -52,7 +52,7 @@ func (h *Handler) createTransaction(ctx context.Context, c call) (*wire.Document
 		plan.Problem = p
 	}
 	if plan.Problem.none() && !plan.Echo.Test {
-		plan.Problem = h.bind(ctx, c, plan.Type, plan.Echo.Reference)
+		plan.Problem = h.bind(ctx, c, plan.Type)
 	}
 	var results []command.Result
 	if plan.Problem.none() && !plan.Echo.Test {

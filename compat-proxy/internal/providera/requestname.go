@@ -33,12 +33,12 @@ func nameTaken() problem {
 }
 
 // bind reserves the request's name for its operation. It returns the refusal if the name belongs to
-// another operation, or if the reservation fails.
-func (h *Handler) bind(ctx context.Context, c call, operation ...string) problem {
+// another operation, or if the reservation fails. V1 refuses the same operation with another body.
+func (h *Handler) bind(ctx context.Context, c call, operation string) problem {
 	if c.name == "" {
 		return problem{}
 	}
-	return judge("", h.cfg.Executor.Bind(ctx, c.key, command.Binding{Evidence: c.name}, operation))
+	return judge("", h.cfg.Executor.Bind(ctx, c.key, command.Binding{Evidence: c.name}, []string{operation}))
 }
 
 // execute executes one command, under the request's name if it has one. The name outranks the
