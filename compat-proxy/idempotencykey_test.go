@@ -46,7 +46,8 @@ func (f *keeping) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if txn, read := strings.CutPrefix(r.URL.Path, "/v1/transactions/"); read && r.Method == http.MethodGet {
 		_, _ = io.WriteString(w, `{"id":"`+txn+`","status":"captured","capture":"automatic","settlement":"settled",`+
-			`"currency":"usd","amount":2450,"amount_authorized":2450,"amount_captured":2450,"version":1,"card":{"brand":"visa","last4":"1111"}}`)
+			`"currency":"usd","amount":2450,"amount_authorized":2450,"amount_captured":2450,"version":1,`+
+			`"card":{"brand":"visa","last4":"1111"}}`)
 		return
 	}
 	if r.Method != http.MethodPost {
@@ -172,6 +173,10 @@ func (f *keeping) done() int {
 const (
 	followUpA = `{"createTransactionRequest":{"merchantAuthentication":{"name":"shop","transactionKey":"` + apiKey +
 		`"},"transactionRequest":{"transactionType":"TYPE","amount":"24.50",PAYMENT"refTransId":"60410000123"}}}`
+	profileA = `{"createCustomerProfileRequest":{"merchantAuthentication":{"name":"shop","transactionKey":"` + apiKey +
+		`"},"profile":{"description":"Ana","email":"24.50@example.org","paymentProfiles":[{"payment":{"creditCard":` +
+		`{"cardNumber":"` + pan + `","expirationDate":"2031-04"}}},{"payment":{"creditCard":` +
+		`{"cardNumber":"5424000000000015","expirationDate":"2031-04"}}}]},"validationMode":"oldLiveMode"}}`
 	followUpB = `{"orderInformation":{"amountDetails":{"totalAmount":"24.50","currency":"USD"}}}`
 )
 
@@ -190,14 +195,10 @@ func keyedCases() map[string]keyedCase {
 	typed := func(name string) string {
 		return strings.NewReplacer("TYPE", name, "PAYMENT", "", `"amount":"24.50",`, "").Replace(followUpA)
 	}
-	card := func(number string) string {
-		return `{"payment":{"creditCard":{"cardNumber":"` + number + `","expirationDate":"2031-04"}}}`
-	}
 	call := func(method, params string) string {
 		return `{"jsonrpc":"2.0","id":1,"method":"compat.` + method + `","params":` + params + `}`
 	}
 	inside := strings.TrimSuffix(strings.TrimPrefix(sale, `{"createTransactionRequest":`), "}")
-	paths := func(rest string) string { return "/compat/provider-b/pts/v2/" + rest }
 	return map[string]keyedCase{
 		"a, JSON": {path, sale, 1, "", refusedA},
 		"a, XML":  {path, saleXML, 1, "", refusedA},
@@ -209,31 +210,28 @@ func keyedCases() map[string]keyedCase {
 		"a, capture": {path, typed("priorAuthCaptureTransaction"), 1, sale, refusedA},
 		"a, void":    {path, typed("voidTransaction"), 1, typed("priorAuthCaptureTransaction"), refusedA},
 		// A verification and its void for each card, then the customer and a payment method for each.
-		"a, profile": {
-			path, `{"createCustomerProfileRequest":{"merchantAuthentication":{"name":"shop","transactionKey":"` + apiKey +
-				`"},"profile":{"description":"Ana","email":"24.50@example.org","paymentProfiles":[` + card(pan) + "," +
-				card("5424000000000015") + `]},"validationMode":"oldLiveMode"}}`, 7, "", refusedA,
-		},
+		"a, profile": {path, profileA, 7, "", refusedA},
 		"a, createProfile": {
 			path, strings.Replace(sale, `"cardCode":"987"}}`, `"cardCode":"987"}},"profile":{"createProfile":true},`+
 				`"customer":{"email":"ana@example.org"}`, 1), 3, "", refusedA,
 		},
 		"a, RPC": {rpcPath, call("provider-a.createTransactionRequest", inside), 1, "", refusedA},
-		"b":      {paths("payments"), saleB, 1, "", refusedB},
+		"b":      {pathB, saleB, 1, "", refusedB},
 		"b, two steps": {
-			paths("payments"), strings.Replace(saleB, `"expirationMonth"`, `"securityCode":"987","expirationMonth"`, 1), 2, "",
+			pathB, strings.Replace(saleB, `"expirationMonth"`, `"securityCode":"987","expirationMonth"`, 1), 2, "",
 			refusedB,
 		},
 		"b, transactionId": {
-			paths("payments"), strings.Replace(saleB, `"code":"ORD-1"`, `"code":"ORD-1","transactionId":"t-1"`, 1), 1,
+			pathB, strings.Replace(saleB, `"code":"ORD-1"`, `"code":"ORD-1","transactionId":"t-1"`, 1), 1,
 			strings.Replace(saleB, `"code":"ORD-1"`, `"code":"ORD-1","transactionId":"t-2"`, 1), refusedB,
 		},
-		"b, capture": {paths("payments/60410000123/captures"), followUpB, 1, "", refusedB},
-		"b, refund":  {paths("payments/60410000123/refunds"), followUpB, 1, "", refusedB},
+		"b, capture": {pathB + "/60410000123/captures", followUpB, 1, "", refusedB},
+		"b, refund":  {pathB + "/60410000123/refunds", followUpB, 1, "", refusedB},
 		"b, credit": {
-			paths("credits"), strings.Replace(saleB, `"processingInformation":{"capture":true},`, "", 1), 1, "", refusedB,
+			"/compat/provider-b/pts/v2/credits",
+			strings.Replace(saleB, `"processingInformation":{"capture":true},`, "", 1), 1, "", refusedB,
 		},
-		"b, void": {paths("payments/60410000123/voids"), "{}", 1, "", ""},
+		"b, void": {pathB + "/60410000123/voids", "{}", 1, "", ""},
 		"b, RPC":  {rpcPath, call("provider-b.createPayment", saleB), 1, "", refusedB},
 	}
 }
