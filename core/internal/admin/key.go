@@ -123,7 +123,7 @@ func (a *Admin) onKey(ctx context.Context, action, key string, fn func(engine.Re
 }
 
 func (a *Admin) key(ctx context.Context, key string, n int64) (*payment.APIKey, error) {
-	k, err := a.db.KeyByID(ctx, n)
+	k, err := a.db.KeyByID(ctx, payment.Tenant{}, n)
 	if errors.Is(err, payment.ErrNotFound) {
 		return nil, fmt.Errorf("key %s does not exist: see core keys list", key)
 	}

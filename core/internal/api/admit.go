@@ -30,7 +30,7 @@ func (a *API) refusing(code string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { a.refuse(w, r, &fault{code: code}) })
 }
 
-// admissionFault returns the refusal of a body, a key, a list or a change over its bound. It
+// admissionFault returns the refusal of a body, a key, a read, a list or a change over its bound. It
 // returns nil for another error.
 func admissionFault(err error) *fault {
 	for _, known := range []struct {
@@ -44,6 +44,7 @@ func admissionFault(err error) *fault {
 		{admission.ErrTooMany, codeRateLimited, ""},
 		{admission.ErrOverloaded, codeOverloaded, ""},
 		{payment.ErrTooManyKeys, codeTooManyKeys, ""},
+		{payment.ErrTooManyReads, codeRateLimited, ""},
 		{payment.ErrTooManyLists, codeTooManyLists, ""},
 		{payment.ErrTooManyChanges, codeTooManyChanges, ""},
 		{payment.ErrListTimeout, codeListTimeout, ""},

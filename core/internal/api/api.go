@@ -168,7 +168,7 @@ func (a *API) authenticated(rt route) http.Handler {
 			return
 		}
 		if err := rt.handle(w, r, k); err != nil {
-			a.refuse(w, r, a.ended(err))
+			a.refuse(w, r, a.ended(k, err))
 		}
 	})
 }

@@ -115,6 +115,48 @@ func TestKeysGiveNoMoreThanTheyHave(t *testing.T) {
 	wantReplay(t, b.post(t, "/v1/api_keys", `{"kind":"secret"}`, keyed("k")), first)
 }
 
+// TestKeysStayCached: a request about a key that does not exist makes core read no key again. After a
+// change of a key, core reads the keys of its merchant again, and no others. The keys here are
+// revoked in the database, so that a read shows.
+func TestKeysStayCached(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, method, path string
+		status             int
+		reads              bool // the merchant's own keys
+	}{
+		{"roll of a missing key", "POST", "/v1/api_keys/key_0000000000001/roll", 404, false},
+		{"revocation of a missing key", "DELETE", "/v1/api_keys/key_0000000000001", 404, false},
+		{"roll", "POST", "/v1/api_keys/{id}/roll", 201, true},
+		{"revocation", "DELETE", "/v1/api_keys/{id}", 200, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			last, _ := b.createKey(t, `{"kind":"secret"}`)
+			_, own := b.createKey(t, `{"kind":"secret"}`)
+			merchant := coretest.MustCreateMerchant(t, b.core.Admin())
+			other := coretest.MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: merchant, Mode: "test", Kind: "secret"})
+			for _, key := range []string{own, other, b.key} {
+				MustDecode[page](t, b.get(t, "/v1/transactions", as(key)), 200)
+			}
+			for _, key := range []string{own, other} {
+				b.database.MustExec(t, "UPDATE api_keys SET revoked_at = 1 WHERE hint = '"+key[len(key)-4:]+"'")
+			}
+			a := b.do(t, c.method, strings.Replace(c.path, "{id}", last.ID, 1), "")
+			if a.status != c.status {
+				t.Fatalf("got %d, want %d", a.status, c.status)
+			}
+			MustDecode[page](t, b.get(t, "/v1/transactions", as(other)), 200)
+			if c.reads {
+				b.wantDead(t, own)
+				return
+			}
+			MustDecode[page](t, b.get(t, "/v1/transactions", as(own)), 200)
+		})
+	}
+}
+
 // TestNoSecretIsStored: the response that shows a key is replayed byte by byte, also by the next
 // process. The key is stored nowhere.
 func TestNoSecretIsStored(t *testing.T) {

@@ -128,7 +128,9 @@ func (a *API) rollKey(c *call) (engine.Result, error) {
 		return engine.Result{}, f
 	}
 	out, err := a.Engine.RollKey(c.Context(), c.request, c.key.Scopes, n, overlap)
-	a.Auth.Forget()
+	if err == nil {
+		a.Auth.Forget(c.key.Tenant.Merchant)
+	}
 	return out, scopeFault(err)
 }
 
@@ -160,7 +162,7 @@ func (a *API) revokeKey(w http.ResponseWriter, r *http.Request, k *payment.APIKe
 	if err != nil {
 		return scopeFault(err)
 	}
-	a.Auth.Forget()
+	a.Auth.Forget(k.Tenant.Merchant)
 	shown := a.showUsedKey(revoked)
 	a.write(w, r, http.StatusOK, encode(&shown))
 	return nil
@@ -222,11 +224,11 @@ func optionalTime(t time.Time) *v1.Time {
 	return &v1.Time{Time: t}
 }
 
-// ended empties the cache of keys if err reports that a key has ended at another core. It returns
-// err.
-func (a *API) ended(err error) error {
+// ended makes the next use of each key of k's merchant read the store, if err reports that k has
+// ended at another core. It returns err.
+func (a *API) ended(k *payment.APIKey, err error) error {
 	if f := faultOf(err); f.code == codeInvalidAPIKey || f.code == codeMerchantDisabled {
-		a.Auth.Forget()
+		a.Auth.Forget(k.Tenant.Merchant)
 	}
 	return err
 }

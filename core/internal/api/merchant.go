@@ -84,7 +84,9 @@ func (o *Operator) switchMerchant(disabled bool) operatorCommand {
 			return engine.Result{}, err
 		}
 		out, err := o.Engine.DisableMerchant(c.Context(), c.request, n, disabled)
-		o.Auth.Forget() // the merchant's keys, before the response is sent
+		if err == nil {
+			o.Auth.Forget(n)
+		}
 		return out, err
 	}
 }

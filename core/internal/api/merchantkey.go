@@ -82,7 +82,9 @@ func (o *Operator) rollMerchantKey(c *call, left *trail) (engine.Result, error) 
 		return engine.Result{}, err
 	}
 	out, err := o.Engine.RollKeyOf(c.Context(), c.request, k.Tenant, apikey.AllScopes(), k.ID, stay)
-	o.Auth.Forget()
+	if err == nil {
+		o.Auth.Forget(k.Tenant.Merchant)
+	}
 	return out, err
 }
 
@@ -115,7 +117,7 @@ func (o *Operator) revokeMerchantKey(w http.ResponseWriter, r *http.Request, lef
 	if err != nil {
 		return err
 	}
-	o.Auth.Forget()
+	o.Auth.Forget(k.Tenant.Merchant)
 	shown := o.showUsedKey(revoked)
 	o.write(w, r, http.StatusOK, encode(&shown))
 	return nil

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -37,20 +38,24 @@ type Authenticator struct {
 
 	mu      sync.RWMutex // guards the fields below
 	cache   map[[32]byte]cached
-	changes int // counts Forget
+	changes int           // counts Forget
+	changed map[int64]int // changes at the last Forget of a merchant
+	dropped int           // changes when changed was emptied
 
 	usage usage
 }
 
+// cached is a key as it was read at a time. An older entry does not replace a read, but shows which
+// merchant the hash belongs to.
 type cached struct {
 	key *payment.APIKey
-	at  time.Time
+	at  time.Time // zero if a key of the merchant has changed since
 }
 
 // New returns an Authenticator of keys that are hashed under any version of the root secret.
 func New(db *store.DB, c clock.Clock, roots *root.Ring) *Authenticator {
 	return &Authenticator{
-		store: db, clock: c, roots: roots, cache: map[[32]byte]cached{},
+		store: db, clock: c, roots: roots, cache: map[[32]byte]cached{}, changed: map[int64]int{},
 		usage: usage{minutes: map[int64]*minutes{}, rehash: map[int64]store.Rehash{}},
 	}
 }
@@ -84,15 +89,18 @@ func (a *Authenticator) Authenticate(ctx context.Context, key string) (*payment.
 // version for new keys. It returns payment.ErrNotFound if there is none.
 func (a *Authenticator) find(ctx context.Context, key string, now time.Time) (*payment.APIKey, error) {
 	versions := a.roots.Keys(root.APIKeys)
+	var last *payment.APIKey
 	for _, v := range versions {
-		if k, _ := a.cached(apikey.Hash(v.Bytes, key), now); k != nil {
+		k, fresh := a.cached(apikey.Hash(v.Bytes, key), now)
+		if fresh {
 			return k, nil
 		}
+		last = cmp.Or(k, last)
 	}
 	for i, v := range versions {
 		hash := apikey.Hash(v.Bytes, key)
-		_, changes := a.cached(hash, now)
-		k, err := a.store.KeyByHash(ctx, hash[:])
+		changes := a.changeCount()
+		k, err := a.store.KeyByHash(ctx, last, hash[:])
 		if errors.Is(err, payment.ErrNotFound) {
 			continue
 		}
@@ -111,7 +119,7 @@ func (a *Authenticator) find(ctx context.Context, key string, now time.Time) (*p
 
 // Again reads a key that Authenticate returned from the store again.
 func (a *Authenticator) Again(ctx context.Context, k *payment.APIKey) (*payment.APIKey, error) {
-	k, err := a.store.KeyByID(ctx, k.ID)
+	k, err := a.store.KeyByID(ctx, k.Tenant, k.ID)
 	if errors.Is(err, payment.ErrNotFound) {
 		return nil, ErrInvalidKey
 	}
@@ -131,34 +139,54 @@ func usable(k *payment.APIKey, now time.Time) error {
 	return nil
 }
 
-// Forget makes the next use of every key read the store. Call it when a change of keys is
-// committed, before the response.
-func (a *Authenticator) Forget() {
+// Forget makes the next use of each key of a merchant read the store. Call it when a change of the
+// merchant's keys is committed, before the response.
+func (a *Authenticator) Forget(merchant int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	clear(a.cache)
+	for hash, c := range a.cache {
+		if c.key.Tenant.Merchant == merchant {
+			a.cache[hash] = cached{key: c.key}
+		}
+	}
 	a.changes++
+	if len(a.changed) >= cacheSize {
+		clear(a.changed)
+		a.dropped = a.changes
+	}
+	a.changed[merchant] = a.changes
 }
 
-func (a *Authenticator) cached(hash [32]byte, now time.Time) (k *payment.APIKey, changes int) {
+// changeCount returns how often Forget was called.
+func (a *Authenticator) changeCount() int {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
-	c, ok := a.cache[hash]
-	if age := now.Sub(c.at); !ok || age < 0 || age >= cacheTime {
-		return nil, a.changes
-	}
-	return c.key, a.changes
+	return a.changes
 }
 
-// remember caches a key, unless keys have changed since its read began: the read may be outdated.
+// cached returns the key that was last read for a hash, nil for none, and whether it may be used
+// without another read.
+func (a *Authenticator) cached(hash [32]byte, now time.Time) (k *payment.APIKey, fresh bool) {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	c := a.cache[hash]
+	age := now.Sub(c.at)
+	return c.key, c.key != nil && age >= 0 && age < cacheTime
+}
+
+// remember caches a key, unless a key of its merchant may have changed since its read began at a
+// number of changes: the read may be outdated. If the cache is full, it replaces any other key.
 func (a *Authenticator) remember(hash [32]byte, c cached, changes int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if changes != a.changes {
+	if changes < max(a.changed[c.key.Tenant.Merchant], a.dropped) {
 		return
 	}
-	if len(a.cache) >= cacheSize {
-		clear(a.cache)
+	if _, known := a.cache[hash]; !known && len(a.cache) >= cacheSize {
+		for other := range a.cache {
+			delete(a.cache, other)
+			break
+		}
 	}
 	a.cache[hash] = c
 }

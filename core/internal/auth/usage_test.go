@@ -86,13 +86,34 @@ func TestForgetDuringARead(t *testing.T) {
 			func(tx *store.Tx) error { return tx.RevokeKey(s.Tenant, m.Key.ID, true) }); err != nil {
 			t.Fatal(err)
 		}
-		a.Forget()
+		a.Forget(s.Tenant.Merchant)
 		if _, err := a.Authenticate(t.Context(), m.Secret.Reveal()); err == nil {
 			t.Fatal("a revoked key was let in")
 		}
 		wg.Wait()
 		if _, err := a.Authenticate(t.Context(), m.Secret.Reveal()); err == nil {
 			t.Fatal("a revoked key was let in by what another request remembered")
+		}
+	}
+}
+
+// TestForgetOneMerchant: after a change of a merchant's keys, the keys of other merchants are not
+// read again.
+func TestForgetOneMerchant(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	a := auth.New(s.DB, s.Clock, coretest.Roots())
+	key := MustMint(t, s).Secret.Reveal()
+	for _, forget := range []int64{s.Tenant.Merchant + 1, s.Tenant.Merchant} {
+		if _, err := a.Authenticate(t.Context(), key); err != nil {
+			t.Fatal(err)
+		}
+		a.Forget(forget)
+		if err := s.DB.Close(); err != nil { // a read fails from now on
+			t.Fatal(err)
+		}
+		if _, err := a.Authenticate(t.Context(), key); (err != nil) != (forget == s.Tenant.Merchant) {
+			t.Errorf("after a change of merchant %d's keys: got %v", forget, err)
 		}
 	}
 }

@@ -25,7 +25,7 @@ func (e *Engine) follower(ctx context.Context, t payment.Tenant, transaction int
 // authorizationOf returns the reference of the authorization that a step on a transaction follows.
 // Only the store has the number of its attempt.
 func (e *Engine) authorizationOf(ctx context.Context, tenant payment.Tenant, transaction int64) (string, error) {
-	t, err := e.Store.Transaction(ctx, tenant, transaction)
+	t, err := e.Store.Transaction(store.ForStep(ctx), tenant, transaction)
 	if err != nil {
 		return "", err
 	}
@@ -146,7 +146,7 @@ func (e *Engine) transactionOf(ctx context.Context, o about) (*payment.Transacti
 	if o.Transaction == 0 {
 		return nil, nil //nolint:nilnil // an unlinked refund has none
 	}
-	return e.Store.Transaction(context.WithoutCancel(ctx), o.tenant, o.Transaction)
+	return e.Store.Transaction(store.ForStep(context.WithoutCancel(ctx)), o.tenant, o.Transaction)
 }
 
 // correctFollow is step.correct of a capture, void or refund in a state. record writes the step and

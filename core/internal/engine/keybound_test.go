@@ -73,7 +73,7 @@ func TestStoredKeysAreBounded(t *testing.T) {
 	}
 	wantNumber(t, s, "stored keys", storedKeys, payment.MaxStoredKeys)
 	for i, key := range ended[:4] {
-		if _, err := s.DB.KeyByID(t.Context(), key); errors.Is(err, payment.ErrNotFound) != (i < 3) {
+		if _, err := s.DB.KeyByID(t.Context(), s.Tenant, key); errors.Is(err, payment.ErrNotFound) != (i < 3) {
 			t.Errorf("ended key %d: got %v", i, err)
 		}
 	}
@@ -106,7 +106,7 @@ func TestValidKeysAreBounded(t *testing.T) {
 	}
 	next := MustMakeKey(t, s)
 	full()
-	if _, err := s.DB.KeyByID(t.Context(), revoked); !errors.Is(err, payment.ErrNotFound) {
+	if _, err := s.DB.KeyByID(t.Context(), s.Tenant, revoked); !errors.Is(err, payment.ErrNotFound) {
 		t.Errorf("the revoked key: got %v, want it removed", err)
 	}
 	if got := s.Number(t, "SELECT COUNT(*) FROM events WHERE object_id = ?", revoked); got != 2 {

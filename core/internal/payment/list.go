@@ -19,6 +19,9 @@ var (
 // ErrTooManyChanges reports that a merchant's other changes run or wait. Nothing was changed.
 var ErrTooManyChanges = errors.New("payment: too many changes of the merchant are in progress or waiting")
 
+// ErrTooManyReads reports that a merchant's other reads run or wait.
+var ErrTooManyReads = errors.New("payment: too many reads of the merchant are in progress or waiting")
+
 // Page selects one page of a list. Lists are newest first. After and Before are ids, 0 for none,
 // and exclude each other.
 type Page struct {

@@ -148,14 +148,20 @@ func (tx *Tx) Key(tenant payment.Tenant, id int64) (*payment.APIKey, error) {
 	return scanKey(row)
 }
 
-// KeyByHash returns the key with this hash, else ErrNotFound.
-func (db *DB) KeyByHash(ctx context.Context, hash []byte) (*payment.APIKey, error) {
-	return scanKey(db.essential(ctx, selectKeyByHash, hash))
+// KeyByHash returns the key with this hash, else ErrNotFound. last is the key that an earlier call
+// returned for the hash, nil for none. All calls without it share one turn.
+func (db *DB) KeyByHash(ctx context.Context, last *payment.APIKey, hash []byte) (*payment.APIKey, error) {
+	by := stranger
+	if last != nil {
+		by = Caller{Tenant: last.Tenant}
+	}
+	return scanKey(db.essentialOf(ctx, by, selectKeyByHash, hash))
 }
 
-// KeyByID returns the key with this id, of any tenant, else ErrNotFound. It is for operators.
-func (db *DB) KeyByID(ctx context.Context, id int64) (*payment.APIKey, error) {
-	return scanKey(db.essential(ctx, selectKeyByID, id))
+// KeyByID returns the key with this id, of any tenant, else ErrNotFound. It reads at the turn of
+// the tenant by, which is zero for operators.
+func (db *DB) KeyByID(ctx context.Context, by payment.Tenant, id int64) (*payment.APIKey, error) {
+	return scanKey(db.essentialOf(ctx, Caller{Tenant: by}, selectKeyByID, id))
 }
 
 // Keys lists the tenant's keys, newest first, including expired and revoked keys.

@@ -75,7 +75,7 @@ func (tx *Tx) EndCapture(c *payment.Capture) error {
 
 // Capture reads one capture of the tenant, else ErrNotFound.
 func (db *DB) Capture(ctx context.Context, tenant payment.Tenant, id int64) (*payment.Capture, error) {
-	return scanCapture(db.row(ctx, selectCapture, id, tenant.Merchant, tenant.Live))
+	return scanCapture(db.rowOf(ctx, tenant, selectCapture, id, tenant.Merchant, tenant.Live))
 }
 
 // Capture reads one capture of the tenant as part of the command, else ErrNotFound.

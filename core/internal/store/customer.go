@@ -65,7 +65,7 @@ func (tx *Tx) CustomerForUpdate(tenant payment.Tenant, id int64) (*payment.Custo
 
 // Customer reads one customer of the tenant, else ErrNotFound.
 func (db *DB) Customer(ctx context.Context, tenant payment.Tenant, id int64) (*payment.Customer, error) {
-	return scanCustomer(db.row(ctx, selectCustomer, id, tenant.Merchant, tenant.Live))
+	return scanCustomer(db.rowOf(ctx, tenant, selectCustomer, id, tenant.Merchant, tenant.Live))
 }
 
 // Customers lists the tenant's customers that match the filter, newest first.

@@ -110,7 +110,7 @@ func (tx *Tx) Endpoint(tenant payment.Tenant, id int64) (*payment.Endpoint, erro
 
 // Endpoint reads one endpoint of the tenant, else ErrNotFound.
 func (db *DB) Endpoint(ctx context.Context, tenant payment.Tenant, id int64) (*payment.Endpoint, error) {
-	return scanEndpoint(db.row(ctx, selectEndpoint, id, tenant.Merchant, tenant.Live))
+	return scanEndpoint(db.rowOf(ctx, tenant, selectEndpoint, id, tenant.Merchant, tenant.Live))
 }
 
 // Endpoints lists the tenant's endpoints, newest first.

@@ -27,8 +27,8 @@ type Engine interface {
 	// Each runs a read as Row does and calls scan for every row, until scan fails. It calls begin
 	// before the first row, and again if it reads all rows again.
 	Each(ctx context.Context, p Purpose, s *Statement, begin func(), scan func(Scanner) error, args ...any) error
-	// Lists returns how many lists can run at the same time.
-	Lists() int
+	// Readers returns how many reads of a purpose can run at the same time.
+	Readers(p Purpose) int
 	// Page runs a read of a page of a list, on a connection for lists. It calls begin before the first
 	// row, and again if it reads all rows again. The page contains each row of a command that has
 	// returned. A row that is committed later comes after all rows of the page in the order of the

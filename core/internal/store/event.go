@@ -55,7 +55,7 @@ func (tx *Tx) InsertEvents(events ...*payment.Event) error {
 
 // Event reads one event of the tenant, else ErrNotFound.
 func (db *DB) Event(ctx context.Context, tenant payment.Tenant, n int64) (*payment.Event, error) {
-	return scanEvent(db.row(ctx, selectEvent, n, tenant.Merchant, tenant.Live))
+	return scanEvent(db.rowOf(ctx, tenant, selectEvent, n, tenant.Merchant, tenant.Live))
 }
 
 // Event reads one event of the tenant as part of the command, else ErrNotFound.

@@ -86,6 +86,6 @@ func (tx *Tx) AdvanceTestClock(merchant int64, by time.Duration) (time.Duration,
 
 // TestClock returns how far the merchant's test clock is ahead of the clock.
 func (db *DB) TestClock(ctx context.Context, merchant int64) (time.Duration, error) {
-	ahead, err := scanNumber(db.row(ctx, selectTestClock, merchant))
+	ahead, err := scanNumber(db.rowOf(ctx, payment.Tenant{Merchant: merchant}, selectTestClock, merchant))
 	return time.Duration(ahead) * time.Millisecond, err
 }

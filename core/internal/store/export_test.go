@@ -66,5 +66,21 @@ func FindSlow() (slow func() bool) {
 // WaitingLists returns how many lists wait for their turn.
 func (db *DB) WaitingLists() int { return db.lists.Waiting() }
 
+// WaitingReads returns how many reads of a purpose wait for their turn.
+func (db *DB) WaitingReads(p Purpose) int { return db.reads[p].Waiting() }
+
+// WaitForTurns sets how long a read by id waits for its turn.
+func (db *DB) WaitForTurns(d time.Duration) {
+	for _, t := range db.reads {
+		t.Wait = d
+	}
+}
+
+// ReadBounds returns the bounds of reads by id.
+var ReadBounds = readBounds
+
+// Stranger is the caller of requests with an unknown API key.
+var Stranger = stranger
+
 // SweepPage is how many events one statement of a sweep reads.
 const SweepPage = sweepPage

@@ -140,10 +140,10 @@ func (tx *Tx) LookUpKey(apiKey int64, tenant payment.Tenant, key string, fingerp
 func (db *DB) StoredResponse(
 	ctx context.Context, apiKey int64, tenant payment.Tenant, key string, fingerprints ...[]byte,
 ) (Claim, error) {
-	if err := db.useKey(ctx, apiKey); err != nil {
+	if err := db.useKey(ctx, tenant, apiKey); err != nil {
 		return Claim{}, err
 	}
-	row := db.row(ctx, selectClaim, tenant.Merchant, tenant.Live, key)
+	row := db.rowOf(ctx, tenant, selectClaim, tenant.Merchant, tenant.Live, key)
 	c, _, err := scanHolder(row, fingerprints, db.keysEnded(db.clock.Now()))
 	switch {
 	case err != nil:
@@ -244,7 +244,7 @@ type StoredKey struct {
 func (db *DB) IdempotencyKey(ctx context.Context, tenant payment.Tenant, key string) (*StoredKey, error) {
 	k := &StoredKey{}
 	var created, expires int64
-	row := db.row(ctx, selectIdempotencyKey, tenant.Merchant, tenant.Live, key)
+	row := db.rowOf(ctx, tenant, selectIdempotencyKey, tenant.Merchant, tenant.Live, key)
 	err := row.Scan(&k.Status, &k.Answer, &created, &expires)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, payment.ErrNotFound

@@ -31,11 +31,11 @@ func (tx *Tx) UseKey(key int64) error {
 }
 
 // useKey is Tx.UseKey for a read outside of commands.
-func (db *DB) useKey(ctx context.Context, key int64) error {
+func (db *DB) useKey(ctx context.Context, tenant payment.Tenant, key int64) error {
 	if key == 0 {
 		return nil
 	}
-	return keyUse(db.row(ctx, selectKeyUse, key, toMillis(db.clock.Now())))
+	return keyUse(db.rowOf(ctx, tenant, selectKeyUse, key, toMillis(db.clock.Now())))
 }
 
 // keyUse returns the error of UseKey that the row of an API key shows.

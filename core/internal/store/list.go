@@ -26,7 +26,7 @@ func listBounds(connections int) turns.Bounds[payment.Tenant] {
 	return turns.Bounds[payment.Tenant]{
 		Slots: connections, Share: 1, Wait: 2 * listTime, Queue: 32, Queues: 128,
 		Slow: max(1, connections/2), TooMany: payment.ErrTooManyLists, Busy: ErrBusy,
-		Later: func(t payment.Tenant) bool { return !t.Live && t.Merchant != 0 }, // test mode
+		Later: isTest,
 	}
 }
 

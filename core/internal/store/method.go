@@ -98,7 +98,7 @@ func (tx *Tx) UnannouncedMethods(deleted *payment.Customer, limit int) ([]*payme
 
 // Method reads one payment method of the tenant, detached or not, else ErrNotFound.
 func (db *DB) Method(ctx context.Context, tenant payment.Tenant, id int64) (*payment.Method, error) {
-	return scanMethod(db.row(ctx, selectMethod, id, tenant.Merchant, tenant.Live))
+	return scanMethod(db.rowOf(ctx, tenant, selectMethod, id, tenant.Merchant, tenant.Live))
 }
 
 // Methods lists the payment methods attached to a customer, newest first. A fingerprint other than

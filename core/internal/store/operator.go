@@ -89,7 +89,7 @@ func (tx *Tx) RevokeOperator(by, id int64) (before, after *payment.OperatorToken
 
 // OperatorByHash returns the operator token with this hash, else ErrNotFound.
 func (db *DB) OperatorByHash(ctx context.Context, hash []byte) (*payment.OperatorToken, error) {
-	return scanOperator(db.essential(ctx, selectOperatorByHash, hash))
+	return scanOperator(db.essentialOf(ctx, Caller{}, selectOperatorByHash, hash))
 }
 
 // Operators returns all operator tokens, oldest first, including expired and revoked tokens.

@@ -22,7 +22,7 @@ func (db *DB) endsPass(ctx context.Context, err error) bool {
 		return db.PingWriter(ctx) != nil
 	}
 	return ctx.Err() != nil || errors.Is(err, ErrUnavailable) || errors.Is(err, ErrBusy) || errors.Is(err, ErrClosed) ||
-		errors.Is(err, payment.ErrTooManyChanges)
+		errors.Is(err, payment.ErrTooManyChanges) || errors.Is(err, payment.ErrTooManyReads)
 }
 
 // Due is the position of a row in a queue: the time at which it is due, in milliseconds, and its

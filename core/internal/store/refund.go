@@ -118,7 +118,7 @@ func (tx *Tx) Refund(tenant payment.Tenant, id int64) (*payment.Refund, error) {
 
 // Refund reads one refund of the tenant, else ErrNotFound.
 func (db *DB) Refund(ctx context.Context, tenant payment.Tenant, id int64) (*payment.Refund, error) {
-	return scanRefund(db.row(ctx, selectRefund, id, tenant.Merchant, tenant.Live))
+	return scanRefund(db.rowOf(ctx, tenant, selectRefund, id, tenant.Merchant, tenant.Live))
 }
 
 // Refunds lists the tenant's refunds, newest first. A transaction other than 0 selects its refunds.

@@ -55,6 +55,7 @@ type DB struct {
 	ids       *id.Generator
 	due       chan struct{} // deliveries were committed
 	lists     *turns.Turns[payment.Tenant]
+	reads     map[Purpose]*turns.Turns[Caller] // of ByID and Essential
 	slow      slowLists
 	process   int64                   // the id of this process, stored with its work; 0 if no other can do that work
 	trusts    func(at time.Time) bool // whether an idempotency key may be claimed by a time; nil for always
@@ -73,7 +74,11 @@ func New(ctx context.Context, c clock.Clock, open func(*DB) (Engine, error)) (*D
 	if db.engine, err = open(db); err != nil {
 		return nil, err
 	}
-	db.lists = turns.New(listBounds(db.engine.Lists()))
+	db.lists = turns.New(listBounds(db.engine.Readers(Listing)))
+	db.reads = map[Purpose]*turns.Turns[Caller]{}
+	for _, p := range []Purpose{ByID, Essential} {
+		db.reads[p] = turns.New(readBounds(db.engine.Readers(p)))
+	}
 	db.shared = db.engine.Shared()
 	db.endpoints = newEndpointCache(!db.shared)
 	err = db.resume(ctx)

@@ -110,7 +110,7 @@ func (db *DB) MerchantKeys(ctx context.Context, merchant int64, p payment.Page) 
 
 // MerchantKey reads one key of a merchant in either mode, else ErrNotFound.
 func (db *DB) MerchantKey(ctx context.Context, merchant, id int64) (*payment.APIKey, error) {
-	k, err := db.KeyByID(ctx, id)
+	k, err := db.KeyByID(ctx, payment.Tenant{}, id)
 	if err == nil && k.Tenant != (payment.Tenant{Merchant: merchant, Live: k.Tenant.Live}) {
 		return nil, payment.ErrNotFound
 	}

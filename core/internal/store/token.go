@@ -135,7 +135,7 @@ func (db *DB) DeleteTokens(ctx context.Context, age time.Duration) (deleted int6
 
 // Token reads one token of the tenant, else ErrNotFound.
 func (db *DB) Token(ctx context.Context, tenant payment.Tenant, id int64) (*payment.Token, error) {
-	return scanToken(db.row(ctx, selectToken, id, tenant.Merchant, tenant.Live))
+	return scanToken(db.rowOf(ctx, tenant, selectToken, id, tenant.Merchant, tenant.Live))
 }
 
 // Token reads one token of the tenant as part of the command, else ErrNotFound.

@@ -110,7 +110,7 @@ func (tx *Tx) TransactionForUpdate(tenant payment.Tenant, id int64) (*payment.Tr
 
 // Transaction reads one transaction of the tenant, else ErrNotFound.
 func (db *DB) Transaction(ctx context.Context, tenant payment.Tenant, id int64) (*payment.Transaction, error) {
-	return scanTransaction(db.row(ctx, selectTransaction, id, tenant.Merchant, tenant.Live))
+	return scanTransaction(db.rowOf(ctx, tenant, selectTransaction, id, tenant.Merchant, tenant.Live))
 }
 
 // Transactions lists the tenant's transactions, newest first.

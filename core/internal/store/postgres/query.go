@@ -102,8 +102,8 @@ type query struct {
 // fail implements failer.
 func (q query) fail(what string, err error) error { return fmt.Errorf("%s: %w", what, asFault(err)) }
 
-// Lists implements store.Engine.
-func (e *engine) Lists() int { return int(e.read[store.Listing].pool.Stat().MaxConns()) }
+// Readers implements store.Engine.
+func (e *engine) Readers(p store.Purpose) int { return int(e.read[p].pool.Stat().MaxConns()) }
 
 // Row implements store.Engine. Each connection prepares its statements itself.
 func (e *engine) Row(ctx context.Context, p store.Purpose, s *store.Statement, args ...any) store.Scanner {

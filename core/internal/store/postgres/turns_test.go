@@ -349,9 +349,9 @@ func openStuckReads(t *testing.T) *store.DB {
 	var reads sync.WaitGroup
 	t.Cleanup(reads.Wait)
 	t.Cleanup(func() { _ = held.Rollback(context.WithoutCancel(t.Context())) })
-	for range 8 {
+	for merchant := range int64(8) {
 		reads.Go(func() {
-			_, _ = db.Refund(context.WithoutCancel(t.Context()), payment.Tenant{Merchant: 1}, 1) // there is none
+			_, _ = db.Refund(context.WithoutCancel(t.Context()), payment.Tenant{Merchant: 1 + merchant}, 1) // there is none
 		})
 	}
 	programtest.WaitFor(t, "reads hold all connections", func() bool { return inUse(db, "read") == 4 })
@@ -375,8 +375,8 @@ func TestHeartbeatBesideStuckReadsPostgreSQL(t *testing.T) {
 func TestEssentialReadsBesideStuckReadsPostgreSQL(t *testing.T) {
 	t.Parallel()
 	db := openStuckReads(t)
-	_, byHash := db.KeyByHash(t.Context(), []byte("hash"))
-	_, byID := db.KeyByID(t.Context(), 1)
+	_, byHash := db.KeyByHash(t.Context(), nil, []byte("hash"))
+	_, byID := db.KeyByID(t.Context(), payment.Tenant{}, 1)
 	_, operator := db.OperatorByHash(t.Context(), []byte("hash"))
 	for _, err := range []error{byHash, byID, operator} {
 		if !errors.Is(err, payment.ErrNotFound) {

@@ -99,7 +99,7 @@ func TestMigrateWithRowsInPlace(t *testing.T) {
 			t.Errorf("%s: got %d rows, want 1", table, got)
 		}
 	}
-	k, err := b.db.KeyByHash(t.Context(), []byte("hash"))
+	k, err := b.db.KeyByHash(t.Context(), nil, []byte("hash"))
 	if err != nil || !slices.Equal(k.Scopes, []string{"a", "b"}) || !k.ExpiresAt.IsZero() {
 		t.Errorf("key: got %+v, %v", k, err)
 	}

@@ -48,8 +48,8 @@ func (p pools) Close() error {
 	return errors.Join(errs...)
 }
 
-// Lists implements store.Engine.
-func (e *engine) Lists() int { return connections(store.Listing) }
+// Readers implements store.Engine.
+func (e *engine) Readers(p store.Purpose) int { return connections(p) }
 
 // Row implements store.Engine. The read runs when the row is scanned.
 func (e *engine) Row(ctx context.Context, p store.Purpose, s *store.Statement, args ...any) store.Scanner {

@@ -1,0 +1,298 @@
+package store_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/apikey"
+	"github.com/causeway-pay/causeway/core/internal/auth"
+	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/programtest"
+)
+
+// heldRows is an engine whose reads of one row wait while hold returns a channel, until it closes.
+type heldRows struct {
+	store.Engine
+	hold func(p store.Purpose, s *store.Statement, args []any) <-chan struct{}
+}
+
+// Row implements store.Engine.
+func (h heldRows) Row(ctx context.Context, p store.Purpose, s *store.Statement, args ...any) store.Scanner {
+	return heldRow{h.Engine.Row(ctx, p, s, args...), func() <-chan struct{} { return h.hold(p, s, args) }}
+}
+
+type heldRow struct {
+	store.Scanner
+	hold func() <-chan struct{}
+}
+
+// Scan implements store.Scanner.
+func (h heldRow) Scan(dest ...any) error {
+	if held := h.hold(); held != nil {
+		<-held
+	}
+	return h.Scanner.Scan(dest...)
+}
+
+// heldReads are reads by id that wait until release is called.
+type heldReads struct {
+	*coretest.Service
+	release func()
+	ended   sync.WaitGroup
+
+	mu      sync.Mutex
+	started []string // statements of the reads that wait, in the order of their begin
+}
+
+// holdReads makes the reads of a purpose wait for which held returns true.
+func holdReads(t *testing.T, p store.Purpose, held func(s *store.Statement, args []any) bool) *heldReads {
+	t.Helper()
+	h := &heldReads{Service: coretest.Open(t)}
+	h.DB.WaitForTurns(time.Hour)
+	released := make(chan struct{})
+	h.release = sync.OnceFunc(func() { close(released) })
+	h.DB.Wrap(func(e store.Engine) store.Engine {
+		return heldRows{e, func(of store.Purpose, s *store.Statement, args []any) <-chan struct{} {
+			if of != p || !held(s, args) {
+				return nil
+			}
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			h.started = append(h.started, s.String())
+			return released
+		}}
+	})
+	t.Cleanup(func() { h.release(); h.ended.Wait() })
+	return h
+}
+
+// names returns the statements of the reads that have begun.
+func (h *heldReads) names() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.started)
+}
+
+// begin starts a number of reads.
+func (h *heldReads) begin(t *testing.T, reads int, read func() error) {
+	for range reads {
+		h.ended.Go(func() {
+			if err := found(read()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// tenantReads returns all reads by id of a tenant.
+func tenantReads(ctx context.Context, db *store.DB, of payment.Tenant) map[string]func() error {
+	return map[string]func() error{
+		"transaction":  func() error { _, err := db.Transaction(ctx, of, 1); return err },
+		"capture":      func() error { _, err := db.Capture(ctx, of, 1); return err },
+		"refund":       func() error { _, err := db.Refund(ctx, of, 1); return err },
+		"customer":     func() error { _, err := db.Customer(ctx, of, 1); return err },
+		"method":       func() error { _, err := db.Method(ctx, of, 1); return err },
+		"token":        func() error { _, err := db.Token(ctx, of, 1); return err },
+		"event":        func() error { _, err := db.Event(ctx, of, 1); return err },
+		"endpoint":     func() error { _, err := db.Endpoint(ctx, of, 1); return err },
+		"test clock":   func() error { _, err := db.TestClock(ctx, of.Merchant); return err },
+		"stored key":   func() error { _, err := db.IdempotencyKey(ctx, of, "k"); return err },
+		"stored claim": func() error { _, err := db.StoredResponse(ctx, 0, of, "k"); return err },
+		"API key": func() error {
+			_, err := db.StoredResponse(ctx, 1, of, "k")
+			if errors.Is(err, payment.ErrKeyEnded) {
+				return nil
+			}
+			return err
+		},
+	}
+}
+
+// TestReadsByIDTakeTurns: the reads by id of a merchant never end. They have three quarters of the
+// connections, and the next read is of another merchant.
+func TestReadsByIDTakeTurns(t *testing.T) {
+	t.Parallel()
+	for name := range tenantReads(t.Context(), nil, payment.Tenant{}) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			busy, other := payment.Tenant{Merchant: 11}, payment.Tenant{Merchant: 12} // no other arguments
+			h := holdReads(t, store.ByID, func(s *store.Statement, args []any) bool {
+				return slices.Contains(args, any(busy.Merchant)) || s.String() == "selectKeyUse"
+			})
+			ctx := context.WithoutCancel(t.Context())
+			const reads = 8
+			h.begin(t, reads, tenantReads(ctx, h.DB, busy)[name])
+			programtest.WaitFor(t, "the reads run or wait", func() bool {
+				return len(h.names())+h.DB.WaitingReads(store.ByID) == reads
+			})
+			if got := len(h.names()); got != 3 {
+				t.Errorf("reads at the same time: got %d, want 3", got)
+			}
+			if _, err := h.DB.Transaction(ctx, other, 1); !errors.Is(err, payment.ErrNotFound) {
+				t.Errorf("another merchant: got %v, want %v", err, payment.ErrNotFound)
+			}
+		})
+	}
+}
+
+// TestReadsOfStepsGoFirst: many reads of a merchant wait for their turn. A read for a step that has
+// begun, or for background work, has the merchant's next turn.
+func TestReadsOfStepsGoFirst(t *testing.T) {
+	t.Parallel()
+	for name, mark := range map[string]func(context.Context) context.Context{
+		"step": store.ForStep, "background": store.InBackground,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			of := payment.Tenant{Merchant: 1, Live: true}
+			first := make(chan struct{})
+			end := sync.OnceFunc(func() { close(first) })
+			var h *heldReads
+			h = holdReads(t, store.ByID, func(s *store.Statement, _ []any) bool {
+				if s.String() == "selectEvent" {
+					<-first
+					return false
+				}
+				return true
+			})
+			t.Cleanup(end)
+			ctx := context.WithoutCancel(t.Context())
+			event := func() error { _, err := h.DB.Event(ctx, of, 1); return err }
+			h.begin(t, 1, event)
+			h.begin(t, 2, func() error { _, err := h.DB.Capture(ctx, of, 1); return err })
+			programtest.WaitFor(t, "the reads run", func() bool { return len(h.names()) == 2 })
+			h.begin(t, 4, func() error { _, err := h.DB.Transaction(ctx, of, 1); return err })
+			programtest.WaitFor(t, "the reads wait", func() bool { return h.DB.WaitingReads(store.ByID) == 4 })
+			h.begin(t, 1, func() error { _, err := h.DB.Refund(mark(ctx), of, 1); return err })
+			programtest.WaitFor(t, "the marked read waits", func() bool { return h.DB.WaitingReads(store.ByID) == 5 })
+			end()
+			programtest.WaitFor(t, "the next read runs", func() bool { return len(h.names()) == 3 })
+			if got := h.names()[2]; got != "selectRefund" {
+				t.Errorf("next read: got %s, want selectRefund", got)
+			}
+		})
+	}
+}
+
+// TestReadBounds: one of the two connections of authentication is for merchants of which no read
+// runs. Live mode and operators have their turns before test mode and unknown keys.
+func TestReadBounds(t *testing.T) {
+	t.Parallel()
+	for connections, share := range map[int]int{1: 1, 2: 1, 4: 3, 16: 12} {
+		if b := store.ReadBounds(connections); b.Slots != connections || b.Share != share {
+			t.Errorf("%d connections: got %d slots, %d shared, want %d shared", connections, b.Slots, b.Share, share)
+		}
+	}
+	later := store.ReadBounds(2).Later
+	for c, want := range map[store.Caller]bool{
+		{}: false, {Tenant: payment.Tenant{Merchant: 1, Live: true}}: false,
+		{Tenant: payment.Tenant{Merchant: 1}}: true, store.Stranger: true,
+	} {
+		if got := later(c); got != want {
+			t.Errorf("%+v: later: got %t, want %t", c, got, want)
+		}
+	}
+}
+
+// mustMint makes a secret test key of the service's tenant, and stores it if stored is set.
+func mustMint(t *testing.T, s *coretest.Service, stored bool) string {
+	t.Helper()
+	m, err := auth.Mint(coretest.Roots(), rand.Reader, auth.KeySpec{Merchant: s.Tenant.Merchant, Kind: apikey.Secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Key.ID = s.IDs.Next()
+	if stored {
+		if err := s.DB.Update(t.Context(), func(tx *store.Tx) error { return tx.InsertKey(m.Key, m.Hash) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return m.Secret.Reveal()
+}
+
+// TestUnknownKeysShareOneTurn: the reads of unknown API keys never end. They have one connection. A
+// key that was used before is read on the other one. A new key has its turn among the unknown keys.
+func TestUnknownKeysShareOneTurn(t *testing.T) {
+	t.Parallel()
+	var known [][]byte // hashes
+	var holds atomic.Bool
+	h := holdReads(t, store.Essential, func(_ *store.Statement, args []any) bool {
+		hash := args[0].([]byte)
+		if !holds.Load() {
+			known = append(known, hash)
+			return false
+		}
+		return !slices.ContainsFunc(known, func(k []byte) bool { return bytes.Equal(k, hash) })
+	})
+	a := auth.New(h.DB, h.Clock, coretest.Roots())
+	ctx := context.WithoutCancel(t.Context())
+	authenticate := func(key string, want error) func() error {
+		return func() error {
+			if _, err := a.Authenticate(ctx, key); !errors.Is(err, want) {
+				return fmt.Errorf("got %w, want %w", err, want)
+			}
+			return nil
+		}
+	}
+	used, made := mustMint(t, h.Service, true), mustMint(t, h.Service, true)
+	if err := authenticate(used, nil)(); err != nil {
+		t.Fatal(err)
+	}
+	holds.Store(true)
+	const unknown = 8
+	for range unknown {
+		h.begin(t, 1, authenticate(mustMint(t, h.Service, false), auth.ErrInvalidKey))
+	}
+	h.begin(t, 1, authenticate(made, nil))
+	programtest.WaitFor(t, "the reads run or wait", func() bool {
+		return len(h.names())+h.DB.WaitingReads(store.Essential) == unknown+1
+	})
+	if got := len(h.names()); got != 1 {
+		t.Errorf("reads of unknown keys at the same time: got %d, want 1", got)
+	}
+	for range 2 {
+		h.Clock.Advance(time.Second) // past the cache
+		if err := authenticate(used, nil)(); err != nil {
+			t.Error(err)
+		}
+		a.Forget(h.Tenant.Merchant)
+		if err := authenticate(used, nil)(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestOwnKeysTakeTurns: the reads of a merchant's own keys never end. They have one of the two
+// connections of authentication.
+func TestOwnKeysTakeTurns(t *testing.T) {
+	t.Parallel()
+	const busy = 7 // an id
+	h := holdReads(t, store.Essential, func(_ *store.Statement, args []any) bool { return args[0] == any(int64(busy)) })
+	ctx := context.WithoutCancel(t.Context())
+	const reads = 4
+	h.begin(t, reads, func() error { _, err := h.DB.KeyByID(ctx, payment.Tenant{Merchant: 1}, busy); return err })
+	programtest.WaitFor(t, "the reads run or wait", func() bool {
+		return len(h.names())+h.DB.WaitingReads(store.Essential) == reads
+	})
+	if got := len(h.names()); got != 1 {
+		t.Errorf("reads at the same time: got %d, want 1", got)
+	}
+	_, merchant := h.DB.KeyByID(ctx, payment.Tenant{Merchant: 2}, 1)
+	_, hash := h.DB.KeyByHash(ctx, nil, []byte("hash"))
+	_, operator := h.DB.OperatorByHash(ctx, []byte("hash"))
+	for _, err := range []error{merchant, hash, operator} {
+		if !errors.Is(err, payment.ErrNotFound) {
+			t.Errorf("got %v, want %v", err, payment.ErrNotFound)
+		}
+	}
+}
