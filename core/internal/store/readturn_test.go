@@ -296,3 +296,40 @@ func TestOwnKeysTakeTurns(t *testing.T) {
 		}
 	}
 }
+
+// TestKeyReadDuringAChange: a key that is read while a key of its merchant changes is not cached,
+// however many keys of other merchants change meanwhile. Those alone do not matter.
+func TestKeyReadDuringAChange(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		own    bool
+		others int64
+		reads  int // of two requests
+	}{
+		"own": {true, 0, 2}, "another merchant's": {false, 1, 1}, "own and many others": {true, 5000, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := holdReads(t, store.Essential, func(*store.Statement, []any) bool { return true })
+			a := auth.New(h.DB, h.Clock, coretest.Roots())
+			key := mustMint(t, h.Service, true)
+			use := func() error { _, err := a.Authenticate(context.WithoutCancel(t.Context()), key); return err }
+			h.begin(t, 1, use)
+			programtest.WaitFor(t, "the key is read", func() bool { return len(h.names()) == 1 })
+			if c.own {
+				a.Forget(h.Tenant.Merchant)
+			}
+			for n := range c.others {
+				a.Forget(h.Tenant.Merchant + 1 + n)
+			}
+			h.release()
+			h.ended.Wait()
+			if err := use(); err != nil {
+				t.Error(err)
+			}
+			if got := len(h.names()); got != c.reads {
+				t.Errorf("reads: got %d, want %d", got, c.reads)
+			}
+		})
+	}
+}
