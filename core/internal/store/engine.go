@@ -155,7 +155,7 @@ type Caller struct {
 	// Payer reports whether the request came with a publishable key, which every payer can read.
 	// Payers take turns apart from the merchant's secret keys.
 	Payer bool
-	// Ends reports whether the command ends a step: see DB.Finish.
+	// Ends reports whether the command ends a step: see DB.Finish. For a read: see ForStep.
 	Ends bool
 }
 

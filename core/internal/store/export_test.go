@@ -71,10 +71,13 @@ func (db *DB) WaitingReads(p Purpose) int { return db.reads[p].Waiting() }
 
 // WaitForTurns sets how long a read by id waits for its turn.
 func (db *DB) WaitForTurns(d time.Duration) {
-	for _, t := range db.reads {
-		t.Wait = d
+	for _, reads := range db.reads {
+		reads.Wait = d
 	}
 }
+
+// RefuseReads refuses the turns of all reads by id that can be refused.
+func (db *DB) RefuseReads() { db.reads[ByID].Queue = 0 }
 
 // ReadBounds returns the bounds of reads by id.
 var ReadBounds = readBounds

@@ -135,8 +135,8 @@ func (tx *Tx) LookUpKey(apiKey int64, tenant payment.Tenant, key string, fingerp
 }
 
 // StoredResponse returns the claim of an equal request whose response is stored under a key. It
-// runs no command, so it needs no turn. It returns ErrNotFound if there is no such response, and
-// the errors of UseKey.
+// runs no command, so it needs no turn of commands. It returns ErrNotFound if there is no such
+// response, and the errors of UseKey.
 func (db *DB) StoredResponse(
 	ctx context.Context, apiKey int64, tenant payment.Tenant, key string, fingerprints ...[]byte,
 ) (Claim, error) {

@@ -6,6 +6,8 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -17,6 +19,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
@@ -138,7 +141,9 @@ func TestReadsByIDTakeTurns(t *testing.T) {
 			if got := len(h.names()); got != 3 {
 				t.Errorf("reads at the same time: got %d, want 3", got)
 			}
-			if _, err := h.DB.Transaction(ctx, other, 1); !errors.Is(err, payment.ErrNotFound) {
+			soon, end := context.WithTimeout(ctx, time.Minute)
+			defer end()
+			if _, err := h.DB.Transaction(soon, other, 1); !errors.Is(err, payment.ErrNotFound) {
 				t.Errorf("another merchant: got %v, want %v", err, payment.ErrNotFound)
 			}
 		})
@@ -182,6 +187,53 @@ func TestReadsOfStepsGoFirst(t *testing.T) {
 			}
 		})
 	}
+}
+
+// getTransaction reads a transaction by the API of a service.
+func getTransaction(t *testing.T, s *coretest.Service, transaction int64) *httptest.ResponseRecorder {
+	t.Helper()
+	w := httptest.NewRecorder()
+	path := "/v1/transactions/" + id.Format(id.Transaction, transaction)
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
+	r.Header = http.Header{"Authorization": {"Bearer " + s.Key}}
+	s.API.ServeHTTP(w, r)
+	return w
+}
+
+// TestRefusedReads: too many reads of a merchant wait. One more is refused, but not a read for a
+// step that has begun.
+func TestRefusedReads(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	s.DB.WaitForTurns(time.Hour)
+	if a, err := s.Pay(t.Context(), s.Request(""), 100, false); err != nil || a.Status != 201 {
+		t.Fatalf("pay: %d, %v", a.Status, err)
+	}
+	paid := s.Number(t, "SELECT id FROM transactions")
+	s.DB.RefuseReads()
+	w := getTransaction(t, s, paid)
+	wantCode(t, "a read", w, 429, "rate_limited")
+	if w.Header().Get("Retry-After") == "" {
+		t.Error("the refusal has no Retry-After")
+	}
+	path := "/v1/transactions/" + id.Format(id.Transaction, paid) + "/captures"
+	if w := send(t, s, s.Key, path, "", "k"); w.Code != 201 {
+		t.Errorf("capture: got %d %s", w.Code, w.Body)
+	}
+}
+
+// TestReadsOfAnOutage: no read ends. A read whose turn does not come names the store as the reason,
+// and not the merchant.
+func TestReadsOfAnOutage(t *testing.T) {
+	t.Parallel()
+	h := holdReads(t, store.ByID, func(*store.Statement, []any) bool { return true })
+	h.begin(t, 3, func() error {
+		_, err := h.DB.Transaction(context.WithoutCancel(t.Context()), h.Tenant, 1)
+		return err
+	})
+	programtest.WaitFor(t, "the reads run", func() bool { return len(h.names()) == 3 })
+	h.DB.WaitForTurns(time.Nanosecond)
+	wantCode(t, "a read", getTransaction(t, h.Service, 1), 503, "store_unavailable")
 }
 
 // TestReadBounds: one of the two connections of authentication is for merchants of which no read
@@ -236,7 +288,7 @@ func TestUnknownKeysShareOneTurn(t *testing.T) {
 	})
 	a := auth.New(h.DB, h.Clock, coretest.Roots())
 	ctx := context.WithoutCancel(t.Context())
-	authenticate := func(key string, want error) func() error {
+	authenticate := func(ctx context.Context, key string, want error) func() error {
 		return func() error {
 			if _, err := a.Authenticate(ctx, key); !errors.Is(err, want) {
 				return fmt.Errorf("got %w, want %w", err, want)
@@ -244,16 +296,18 @@ func TestUnknownKeysShareOneTurn(t *testing.T) {
 			return nil
 		}
 	}
+	soon, end := context.WithTimeout(ctx, time.Minute)
+	defer end()
 	used, made := mustMint(t, h.Service, true), mustMint(t, h.Service, true)
-	if err := authenticate(used, nil)(); err != nil {
+	if err := authenticate(soon, used, nil)(); err != nil {
 		t.Fatal(err)
 	}
 	holds.Store(true)
 	const unknown = 8
 	for range unknown {
-		h.begin(t, 1, authenticate(mustMint(t, h.Service, false), auth.ErrInvalidKey))
+		h.begin(t, 1, authenticate(ctx, mustMint(t, h.Service, false), auth.ErrInvalidKey))
 	}
-	h.begin(t, 1, authenticate(made, nil))
+	h.begin(t, 1, authenticate(ctx, made, nil))
 	programtest.WaitFor(t, "the reads run or wait", func() bool {
 		return len(h.names())+h.DB.WaitingReads(store.Essential) == unknown+1
 	})
@@ -262,11 +316,11 @@ func TestUnknownKeysShareOneTurn(t *testing.T) {
 	}
 	for range 2 {
 		h.Clock.Advance(time.Second) // past the cache
-		if err := authenticate(used, nil)(); err != nil {
+		if err := authenticate(soon, used, nil)(); err != nil {
 			t.Error(err)
 		}
 		a.Forget(h.Tenant.Merchant)
-		if err := authenticate(used, nil)(); err != nil {
+		if err := authenticate(soon, used, nil)(); err != nil {
 			t.Error(err)
 		}
 	}
@@ -287,9 +341,11 @@ func TestOwnKeysTakeTurns(t *testing.T) {
 	if got := len(h.names()); got != 1 {
 		t.Errorf("reads at the same time: got %d, want 1", got)
 	}
-	_, merchant := h.DB.KeyByID(ctx, payment.Tenant{Merchant: 2}, 1)
-	_, hash := h.DB.KeyByHash(ctx, nil, []byte("hash"))
-	_, operator := h.DB.OperatorByHash(ctx, []byte("hash"))
+	soon, end := context.WithTimeout(ctx, time.Minute)
+	defer end()
+	_, merchant := h.DB.KeyByID(soon, payment.Tenant{Merchant: 2}, 1)
+	_, hash := h.DB.KeyByHash(soon, nil, []byte("hash"))
+	_, operator := h.DB.OperatorByHash(soon, []byte("hash"))
 	for _, err := range []error{merchant, hash, operator} {
 		if !errors.Is(err, payment.ErrNotFound) {
 			t.Errorf("got %v, want %v", err, payment.ErrNotFound)
