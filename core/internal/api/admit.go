@@ -30,8 +30,8 @@ func (a *API) refusing(code string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { a.refuse(w, r, &fault{code: code}) })
 }
 
-// admissionFault returns the refusal of a body, a key, a read, a list or a change over its bound. It
-// returns nil for another error.
+// admissionFault returns the refusal of a body, a key, a read, a list or a change over its bound.
+// It returns nil for another error.
 func admissionFault(err error) *fault {
 	for _, known := range []struct {
 		err         error

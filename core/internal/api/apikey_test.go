@@ -115,8 +115,8 @@ func TestKeysGiveNoMoreThanTheyHave(t *testing.T) {
 	wantReplay(t, b.post(t, "/v1/api_keys", `{"kind":"secret"}`, keyed("k")), first)
 }
 
-// TestKeysStayCached: a request about a key that does not exist makes core read no key again. After a
-// change of a key, core reads the keys of its merchant again, and no others. The keys here are
+// TestKeysStayCached: a request about a key that does not exist makes core read no key again. After
+// a change of a key, core reads the keys of its merchant again, and no others. The keys here are
 // revoked in the database, so that a read shows.
 func TestKeysStayCached(t *testing.T) {
 	t.Parallel()

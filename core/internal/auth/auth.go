@@ -174,8 +174,9 @@ func (a *Authenticator) cached(hash [32]byte, now time.Time) (k *payment.APIKey,
 	return c.key, c.key != nil && age >= 0 && age < cacheTime
 }
 
-// remember caches a key, unless a key of its merchant may have changed since its read began at a
-// number of changes: the read may be outdated. If the cache is full, it replaces any other key.
+// remember caches a key. changes is the number of changes when its read began. If a key of its
+// merchant may have changed since then, remember does nothing: the read may be outdated. If the
+// cache is full, the key replaces any other key.
 func (a *Authenticator) remember(hash [32]byte, c cached, changes int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

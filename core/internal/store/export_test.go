@@ -76,6 +76,9 @@ func (db *DB) WaitForTurns(d time.Duration) {
 	}
 }
 
+// ReadShare returns how many reads by id one tenant can run at the same time.
+func (db *DB) ReadShare() int { return db.reads[ByID].Share }
+
 // RefuseReads refuses the turns of all reads by id that can be refused.
 func (db *DB) RefuseReads() { db.reads[ByID].Queue = 0 }
 

@@ -88,6 +88,7 @@ func (h *heldReads) names() []string {
 
 // begin starts a number of reads.
 func (h *heldReads) begin(t *testing.T, reads int, read func() error) {
+	t.Helper()
 	for range reads {
 		h.ended.Go(func() {
 			if err := found(read()); err != nil {
@@ -138,8 +139,8 @@ func TestReadsByIDTakeTurns(t *testing.T) {
 			programtest.WaitFor(t, "the reads run or wait", func() bool {
 				return len(h.names())+h.DB.WaitingReads(store.ByID) == reads
 			})
-			if got := len(h.names()); got != 3 {
-				t.Errorf("reads at the same time: got %d, want 3", got)
+			if got, want := len(h.names()), h.DB.ReadShare(); got != want {
+				t.Errorf("reads at the same time: got %d, want %d", got, want)
 			}
 			soon, end := context.WithTimeout(ctx, time.Minute)
 			defer end()
@@ -160,11 +161,11 @@ func TestReadsOfStepsGoFirst(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			of := payment.Tenant{Merchant: 1, Live: true}
-			first := make(chan struct{})
+			begun, first := make(chan struct{}), make(chan struct{})
 			end := sync.OnceFunc(func() { close(first) })
-			var h *heldReads
-			h = holdReads(t, store.ByID, func(s *store.Statement, _ []any) bool {
+			h := holdReads(t, store.ByID, func(s *store.Statement, _ []any) bool {
 				if s.String() == "selectEvent" {
+					close(begun)
 					<-first
 					return false
 				}
@@ -174,15 +175,17 @@ func TestReadsOfStepsGoFirst(t *testing.T) {
 			ctx := context.WithoutCancel(t.Context())
 			event := func() error { _, err := h.DB.Event(ctx, of, 1); return err }
 			h.begin(t, 1, event)
-			h.begin(t, 2, func() error { _, err := h.DB.Capture(ctx, of, 1); return err })
-			programtest.WaitFor(t, "the reads run", func() bool { return len(h.names()) == 2 })
+			<-begun
+			others := h.DB.ReadShare() - 1
+			h.begin(t, others, func() error { _, err := h.DB.Capture(ctx, of, 1); return err })
+			programtest.WaitFor(t, "the reads run", func() bool { return len(h.names()) == others })
 			h.begin(t, 4, func() error { _, err := h.DB.Transaction(ctx, of, 1); return err })
 			programtest.WaitFor(t, "the reads wait", func() bool { return h.DB.WaitingReads(store.ByID) == 4 })
 			h.begin(t, 1, func() error { _, err := h.DB.Refund(mark(ctx), of, 1); return err })
 			programtest.WaitFor(t, "the marked read waits", func() bool { return h.DB.WaitingReads(store.ByID) == 5 })
 			end()
-			programtest.WaitFor(t, "the next read runs", func() bool { return len(h.names()) == 3 })
-			if got := h.names()[2]; got != "selectRefund" {
+			programtest.WaitFor(t, "the next read runs", func() bool { return len(h.names()) == others+1 })
+			if got := h.names()[others]; got != "selectRefund" {
 				t.Errorf("next read: got %s, want selectRefund", got)
 			}
 		})
@@ -227,11 +230,12 @@ func TestRefusedReads(t *testing.T) {
 func TestReadsOfAnOutage(t *testing.T) {
 	t.Parallel()
 	h := holdReads(t, store.ByID, func(*store.Statement, []any) bool { return true })
-	h.begin(t, 3, func() error {
+	share := h.DB.ReadShare()
+	h.begin(t, share, func() error {
 		_, err := h.DB.Transaction(context.WithoutCancel(t.Context()), h.Tenant, 1)
 		return err
 	})
-	programtest.WaitFor(t, "the reads run", func() bool { return len(h.names()) == 3 })
+	programtest.WaitFor(t, "the reads run", func() bool { return len(h.names()) == share })
 	h.DB.WaitForTurns(time.Nanosecond)
 	wantCode(t, "a read", getTransaction(t, h.Service, 1), 503, "store_unavailable")
 }
