@@ -182,9 +182,11 @@ func TestReadsOfStepsGoFirst(t *testing.T) {
 			h.begin(t, 4, func() error { _, err := h.DB.Transaction(ctx, of, 1); return err })
 			programtest.WaitFor(t, "the reads wait", func() bool { return h.DB.WaitingReads(store.ByID) == 4 })
 			h.begin(t, 1, func() error { _, err := h.DB.Refund(mark(ctx), of, 1); return err })
-			programtest.WaitFor(t, "the marked read waits", func() bool { return h.DB.WaitingReads(store.ByID) == 5 })
+			programtest.WaitFor(t, "the marked read runs or waits", func() bool {
+				return len(h.names()) > others || h.DB.WaitingReads(store.ByID) == 5
+			})
 			end()
-			programtest.WaitFor(t, "the next read runs", func() bool { return len(h.names()) == others+1 })
+			programtest.WaitFor(t, "the next read runs", func() bool { return len(h.names()) > others })
 			if got := h.names()[others]; got != "selectRefund" {
 				t.Errorf("next read: got %s, want selectRefund", got)
 			}
