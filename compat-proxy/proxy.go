@@ -88,8 +88,14 @@ type Config struct {
 	Clock clock.Clock
 }
 
-// maxBody bounds every legacy request.
-const maxBody = 256 << 10
+const (
+	// maxBody bounds every legacy request.
+	maxBody = 256 << 10
+	// unfinishedBytes and memory bound unfinished bodies and complete ones. Besides these, the program
+	// needs 27 MB. Deployments limit it to 128 MB.
+	unfinishedBytes = 32 << 20
+	memory          = 40 << 20
+)
 
 // textNoRoute is the message for a path that no endpoint has.
 const textNoRoute = v1.MessageNoRoute + " GET /compat/methods lists the methods with their paths."
@@ -128,7 +134,9 @@ func New(cfg Config) (*Proxy, error) {
 	cfg.Currency = cmp.Or(cfg.Currency, "usd")
 	cfg.Concurrency = cmp.Or(cfg.Concurrency, 512)
 	p.cfg = cfg
-	p.admission = admission.New(admission.Config{Slots: cfg.Concurrency, Grace: cfg.BodyGrace, Refused: p.metrics.Shed})
+	p.admission = admission.New(admission.Config{
+		Slots: cfg.Concurrency, Bytes: unfinishedBytes, Memory: memory, Grace: cfg.BodyGrace, Refused: p.metrics.Shed,
+	})
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}

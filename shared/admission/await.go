@@ -32,7 +32,7 @@ func Arrived(ctx context.Context) error {
 		return nil
 	}
 	t.giveAwaited()
-	err := t.acquire()
+	err := t.acquire(nil)
 	if err != nil {
 		t.limiter.refused(reasonOf(err))
 	}

@@ -57,8 +57,9 @@ func ReadBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 //   - ErrSlow: it arrives too slowly. The response should be 408.
 //   - ErrUnfinished: other unfinished bodies of the client hold its share of the bytes.
 //   - ErrOverloaded: the unfinished bodies of all clients hold all bytes, or the body is read and
-//     no slot is free.
-//   - ErrTooMany: the body is read, and other requests of the client hold its share of the slots.
+//     no slot or no memory is free.
+//   - ErrTooMany: the body is read, and other requests of the client hold its share of the slots or
+//     of the memory.
 //
 // If the rest of a body is not read, the connection closes after the response. The request holds
 // no slot while the body arrives, and none after an error. Only the goroutine of the handler may
@@ -124,7 +125,7 @@ func (t *ticket) read(w http.ResponseWriter, r *http.Request, limit int64) ([]by
 		return body[:limit], ErrTooLarge
 	}
 	t.keepRead(w)
-	return body, t.acquire()
+	return body, t.acquire(body)
 }
 
 // reading is one body that arrives.

@@ -29,6 +29,9 @@ type Config struct {
 	// Bytes is the number of bytes that all unfinished bodies may hold together. 0 means 64 MiB. An
 	// unfinished body holds 1 KiB, and at most twice its bytes that have arrived.
 	Bytes int64
+	// Memory is the number of bytes that the complete bodies of requests in slots may use together,
+	// with their decoded values. 0 sets no limit. See weight.
+	Memory int64
 	// Grace is the time that each body gets before the minimum rate applies. 0 means 5 s.
 	Grace time.Duration
 	// Refused counts a refusal by its reason. It may be nil.
@@ -44,6 +47,7 @@ const (
 type Limiter struct {
 	slots   *pool // nil for no limit
 	bodies  *pool
+	memory  *pool // of complete bodies; nil for no limit
 	grace   time.Duration
 	refused func(reason string)
 }
@@ -58,6 +62,9 @@ func New(c Config) *Limiter {
 	if c.Slots > 0 {
 		l.slots = newSlots(int64(c.Slots))
 	}
+	if c.Memory > 0 {
+		l.memory = newSlots(c.Memory)
+	}
 	return l
 }
 
@@ -71,7 +78,7 @@ func (l *Limiter) Handler(full, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		t := l.ticket(r.Context())
 		t.closes = httpx.CloseUnread(w, r)
-		if err := t.acquire(); err != nil {
+		if err := t.acquire(nil); err != nil {
 			l.refused(reasonOf(err))
 			full.ServeHTTP(w, r)
 			return
@@ -86,6 +93,7 @@ type ticket struct {
 	limiter *Limiter
 	client  client
 	slot    bool  // the request holds a slot
+	memory  int64 // the bytes that the request holds for its complete body, as long as its slot
 	awaited int64 // the bytes that the request holds by Await
 	closes  bool  // the connection closes after the response
 }
@@ -102,22 +110,36 @@ func ticketFrom(ctx context.Context) *ticket {
 	return t
 }
 
-// acquire takes a slot. It returns ErrOverloaded or ErrTooMany if a bound forbids it.
-func (t *ticket) acquire() error {
-	if t.limiter.slots == nil {
+// acquire takes a slot, and the memory for a complete body. It returns ErrOverloaded or ErrTooMany
+// if a bound forbids it.
+func (t *ticket) acquire(body []byte) error {
+	if t.limiter.slots != nil {
+		if err := t.limiter.slots.take(t.client, 1); err != nil {
+			return err
+		}
+		t.slot = true
+	}
+	if t.limiter.memory == nil || len(body) == 0 {
 		return nil
 	}
-	err := t.limiter.slots.take(t.client, 1)
-	t.slot = err == nil
-	return err
+	n := weight(body)
+	if err := t.limiter.memory.take(t.client, n); err != nil {
+		t.release()
+		return err
+	}
+	t.memory = n
+	return nil
 }
 
-// release gives the slot back if the request holds one.
+// release gives the slot and the memory back if the request holds them.
 func (t *ticket) release() {
 	if t.slot {
 		t.limiter.slots.give(t.client, 1)
 	}
-	t.slot = false
+	if t.memory > 0 {
+		t.limiter.memory.give(t.client, t.memory)
+	}
+	t.slot, t.memory = false, 0
 }
 
 // Release gives the slot of a request back. It is for a request that is only forwarded, because the
@@ -147,13 +169,30 @@ func Identify(ctx context.Context, identity Identity) error {
 	if t == nil {
 		return nil
 	}
-	c := identity.client(ctx)
+	if err := t.move(identity.client(ctx)); err != nil {
+		t.limiter.refused(reasonOf(err))
+		return err
+	}
+	return nil
+}
+
+// move makes the slot and the memory of the request count towards another client. After an error
+// the request holds neither.
+func (t *ticket) move(to client) error {
 	if t.slot {
-		if err := t.limiter.slots.move(t.client, c, 1); err != nil {
-			t.limiter.refused(reasonOf(err))
+		if err := t.limiter.slots.move(t.client, to, 1); err != nil {
+			t.release()
 			return err
 		}
 	}
-	t.client = c
+	if t.memory > 0 {
+		if err := t.limiter.memory.move(t.client, to, t.memory); err != nil {
+			t.limiter.memory.give(t.client, t.memory)
+			t.client, t.memory = to, 0
+			t.release()
+			return err
+		}
+	}
+	t.client = to
 	return nil
 }

@@ -95,7 +95,8 @@ func ClientOf(address string) string {
 
 func clientOf(a netip.Addr) netip.Prefix { return httpx.NetworkOf(a, 32, 64) }
 
-// pool is the slots, or the bytes of unfinished bodies, which all clients share.
+// pool is the slots, the bytes of unfinished bodies, or the memory for complete bodies, which all
+// clients share.
 type pool struct {
 	most  int64
 	share func(k kind, free int64) int64 // the most that a subject may hold if free slots or bytes remain
@@ -106,7 +107,7 @@ type pool struct {
 	held  map[subject]int64 // guarded by mu; without zeros
 }
 
-// newSlots returns a pool of slots. A subject holds at most its part of the free slots. A fixed
+// newSlots returns a pool of slots, or of the memory for complete bodies. A subject holds at most its part of the free slots. A fixed
 // share would have to be small, because a few merchants could otherwise hold all slots.
 func newSlots(most int64) *pool {
 	return &pool{most: most, share: partOfFree, over: ErrTooMany, held: map[subject]int64{}}

@@ -8,8 +8,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// MaxDepth is how deep the body of a request may nest.
-const MaxDepth = 32
+// The bounds of the body of a request.
+const (
+	MaxDepth  = 32     // nested levels
+	MaxValues = 10_000 // members and elements of lists; 999 line items with 9 members each are allowed
+)
 
 // Member is the position of a member. The zero value is the position of a value outside of any
 // object.
@@ -70,9 +73,23 @@ func (s *Scanner) Member() Member {
 	return m
 }
 
-// TooDeep reports whether a JSON text nests deeper than MaxDepth. It counts brackets outside
-// strings, so it needs no memory. The result is undefined if text is not JSON.
+// TooDeep reports whether a JSON text nests deeper than MaxDepth. It needs no memory. The result is
+// undefined if text is not JSON.
 func TooDeep(text []byte) bool {
+	depth, _ := measure(text)
+	return depth > MaxDepth
+}
+
+// TooMany reports whether a JSON text has more than MaxValues values. It needs no memory, so it
+// comes before the decoding of lists that have a bound. An empty list counts as one value more. The
+// result is undefined if text is not JSON.
+func TooMany(text []byte) bool {
+	_, values := measure(text)
+	return values > MaxValues
+}
+
+// measure counts the levels and the values of a text by its signs outside strings.
+func measure(text []byte) (deepest, values int) {
 	depth, quoted := 0, false
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
@@ -82,14 +99,16 @@ func TooDeep(text []byte) bool {
 			quoted = !quoted
 		case quoted:
 		case c == '{' || c == '[':
-			if depth++; depth > MaxDepth {
-				return true
-			}
+			values++
+			depth++
+			deepest = max(deepest, depth)
+		case c == ',':
+			values++
 		case c == '}' || c == ']':
 			depth--
 		}
 	}
-	return false
+	return deepest, values
 }
 
 // Dotted returns a JSON pointer as a path with dots.

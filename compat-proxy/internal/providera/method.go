@@ -48,6 +48,7 @@ func find(name string) (catalogue.Method, bool) {
 
 func (h *Handler) createTransaction(ctx context.Context, c call) (*wire.Document, problem) {
 	plan := decode(c.req, c.set)
+	c.req.Root = nil // v1 may be awaited for long, and the tree is large
 	if p := checkScopes(plan.Commands, c.scopes); !p.none() {
 		plan.Problem = p
 	}

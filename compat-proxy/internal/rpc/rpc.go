@@ -12,6 +12,7 @@ import (
 
 	"github.com/causeway-pay/causeway/shared/admission"
 	"github.com/causeway-pay/causeway/shared/httpx"
+	"github.com/causeway-pay/causeway/shared/jsonscan"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -118,6 +119,10 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	value := jsontext.Value(bytes.TrimSpace(bytes.TrimPrefix(body, []byte(utf8BOM))))
+	if jsonscan.TooMany(value) { // before IsValid, which collects the names of each object
+		reject(w, r, "The body has more than "+strconv.Itoa(jsonscan.MaxValues)+" values. Send fewer.")
+		return
+	}
 	if !value.IsValid() {
 		httpx.EventFrom(r.Context()).SetOutcome(strconv.Itoa(codeParse))
 		write(w, encode(response{Error: &fault{
@@ -158,13 +163,9 @@ func originOf(r *http.Request, body []byte) Origin {
 
 // batch runs the calls in sequence, because later ones often depend on earlier ones.
 func (h *Handler) batch(w http.ResponseWriter, r *http.Request, value jsontext.Value, in Origin) {
-	var calls []jsontext.Value
-	if err := json.Unmarshal(value, &calls); err != nil || len(calls) == 0 || len(calls) > maxBatch {
-		httpx.EventFrom(r.Context()).SetOutcome(strconv.Itoa(codeRequest))
-		write(w, encode(response{Error: &fault{
-			Code:    codeRequest,
-			Message: "The batch is empty or too long. Send 1 to " + strconv.Itoa(maxBatch) + " calls in a batch.",
-		}}))
+	calls := callsOf(value)
+	if len(calls) == 0 || len(calls) > maxBatch {
+		reject(w, r, "The batch is empty or too long. Send 1 to "+strconv.Itoa(maxBatch)+" calls in a batch.")
 		return
 	}
 	out := []byte{'['}
@@ -182,6 +183,24 @@ func (h *Handler) batch(w http.ResponseWriter, r *http.Request, value jsontext.V
 		return
 	}
 	write(w, append(out, ']'))
+}
+
+// callsOf returns the calls of a valid batch, at most one more than maxBatch.
+func callsOf(value jsontext.Value) (calls []jsontext.Value) {
+	d := jsontext.NewDecoder(bytes.NewBuffer(value))
+	_, err := d.ReadToken() // the bracket
+	for err == nil && len(calls) <= maxBatch && d.PeekKind() != jsontext.KindEndArray {
+		var call jsontext.Value
+		call, err = d.ReadValue()
+		calls = append(calls, call.Clone())
+	}
+	return calls
+}
+
+// reject responds to a body of which no call was executed.
+func reject(w http.ResponseWriter, r *http.Request, message string) {
+	httpx.EventFrom(r.Context()).SetOutcome(strconv.Itoa(codeRequest))
+	write(w, encode(response{Error: &fault{Code: codeRequest, Message: message}}))
 }
 
 // executeCall executes one call and returns its response; false for a notification.

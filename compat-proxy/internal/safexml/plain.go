@@ -10,21 +10,27 @@ import (
 // XML declarations may come first. On any other document, valid or not, plain stops, and the token
 // stream decides. So it returns the tree that the stream would return. Its strings are parts of one
 // copy of the body.
+//
+// It reads a document twice, and builds the tree only the second time. A document that is not plain
+// because of its last characters would otherwise cost two trees.
 type plain struct {
-	src   string
-	at    int
-	stack []plainFrame
-	root  *Element
-	slab  []Element
-	nodes int
+	src      string
+	at       int
+	stack    []plainFrame
+	root     *Element
+	slab     []Element // the elements of the tree that are not used yet; nil the first time
+	elements int
+	nodes    int
 	// prefixes are the prefixes declared so far, "" for the default namespace.
 	prefixes []string
 }
 
 // plainFrame is one open element, and the default namespace inside it.
 type plainFrame struct {
-	el    *Element
-	space string
+	el     *Element // nil the first time
+	name   string
+	space  string
+	parent bool // it has a child
 }
 
 // maxPlainAttrs is the largest number of namespace declarations in a plain document.
@@ -40,7 +46,18 @@ var prologs = []string{
 
 // readPlain returns the tree of a body that scan let pass, or nil for one that is not plain.
 func readPlain(body []byte) *Element {
-	p := plain{src: string(body), stack: make([]plainFrame, 0, 8)}
+	src := string(body)
+	first := plain{src: src, stack: make([]plainFrame, 0, 8)}
+	if !first.read() || first.elements == 0 {
+		return nil
+	}
+	second := plain{src: src, stack: first.stack, slab: make([]Element, first.elements)}
+	second.read()
+	return second.root
+}
+
+// read reads the whole document.
+func (p *plain) read() bool {
 	for _, prolog := range prologs {
 		if strings.HasPrefix(p.src, prolog) {
 			p.at = len(prolog)
@@ -48,14 +65,11 @@ func readPlain(body []byte) *Element {
 		}
 	}
 	for p.at < len(p.src) {
-		if !p.step() {
-			return nil
+		if !p.step() || p.nodes > MaxNodes {
+			return false
 		}
 	}
-	if len(p.stack) > 0 || p.nodes > MaxNodes {
-		return nil
-	}
-	return p.root
+	return len(p.stack) == 0
 }
 
 // step reads one tag or one run of text. Like the other methods, it returns false if the document
@@ -86,14 +100,16 @@ func (p *plain) text() bool {
 		return blank
 	}
 	p.nodes++
-	el := p.stack[len(p.stack)-1].el
+	f := &p.stack[len(p.stack)-1]
 	switch {
-	case len(el.Children) > 0:
+	case f.parent:
 		return blank
+	case f.el == nil:
+		return true
 	case !blank:
-		el.TextAt = 0
+		f.el.TextAt = 0
 	}
-	el.Text = p.src[from:p.at] // the only run before a child, since comments are not plain
+	f.el.Text = p.src[from:p.at] // the only run before a child, since comments are not plain
 	return true
 }
 
@@ -101,7 +117,7 @@ func (p *plain) end() bool {
 	if len(p.stack) == 0 {
 		return false
 	}
-	name := p.stack[len(p.stack)-1].el.Name
+	name := p.stack[len(p.stack)-1].name
 	rest := p.src[p.at+len("</"):]
 	if !strings.HasPrefix(rest, name) || len(rest) == len(name) || rest[len(name)] != '>' {
 		return false
@@ -112,7 +128,7 @@ func (p *plain) end() bool {
 }
 
 func (p *plain) start() bool {
-	if len(p.stack) >= MaxDepth || len(p.stack) == 0 && p.root != nil {
+	if len(p.stack) >= MaxDepth || len(p.stack) == 0 && p.elements > 0 {
 		return false
 	}
 	p.at++
@@ -120,7 +136,7 @@ func (p *plain) start() bool {
 	if name == "" {
 		return false
 	}
-	f := plainFrame{el: p.newElement()}
+	f := plainFrame{name: name}
 	if len(p.stack) > 0 {
 		f.space = p.stack[len(p.stack)-1].space
 	}
@@ -132,9 +148,9 @@ func (p *plain) start() bool {
 			return false
 		}
 	}
-	f.el.Name, f.el.Space, f.el.TextAt = name, f.space, -1
 	p.nodes++
-	p.push(f.el)
+	p.elements++
+	f.el = p.push(name, f.space)
 	switch rest := p.src[p.at:]; {
 	case strings.HasPrefix(rest, ">"):
 		p.at++
@@ -147,16 +163,28 @@ func (p *plain) start() bool {
 	return false
 }
 
-func (p *plain) push(el *Element) {
-	if len(p.stack) == 0 {
+// push adds an element to the open one. It returns nil the first time.
+func (p *plain) push(name, space string) *Element {
+	var parent *plainFrame
+	if len(p.stack) > 0 {
+		parent = &p.stack[len(p.stack)-1]
+		parent.parent = true
+	}
+	if p.slab == nil {
+		return nil
+	}
+	el := &p.slab[0]
+	p.slab = p.slab[1:]
+	el.Name, el.Space, el.TextAt = name, space, -1
+	if parent == nil {
 		p.root = el
-		return
+		return el
 	}
-	parent := p.stack[len(p.stack)-1].el
-	if parent.Children == nil {
-		parent.Children = make([]*Element, 0, 6)
+	if parent.el.Children == nil {
+		parent.el.Children = make([]*Element, 0, 6)
 	}
-	parent.Children = append(parent.Children, el)
+	parent.el.Children = append(parent.el.Children, el)
+	return el
 }
 
 // declaration reads one xmlns="…" or xmlns:p="…". It only records the prefix, because a document
@@ -220,14 +248,4 @@ func inName(c byte, inside bool) bool {
 		return inside
 	}
 	return false
-}
-
-// newElement returns an element from a slab, which holds many elements in one allocation.
-func (p *plain) newElement() *Element {
-	if len(p.slab) == 0 {
-		p.slab = make([]Element, slabSize)
-	}
-	el := &p.slab[0]
-	p.slab = p.slab[1:]
-	return el
 }

@@ -10,11 +10,15 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
+// memory bounds the memory for the bodies of requests. Deployments limit core to 512 MB.
+const memory = 192 << 20
+
 // admit bounds the requests of v1. Health has no limit: a full service is still alive, and an
 // orchestrator would restart it after a refused probe. The contract has none either: it needs no
 // work, and slow clients without a key would hold slots.
 func (a *API) admit(all http.Handler) http.Handler {
-	limited := admission.New(admission.Config{Slots: a.Concurrent, Grace: a.BodyGrace}).Handler(a.refusing(codeOverloaded), all)
+	limiter := admission.New(admission.Config{Slots: a.Concurrent, Memory: memory, Grace: a.BodyGrace})
+	limited := limiter.Handler(a.refusing(codeOverloaded), all)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case healthPath, contractPath, pagePath, stylePath, scriptPath:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"mime"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -56,6 +57,9 @@ func parse(r *http.Request, body []byte, v any, optional bool) error {
 	}
 	if jsonscan.TooDeep(body) {
 		return &fault{code: codeInvalidJSON, message: "The body nests deeper than 32 levels. Send fewer levels."}
+	}
+	if jsonscan.TooMany(body) {
+		return &fault{code: codeInvalidJSON, message: "The body has more than " + strconv.Itoa(jsonscan.MaxValues) + " values. Send fewer."}
 	}
 	if err := json.Unmarshal(body, v, json.RejectUnknownMembers(true)); err != nil {
 		return decodeFault(err)

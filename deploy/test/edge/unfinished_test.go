@@ -24,7 +24,7 @@ func testUnfinishedBodies(t *testing.T, r *deployment) {
 			}
 		}
 	}
-	// A longer body may take more time, and fewer of them hold the 2 MiB of an address.
+	// A longer body may take more time, and fewer of them hold the 1 MiB of an address.
 	const large, size = 16, 256 << 10
 	refused := r.unfinished(t, "127.0.0.66", legacyPath, large, size)
 	busy := false

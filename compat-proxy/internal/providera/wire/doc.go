@@ -24,7 +24,7 @@
 // # Choices that the contract leaves open
 //
 //   - Malformed XML is E00003 with the constant text "An error occurred while parsing the XML
-//     request.". That includes a DOCTYPE, an entity, two roots, depth above 32, more than 10,000
+//     request.". That includes a DOCTYPE, an entity, two roots, depth above 32, more than 4,000
 //     nodes, and text that is not UTF-8. An empty body, and one that is neither XML nor JSON, has
 //     the same fault, in XML.
 //   - Malformed JSON is E00001 with the constant text "An error occurred during processing. Please

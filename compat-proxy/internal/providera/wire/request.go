@@ -52,7 +52,7 @@ type Request struct {
 	Format Format
 	// Method is the root name, such as "createTransactionRequest".
 	Method string
-	// Root is the root element; never nil.
+	// Root is the root element. A caller that needs it no longer should set it to nil.
 	Root *Node
 	// RefID is the client's reference to echo. It is nil if the client sent none, and a pointer to ""
 	// if it sent an empty one, which is echoed empty.
@@ -105,10 +105,12 @@ func Parse(body []byte, o Options) (*Request, *Fault) {
 	}, nil
 }
 
-// textOf returns the text of an optional element as it was sent.
+// textOf returns the text of an optional element as it was sent. It does not point into the tree,
+// which would keep the whole tree in memory.
 func textOf(n *Node) *string {
 	if n == nil {
 		return nil
 	}
-	return &n.Text
+	text := n.Text
+	return &text
 }

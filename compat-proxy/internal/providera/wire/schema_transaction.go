@@ -28,7 +28,7 @@ var transactionRequest = sequence(
 	optional("cardholderAuthentication", cardholderAuthentication),
 	optional("retail", retail),
 	optional("employeeId", plainString),
-	optional("transactionSettings", sequence(repeated(0, unbounded, "setting", setting))),
+	optional("transactionSettings", sequence(repeated(0, maxSettings, "setting", setting))),
 	optional("userFields", sequence(repeated(0, 20, "userField", userField))),
 	optional("surcharge", extendedAmount),
 	optional("merchantDescriptor", plainString),
@@ -68,6 +68,9 @@ var retail = sequence(
 	optional("customerSignature", hiddenString),
 	optional("terminalNumber", plainString),
 )
+
+// maxSettings is more than the provider has names of settings. The provider has no limit.
+const maxSettings = 50
 
 var setting = sequence(
 	optional("settingName", plainString),

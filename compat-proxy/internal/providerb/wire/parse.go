@@ -33,7 +33,7 @@ func Parse(body []byte) (*Request, error) {
 	if len(body) == 0 {
 		return r, nil
 	}
-	if jsonscan.TooDeep(body) {
+	if jsonscan.TooDeep(body) || jsonscan.TooMany(body) {
 		return nil, &FieldError{}
 	}
 	err := json.Unmarshal(body, r, anyCase)
