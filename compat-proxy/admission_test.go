@@ -1,8 +1,10 @@
 package compatproxy_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -78,5 +80,49 @@ func TestSlowBodies(t *testing.T) {
 		if status, body := held[endpoint].MustEnd(t); status != http.StatusRequestTimeout || !strings.Contains(body, text) {
 			t.Errorf("%s: got %d %s, want 408 with %s", endpoint, status, body, text)
 		}
+	}
+}
+
+// TestMemoryOfSales: the large sales of one client wait for v1. They use only a part of the memory,
+// so the next one gets an error of its dialect, and a small sale is still executed.
+func TestMemoryOfSales(t *testing.T) {
+	t.Parallel()
+	s := &v1{hold: make(chan struct{}), arrived: make(chan struct{})}
+	proxy := mustProxy(t, s, nil)
+	large := strings.Replace(sale, `}}}}}`, `}},"employeeId":"`+strings.Repeat("x", 250<<10)+`"}}}`, 1)
+	busy := make(chan string, 100)
+	begin := func(sale string) {
+		t.Helper()
+		ctx, cancel := context.WithCancel(t.Context())
+		t.Cleanup(cancel)
+		go func() {
+			r := httptest.NewRequestWithContext(ctx, http.MethodPost, path, strings.NewReader(sale))
+			w := httptest.NewRecorder()
+			proxy.Config.Handler.ServeHTTP(w, r)
+			busy <- w.Body.String()
+		}()
+	}
+	t.Cleanup(func() { close(s.hold) })
+	held := 0
+	for refused := false; !refused && held < 50; {
+		begin(large)
+		select {
+		case <-s.arrived:
+			held++
+		case body := <-busy:
+			refused = true
+			if !strings.Contains(body, "E00053") {
+				t.Errorf("got %s, want E00053", body)
+			}
+		}
+	}
+	if held < 5 || held > 20 {
+		t.Errorf("got %d large sales, want a dozen", held)
+	}
+	begin(sale)
+	select {
+	case <-s.arrived:
+	case body := <-busy:
+		t.Errorf("small sale: got %s", body)
 	}
 }

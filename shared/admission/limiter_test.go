@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -119,24 +120,25 @@ func (b *body) Read(into []byte) (int, error) {
 
 func (*body) Close() error { return nil }
 
-// admit has requests that carry the identity of their header fields read their body.
+// admit has requests that carry the identity of their header fields read their body. With the field
+// Late they identify themselves after it.
 func admit(t *testing.T, c admission.Config) *unfinished {
 	t.Helper()
 	u := &unfinished{t: t, reading: make(chan struct{})}
+	read := func(w http.ResponseWriter, r *http.Request) error {
+		_, err := admission.ReadBody(w, r, 1<<20)
+		return err
+	}
 	next := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if key := r.Header.Get("Key"); key != "" {
-			err := admission.Identify(r.Context(), admission.Identity{
-				Key: key, Merchant: r.Header.Get("Merchant"),
-				Live: r.Header.Get("Live") != "", Public: r.Header.Get("Public") != "",
-			})
-			if err != nil {
+		steps := []func(http.ResponseWriter, *http.Request) error{identify, read}
+		if r.Header.Get("Late") != "" {
+			slices.Reverse(steps)
+		}
+		for _, step := range steps {
+			if err := step(w, r); err != nil {
 				w.WriteHeader(statusOf(err))
 				return
 			}
-		}
-		if _, err := admission.ReadBody(w, r, 1<<20); err != nil {
-			w.WriteHeader(statusOf(err))
-			return
 		}
 		if r.Header.Get("Hang") != "" {
 			u.hang(r)
@@ -146,6 +148,18 @@ func admit(t *testing.T, c admission.Config) *unfinished {
 	u.admitted = h
 	u.handler = httpx.RequestID(httpx.ClientAddress(secret.New("the addresses are those of clients"), h))
 	return u
+}
+
+// identify makes a request count towards the identity of its header fields, if it has one.
+func identify(_ http.ResponseWriter, r *http.Request) error {
+	key := r.Header.Get("Key")
+	if key == "" {
+		return nil
+	}
+	return admission.Identify(r.Context(), admission.Identity{
+		Key: key, Merchant: r.Header.Get("Merchant"),
+		Live: r.Header.Get("Live") != "", Public: r.Header.Get("Public") != "",
+	})
 }
 
 // hang keeps the slot of a request until its context ends.

@@ -1,10 +1,13 @@
 package providera
 
 import (
+	"context"
 	"slices"
 	"time"
 
+	"github.com/causeway-pay/causeway/compat-proxy/internal/catalogue"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
 	"github.com/causeway-pay/causeway/shared/card"
 	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -62,4 +65,10 @@ func APITexts() map[string]string {
 		texts[string(code)] = text
 	}
 	return texts
+}
+
+// Serve executes a request of a caller whose key has the scopes.
+func (h *Handler) Serve(ctx context.Context, req *wire.Request, scopes ...string) {
+	m, _ := catalogue.Find(catalogue.ProviderA, req.Method)
+	handlers[m.Name](h, ctx, call{req: req, scopes: scopes, set: setting{currency: "usd"}})
 }

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/safexml"
@@ -106,6 +107,24 @@ func TestExamplesArePlain(t *testing.T) {
 	}
 	if plain < len(examples)*9/10 {
 		t.Errorf("plain: got %d of %d examples, want nine in ten", plain, len(examples))
+	}
+}
+
+// TestOneTree is not parallel, because it counts allocations. A document that is not plain because
+// of its end costs only one tree.
+func TestOneTree(t *testing.T) {
+	body := []byte("<a>" + strings.Repeat("<b><c/></b>", 1000) + "<!-- --></a>")
+	read := func(read func([]byte) (*safexml.Element, error)) float64 {
+		return testing.AllocsPerRun(10, func() {
+			if _, err := read(body); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	one := read(safexml.Stream)
+	both := read(func(body []byte) (*safexml.Element, error) { return safexml.Parse(body, 0) })
+	if both > one+5 {
+		t.Errorf("got %v allocations, want about %v", both, one)
 	}
 }
 

@@ -83,7 +83,37 @@ func Parse(body []byte, maxBytes int) (*Element, error) {
 	if root := readPlain(body); root != nil {
 		return root, nil
 	}
+	if at := crowded(body); at >= 0 {
+		return nil, &Error{Reason: TooMany, Offset: int64(at)}
+	}
 	return stream(body)
+}
+
+// crowded returns the offset of a tag with more than MaxAttrs attributes, or -1. The decoder
+// collects all attributes of a tag, which can need twenty times the memory of the body.
+func crowded(body []byte) int {
+	const none = -1
+	tag, attrs, quote := none, 0, byte(0)
+	for i, c := range body {
+		switch {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '<':
+			tag, attrs = i, 0
+		case c == '>', tag == i-1 && (c == '!' || c == '?'): // a comment may have any signs
+			tag = none
+		case tag == none:
+		case c == '"' || c == '\'':
+			quote = c
+		case c == '=':
+			if attrs++; attrs > MaxAttrs {
+				return tag
+			}
+		}
+	}
+	return none
 }
 
 // stream reads a document by encoding/xml's tokens.

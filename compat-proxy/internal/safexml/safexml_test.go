@@ -40,6 +40,7 @@ var refused = map[string]struct {
 	"nodes":                    {"<a>" + strings.Repeat("<b/>", safexml.MaxNodes) + "</a>", safexml.TooMany},
 	"comments":                 {"<a>" + strings.Repeat("<!---->", safexml.MaxNodes) + "</a>", safexml.TooMany},
 	"attributes":               {"<a" + manyAttributes(safexml.MaxAttrs+1) + "/>", safexml.TooMany},
+	"attributes after others":  {`<b a='>"' c="'>"/>` + "<a" + manyAttributes(safexml.MaxAttrs+1), safexml.TooMany},
 	"declarations":             {nestedDeclarations(), safexml.TooMany},
 	"unbound prefix":           {"<p:a/>", safexml.Prefix},
 	"unbound attribute prefix": {`<a p:b="1"/>`, safexml.Prefix},
@@ -113,6 +114,21 @@ func TestLimit(t *testing.T) {
 	var refusal *safexml.Error
 	if !errors.As(err, &refusal) || refusal.Reason != safexml.TooLarge {
 		t.Errorf("got %v, want too large", err)
+	}
+}
+
+// TestSignsOfAttributes: equals signs outside tags, and inside values, are no attributes.
+func TestSignsOfAttributes(t *testing.T) {
+	t.Parallel()
+	signs := strings.Repeat("=", safexml.MaxAttrs+1)
+	for _, body := range []string{
+		"<a>" + signs + "</a>", "<!--" + signs + "--><a/>", `<a b="` + signs + `"/>`, `<a b='">` + signs + `'/>`,
+		"<a>it's<b/>" + signs + "</a><!-- '" + signs + "-->", "<a><![CDATA[" + signs + "]]></a>",
+		"<a" + manyAttributes(safexml.MaxAttrs) + "/>",
+	} {
+		if _, err := safexml.Parse([]byte(body), 0); err != nil {
+			t.Errorf("%s: %v", body, err)
+		}
 	}
 }
 

@@ -100,6 +100,8 @@ func TestBadBodies(t *testing.T) {
 		{"33 levels", deep(33), invalid("invalid_json", ""), nil},
 		{"32 levels", deep(32), invalid("unknown_field", "x"), nil},
 		{"a bomb of brackets", strings.Repeat("[", 200_000), invalid("invalid_json", ""), nil},
+		{"too many items", create(1, `,"order":{"line_items":[{}`+strings.Repeat(",{}", 5000)+`]}`), invalid("invalid_json", ""), nil},
+		{"101 items", create(1, `,"order":{"line_items":[{}`+strings.Repeat(",{}", 100)+`]}`), invalid("invalid_value", "order.line_items"), nil},
 		{"a field twice", create(1, `,"amount":2`), invalid("duplicate_field", "amount"), nil},
 		{"a nested field twice", create(1, `,"metadata":{"a":"1","a":"2"}`), invalid("duplicate_field", "metadata.a"), nil},
 		{"256 KiB and one byte", create(1, "") + strings.Repeat(" ", 256<<10+1-len(create(1, ""))), tooLarge(), nil},

@@ -177,6 +177,7 @@ func TestRegisterRefuses(t *testing.T) {
 	for body, want := range map[string][2]string{
 		`{}`:                             {"missing_field", "jwk"},
 		`{"jwk":{"kty":"oct","k":"AQ"}}`: {"invalid_value", "jwk.k"},
+		`{"jwk":{"b":[0` + strings.Repeat(",0", 10_000) + "]}}":                             {"invalid_json", ""},
 		`{"jwk":` + strings.Repeat(`{"b":`, 32) + "1" + strings.Repeat(`,"a":1}`, 32) + "}": {"invalid_json", ""},
 		`{"jwk":{"kty":"EC","crv":"P-521"}}`:                                                {"invalid_value", "jwk.crv"},
 		`{"jwk":"x"}`:                                                                       {"invalid_value", "jwk"},

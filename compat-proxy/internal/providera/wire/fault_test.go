@@ -78,6 +78,10 @@ var structureFaults = map[string]struct{ body, want string }{
 		sale("<userFields>" + strings.Repeat("<userField/>", 21) + "</userFields>"),
 		"The element " + in("userFields") + " has invalid child element " + in("userField") + ".",
 	},
+	"too many settings": {
+		sale("<transactionSettings>" + strings.Repeat("<setting/>", 51) + "</transactionSettings>"),
+		"The element " + in("transactionSettings") + " has invalid child element " + in("setting") + ".",
+	},
 	"foreign namespace": {
 		sale(`<amount xmlns="urn:x">1</amount>`),
 		"The element " + in("transactionRequest") + " has invalid child element 'amount' in namespace 'urn:x'." +

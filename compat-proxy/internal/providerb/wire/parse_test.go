@@ -126,6 +126,7 @@ func TestParseRefuses(t *testing.T) {
 		},
 		{"Deep", `{"a":` + strings.Repeat("[", 40) + strings.Repeat("]", 40) + `}`, ""},
 		{"DeepWithStrings", `{"a\"[":"]]]]\\","b":` + strings.Repeat(`{"]":`, 40) + "1" + strings.Repeat("}", 40) + `}`, ""},
+		{"TooManyItems", `{"orderInformation":{"lineItems":[{}` + strings.Repeat(",{}", 5000) + `]}}`, ""},
 		{"InvalidUTF8", "{\"a\":\"\xff\"}", ""},
 	}
 	for _, tt := range tests {

@@ -1,0 +1,33 @@
+package rpc_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/rpc"
+)
+
+// TestLongBatches is not parallel, because it measures memory. A batch is refused before its calls
+// take memory.
+func TestLongBatches(t *testing.T) {
+	h := &rpc.Handler{MaxBytes: 256 << 10}
+	for calls, want := range map[int]string{17: "Send 1 to 16", 10_000: "Send 1 to 16", 131_000: "more than 10000 values"} {
+		body := "[0" + strings.Repeat(",0", calls-1) + "]"
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(body))
+		w := httptest.NewRecorder()
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		h.ServeHTTP(w, r)
+		runtime.ReadMemStats(&after)
+		if got := w.Body.String(); !strings.Contains(got, want) {
+			t.Errorf("%d calls: got %s, want %q", calls, got, want)
+		}
+		// The body is read in buffers of growing size.
+		if used, most := after.TotalAlloc-before.TotalAlloc, uint64(3*len(body)+64<<10); used > most {
+			t.Errorf("%d calls: got %d KiB, want at most %d KiB", calls, used>>10, most>>10)
+		}
+	}
+}
