@@ -101,13 +101,13 @@ func TestTooMany(t *testing.T) {
 	const most = jsonscan.MaxValues
 	for text, want := range map[string]bool{
 		"": false, `{}`: false,
-		"[0" + strings.Repeat(",0", most-1) + "]":                           false,
-		"[0" + strings.Repeat(",0", most) + "]":                             true,
-		"[{}" + strings.Repeat(",{}", most/2) + "]":                         true,
-		`{"a":0` + strings.Repeat(`,"b":0`, most) + "}":                     true,
-		`["` + strings.Repeat(",", most) + `"]`:                             false,
-		`["\"` + strings.Repeat(",{[", most) + `"]`:                         false,
-		strings.Repeat("[", most) + "[" + strings.Repeat("]", most) + "]":   true,
+		"[0" + strings.Repeat(",0", most-1) + "]":                                                                   false,
+		"[0" + strings.Repeat(",0", most) + "]":                                                                     true,
+		"[{}" + strings.Repeat(",{}", most/2) + "]":                                                                 true,
+		`{"a":0` + strings.Repeat(`,"b":0`, most) + "}":                                                             true,
+		`["` + strings.Repeat(",", most) + `"]`:                                                                     false,
+		`["\"` + strings.Repeat(",{[", most) + `"]`:                                                                 false,
+		strings.Repeat("[", most) + "[" + strings.Repeat("]", most) + "]":                                           true,
 		`{"line_items":[` + strings.Repeat(`{"a":1,"b":2,"c":3,"d":4,"e":5,"f":6,"g":7,"h":8,"i":9},`, 999) + `0]}`: false,
 	} {
 		if got := jsonscan.TooMany([]byte(text)); got != want {
