@@ -53,7 +53,7 @@ func TestMemoryOfElements(t *testing.T) {
 		strings.Repeat("text", elements):   elements * 3 * 4,
 		strings.Repeat("<<<<<<", elements): elements*3*6 + 5<<18, // the most for elements
 	} {
-		for memory, want := range map[int64]int{3 * bytes: 1, 2*bytes - 2: 0} { // a client may hold half of the rest
+		for memory, want := range map[int64]int{2*bytes - 1: 1, 2*bytes - 2: 0} { // a client may hold half of the rest
 			held, _, _ := admit(t, admission.Config{Memory: memory}).fillBodies(text, "127.0.0.2")
 			if held != want {
 				t.Errorf("%.6s of %d: got %d requests, want %d", text, memory, held, want)

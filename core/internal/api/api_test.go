@@ -28,6 +28,7 @@ type scripted struct {
 	*coretest.Service
 	url    string
 	client *http.Client
+	body   string // of a payment by serve
 }
 
 func setupScripted(t *testing.T) *scripted {
@@ -36,7 +37,8 @@ func setupScripted(t *testing.T) *scripted {
 	server := httptest.NewServer(s.API)
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	t.Cleanup(func() { transport.CloseIdleConnections(); server.Close() })
-	return &scripted{s, server.URL, &http.Client{Transport: coretest.NewContract(t, transport)}}
+	client := &http.Client{Transport: coretest.NewContract(t, transport)}
+	return &scripted{s, server.URL, client, `{"amount":1,"currency":"usd","payment_method":"card"}`}
 }
 
 // post sends a body under an idempotency key and returns the status, the body and the header of the
@@ -154,6 +156,25 @@ func TestHangingTestModeStopsNoLiveMode(t *testing.T) {
 	h.end(t)
 }
 
+// TestMemoryOfPayments: the largest payments of one merchant hang at the acquirer. They use only a
+// part of the memory, so another merchant is served.
+func TestMemoryOfPayments(t *testing.T) {
+	t.Parallel()
+	b := setupScripted(t)
+	item := `{"name":"a","quantity":"1","unit_price":"1","description":"` + strings.Repeat(",", 1000) + `"}`
+	b.body = `{"amount":1,"currency":"usd","payment_method":"card","order":{"line_items":[` + item +
+		strings.Repeat(","+item, 99) + `]}}`
+	h := b.hang()
+	held, w := h.fill(t, b.Key)
+	if held < 20 || held > 40 || w.Code != 429 { // 48 MiB of 1.5 MiB each
+		t.Errorf("payments under way: got %d and then %d, want about 30 and 429", held, w.Code)
+	}
+	if other, _ := h.fill(t, b.mustKey(t, payment.Tenant{Merchant: b.mustMerchant(t)})); other == 0 {
+		t.Error("no payment of another merchant is served")
+	}
+	h.end(t)
+}
+
 // hanging is payments that wait for the acquirer.
 type hanging struct {
 	*scripted
@@ -202,7 +223,7 @@ func (b *scripted) serve(t *testing.T, method, key, idempotencyKey string) *http
 	t.Helper()
 	body := ""
 	if method == http.MethodPost {
-		body = `{"amount":1,"currency":"usd","payment_method":"card"}`
+		body = b.body
 	}
 	w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), method, "/v1/transactions", strings.NewReader(body))
 	r.Header = http.Header{"Authorization": {"Bearer " + key}, "Content-Type": {"application/json"}}
