@@ -73,7 +73,7 @@ func TestMemoryOfAMerchant(t *testing.T) {
 	if held != 3 || status != http.StatusTooManyRequests {
 		t.Errorf("got %d requests and %d, want 3 and 429", held, status)
 	}
-	if held, _, _ := u.fillBodies(text, "127.0.0.2"); held != 2 { // half of what is free, less one
+	if held, _, _ := u.fillBodies(text, "127.0.0.2"); held != 2 { // half of the rest
 		t.Errorf("address: got %d requests, want 2", held)
 	}
 	stop()

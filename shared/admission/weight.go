@@ -3,8 +3,8 @@ package admission
 import "bytes"
 
 const (
-	// copies is how many times a program holds the bytes of a body: as they arrived, as the strings of
-	// its decoded values, and in the request that it makes of them.
+	// copies is how many times a program holds the bytes of a body. They are the body, the strings of
+	// its decoded values, and the request that it makes of them.
 	copies = 3
 	// perElement and perValue are how many bytes an XML element and a JSON value need besides their
 	// texts. The largest are the element trees of provider-a, of 200 bytes each.

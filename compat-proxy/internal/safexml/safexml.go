@@ -10,7 +10,7 @@ import (
 
 // The fixed limits of every document. MaxNodes counts elements, attributes,
 // namespace declarations, comments and runs of text. The largest legal document of provider-a has
-// 3,000 nodes, with a run of white space beside each element.
+// 3,000 nodes, with a run of white space after each element.
 const (
 	MaxDepth = 32
 	MaxNodes = 4_000
