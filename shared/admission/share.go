@@ -107,8 +107,9 @@ type pool struct {
 	held  map[subject]int64 // guarded by mu; without zeros
 }
 
-// newSlots returns a pool of slots, or of the memory for complete bodies. A subject holds at most its part of the free slots. A fixed
-// share would have to be small, because a few merchants could otherwise hold all slots.
+// newSlots returns a pool of slots, or of the memory for complete bodies. A subject holds at most
+// its part of the free slots. A fixed share would have to be small, because a few merchants could
+// otherwise hold all slots.
 func newSlots(most int64) *pool {
 	return &pool{most: most, share: partOfFree, over: ErrTooMany, held: map[subject]int64{}}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
 )
 
-// TestLargestDocuments: a document with each element of the schema as often as it is legal stays
-// below the bound of nodes, with white space between its elements.
+// TestLargestDocuments: a document has each element of the schema as often as is legal, and white
+// space between its elements. It stays below the bound of nodes.
 func TestLargestDocuments(t *testing.T) {
 	t.Parallel()
 	for _, name := range wire.Methods() {
