@@ -122,7 +122,8 @@ func (r *Recovery) sweep(ctx context.Context, now time.Time) error {
 	return r.e.Store.RemoveEndedAttempts(ctx)
 }
 
-// try makes one attempt at a step. errSkipped if the step has ended, or another core is trying it.
+// try makes one attempt at a step. It returns errSkipped if the step has ended, or another core is
+// trying it.
 func (r *Recovery) try(ctx context.Context, t task) error {
 	patience := Patience
 	if r.e.Cluster == nil {

@@ -72,8 +72,8 @@ func (tx *Tx) addKey(k *payment.APIKey, old int64, hash []byte) error {
 }
 
 // forgetKey removes the tenant's oldest ended key, except the key old, if payment.MaxStoredKeys
-// keys are stored. The audit records and the events of a removed key remain. ErrTooManyKeys if no
-// other key has ended.
+// keys are stored. The audit records and the events of a removed key remain. It returns
+// ErrTooManyKeys if no other key has ended.
 func (tx *Tx) forgetKey(tenant payment.Tenant, old int64) error {
 	row, err := tx.row(countStoredKeys, tenant.Merchant, tenant.Live, payment.MaxStoredKeys)
 	if err != nil {
@@ -90,9 +90,9 @@ func (tx *Tx) forgetKey(tenant payment.Tenant, old int64) error {
 }
 
 // RollKey replaces the active key old by next, which requests find by hash. old expires at a time,
-// unless it expires earlier. ErrConflict if old is not active, ErrDuplicate if the id of next is
-// taken, ErrTooManyKeys if payment.MaxStoredKeys keys are stored and none has ended. Nothing is
-// changed then.
+// unless it expires earlier. It returns ErrConflict if old is not active, ErrDuplicate if the id of
+// next is taken, ErrTooManyKeys if payment.MaxStoredKeys keys are stored and none has ended.
+// Nothing is changed then.
 func (tx *Tx) RollKey(old int64, until time.Time, next *payment.APIKey, hash []byte) error {
 	return tx.whole(func() error {
 		err := tx.change(replaceKey,

@@ -23,7 +23,7 @@ var (
 )
 
 // InsertBroadcast inserts a broadcast to all merchants that exist now, and fills in Until and
-// CreatedAt. ErrDuplicate if a broadcast of this type and name exists.
+// CreatedAt. It returns ErrDuplicate if a broadcast of this type and name exists.
 func (tx *Tx) InsertBroadcast(b *payment.Broadcast) error {
 	row, err := tx.row(selectNewestMerchantID)
 	if err != nil {
@@ -46,8 +46,8 @@ func (tx *Tx) Broadcast(kind, name string) (*payment.Broadcast, error) {
 }
 
 // MoveBroadcast stores place, the last processed merchant, and adds to the count of recipients.
-// After the last merchant it finishes the broadcast, unless that failed for a merchant. ErrConflict
-// if the stored place is not b.Place: another core has moved it.
+// After the last merchant it finishes the broadcast, unless that failed for a merchant. It returns
+// ErrConflict if the stored place is not b.Place: another core has moved it.
 func (tx *Tx) MoveBroadcast(b *payment.Broadcast, place, recipients int64) error {
 	return tx.change(moveBroadcast, place, recipients, toMillis(tx.Now), b.Type, b.Name, b.Place)
 }
@@ -57,8 +57,8 @@ func (tx *Tx) FailBroadcast(b *payment.Broadcast, merchant int64, due time.Time)
 	return tx.exec(saveBroadcastFailure, b.Type, b.Name, merchant, toMillis(due))
 }
 
-// MendBroadcast removes the failure of a broadcast for a merchant that now has its events.
-// ErrConflict if there is none.
+// MendBroadcast removes the failure of a broadcast for a merchant that now has its events. It
+// returns ErrConflict if there is none.
 func (tx *Tx) MendBroadcast(b *payment.Broadcast, merchant int64) error {
 	return tx.change(deleteBroadcastFailure, b.Type, b.Name, merchant)
 }

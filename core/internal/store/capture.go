@@ -28,9 +28,9 @@ func (tx *Tx) InsertCapture(c *payment.Capture) error {
 }
 
 // BeginCapture writes the intent of a capture and makes it the transaction's step in progress. If
-// c.Amount is 0, it fills in the remaining amount. ErrConflict if the amount cannot be captured, or
-// the transaction has payment.MaxCaptures captures. ErrDuplicate if the id is taken. Nothing is
-// changed then.
+// c.Amount is 0, it fills in the remaining amount. It returns ErrConflict if the amount cannot be
+// captured, or the transaction has payment.MaxCaptures captures. It returns ErrDuplicate if the id
+// is taken. Nothing is changed then.
 func (tx *Tx) BeginCapture(c *payment.Capture) error {
 	return tx.whole(func() error { return tx.beginCapture(c) })
 }
@@ -56,8 +56,8 @@ func (tx *Tx) beginCapture(c *payment.Capture) error {
 
 // EndCapture writes the outcome of a pending capture: c.State, FailureCode and FailureMessage. A
 // capture that failed as payment.AcquirerUnavailable does not count towards payment.MaxCaptures: a
-// client that retries while the acquirer is down must not lose the payment. ErrConflict if the
-// capture is not pending.
+// client that retries while the acquirer is down must not lose the payment. It returns ErrConflict
+// if the capture is not pending.
 func (tx *Tx) EndCapture(c *payment.Capture) error {
 	taken := int64(0)
 	if c.State == payment.StepSucceeded {

@@ -34,8 +34,8 @@ func (db *DB) CodeKeys(ctx context.Context) ([]payment.CodeKey, error) {
 	return collect(ctx, db, selectCodeKeys, scanCodeKey)
 }
 
-// InsertCodeKey inserts the key that encrypts security codes from now on. ErrKeyRetired if the
-// vault's key that encrypted it is retired: encrypt it again.
+// InsertCodeKey inserts the key that encrypts security codes from now on. It returns ErrKeyRetired
+// if the vault's key that encrypted it is retired: encrypt it again.
 func (tx *Tx) InsertCodeKey(k payment.CodeKey) error {
 	if err := tx.current(k.Vault); err != nil {
 		return err
@@ -49,8 +49,8 @@ func (tx *Tx) ResealCodeKey(old uint32, k payment.CodeKey) error {
 	return tx.exec(resealCodeKey, k.Vault, k.Sealed, k.ID, old)
 }
 
-// insertCode inserts the security code of a token, if there is one. ErrCodeKeyGone if the key of
-// the code was destroyed.
+// insertCode inserts the security code of a token, if there is one. It returns ErrCodeKeyGone if
+// the key of the code was destroyed.
 func (tx *Tx) insertCode(token int64, c payment.SealedCode) error {
 	if len(c.Text) == 0 {
 		return nil

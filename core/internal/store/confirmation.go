@@ -24,8 +24,8 @@ var (
 )
 
 // InsertUnconfirmed inserts a payment that waits for its confirmation, for payment.ConfirmWithin.
-// The test clock of the merchant measures the wait of a test payment. ErrDuplicate if the id is
-// taken.
+// The test clock of the merchant measures the wait of a test payment. It returns ErrDuplicate if
+// the id is taken.
 func (tx *Tx) InsertUnconfirmed(t *payment.Transaction) error {
 	err := tx.insert(insertUnconfirmed,
 		t.ID, t.Tenant.Merchant, t.Tenant.Live, t.AutoCapture, t.Amount, t.Currency, t.PaymentMethod,
@@ -67,8 +67,8 @@ func (db *DB) CorrectUnconfirmed(ctx context.Context) error {
 	return nil
 }
 
-// LapseTransaction cancels a payment that was not confirmed in time, with the result r. ErrConflict
-// if it does not wait for a confirmation, or is not the tenant's.
+// LapseTransaction cancels a payment that was not confirmed in time, with the result r. It returns
+// ErrConflict if it does not wait for a confirmation, or is not the tenant's.
 func (tx *Tx) LapseTransaction(tenant payment.Tenant, id int64, r *payment.Result) error {
 	result, err := encodeResult(r)
 	if err != nil {
@@ -86,7 +86,7 @@ func (tx *Tx) CountRefusedConfirmation(tenant payment.Tenant, id int64) error {
 }
 
 // BeginConfirmation writes the intent of attempt t.Attempt to confirm the waiting payment t.ID. It
-// stores the payment source, t.PaymentMethod and t.Details, and the client, t.Confirmer.
+// stores the payment source, t.PaymentMethod and t.Details, and the client, t.Confirmer. It returns
 // ErrConflict if the payment does not wait for that attempt, or is not the tenant's.
 func (tx *Tx) BeginConfirmation(t *payment.Transaction) error {
 	return tx.change(beginConfirmation,
@@ -96,7 +96,8 @@ func (tx *Tx) BeginConfirmation(t *payment.Transaction) error {
 
 // WithdrawConfirmation deletes the intent of a confirmation that the acquirer never received and
 // never will. The payment waits for the next attempt, as before this one, and has no link to the
-// customer whose source was confirmed. ErrConflict if this attempt has an outcome already.
+// customer whose source was confirmed. It returns ErrConflict if this attempt has an outcome
+// already.
 func (tx *Tx) WithdrawConfirmation(t *payment.Transaction) error {
 	if err := tx.exec(unlinkConfirmation, t.ID, t.Attempt, termCustomer); err != nil {
 		return err
@@ -105,9 +106,9 @@ func (tx *Tx) WithdrawConfirmation(t *payment.Transaction) error {
 		toMillis(tx.Now), t.ID, t.Attempt)
 }
 
-// CancelTransaction cancels, for a client, a payment that waits for its confirmation. ErrConflict
-// if it does not wait, is not the tenant's, or has another version than expected. A nil expected
-// matches each version.
+// CancelTransaction cancels, for a client, a payment that waits for its confirmation. It returns
+// ErrConflict if it does not wait, is not the tenant's, or has another version than expected. A nil
+// expected matches each version.
 func (tx *Tx) CancelTransaction(tenant payment.Tenant, id int64, expected *int64, by payment.Client) error {
 	return tx.change(cancelTransaction,
 		toMillis(tx.Now), by.APIKey, by.Address, id, tenant.Merchant, tenant.Live, nullable(expected))

@@ -21,7 +21,7 @@ var (
 	listCustomersByReferenceAndEmail = declareList("listCustomersByReferenceAndEmail")
 )
 
-// InsertCustomer inserts a customer as version 1. ErrDuplicate if the id is taken.
+// InsertCustomer inserts a customer as version 1. It returns ErrDuplicate if the id is taken.
 func (tx *Tx) InsertCustomer(c *payment.Customer) error {
 	c.Version, c.CreatedAt, c.UpdatedAt = 1, tx.Now, tx.Now
 	return tx.insert(insertCustomer,
@@ -30,15 +30,15 @@ func (tx *Tx) InsertCustomer(c *payment.Customer) error {
 }
 
 // UpdateCustomer writes c.Details and c.Default as the next version. The command must have locked
-// the customer by CustomerForUpdate. ErrConflict if there is no such customer.
+// the customer by CustomerForUpdate. It returns ErrConflict if there is no such customer.
 func (tx *Tx) UpdateCustomer(c *payment.Customer) error {
 	c.Version, c.UpdatedAt = c.Version+1, tx.Now
 	return tx.change(updateCustomer,
 		string(c.Details), c.Default, c.Version, toMillis(c.UpdatedAt), c.ID, c.Tenant.Merchant, c.Tenant.Live)
 }
 
-// DeleteCustomer removes the data of a customer and hides it, as its last version. ErrConflict if
-// there is no such customer, or it has another version than c.
+// DeleteCustomer removes the data of a customer and hides it, as its last version. It returns
+// ErrConflict if there is no such customer, or it has another version than c.
 func (tx *Tx) DeleteCustomer(c *payment.Customer) error {
 	c.Details, c.Default, c.Version, c.UpdatedAt = []byte("{}"), 0, c.Version+1, tx.Now
 	return tx.change(deleteCustomer,

@@ -32,7 +32,7 @@ var (
 )
 
 // InsertDelivery inserts a delivery that is due immediately and returns its new id. After the
-// commit it wakes the deliverer. ErrDuplicate if four new ids in a row are taken.
+// commit it wakes the deliverer. It returns ErrDuplicate if four new ids in a row are taken.
 func (tx *Tx) InsertDelivery(event, endpoint int64) (int64, error) {
 	d := &payment.Delivery{Event: event, Endpoint: endpoint}
 	err := tx.insertDeliveries([]*payment.Delivery{d})
@@ -202,7 +202,7 @@ func (tx *Tx) EndAttempts(ends []AttemptEnd) (written []bool, err error) {
 	return written, nil
 }
 
-// EndAttempt is EndAttempts for one attempt. ErrConflict if the result is not written.
+// EndAttempt is EndAttempts for one attempt. It returns ErrConflict if the result is not written.
 func (tx *Tx) EndAttempt(l Lease, a payment.DeliveryAttempt, status payment.DeliveryStatus, due time.Time) error {
 	written, err := tx.EndAttempts([]AttemptEnd{{l, a, status, due}})
 	if err == nil && !written[0] {

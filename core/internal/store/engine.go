@@ -47,8 +47,8 @@ type Engine interface {
 	Verify(ctx context.Context) error
 	// Confirm returns once all rows that were read before the call are durable.
 	Confirm(ctx context.Context) error
-	// Scrub removes the bytes of deleted security codes and of their keys from the files. ErrBusy
-	// if a read prevents that.
+	// Scrub removes the bytes of deleted security codes and of their keys from the files. It returns
+	// ErrBusy if a read prevents that.
 	Scrub(ctx context.Context) error
 	// MakePartitions makes the partitions for rows of a time and later. A row that finds no
 	// partition is accepted, too.
@@ -72,7 +72,7 @@ type Engine interface {
 	// Forget removes a process that ended long ago.
 	Forget(ctx context.Context, process int64) error
 	// Hold locks thing, a name, against all other processes until release is called or this process
-	// dies. ErrHeld if another process holds it.
+	// dies. It returns ErrHeld if another process holds it.
 	Hold(ctx context.Context, thing string) (release func() error, err error)
 
 	// Observe calls fn after each commit from now on. fn must not block.
@@ -92,7 +92,7 @@ type Engine interface {
 // Scanner is a row.
 type Scanner interface {
 	// Scan stores the columns where the pointers point: integers (0 and 1 also as bools), texts and
-	// bytes. sql.ErrNoRows if there is no row.
+	// bytes. It returns sql.ErrNoRows if there is no row.
 	Scan(dest ...any) error
 }
 
@@ -116,9 +116,9 @@ type Session interface {
 	Row(s *Statement, args ...any) (Scanner, error)
 	// Each runs a query and calls scan for every row.
 	Each(s *Statement, scan func(Scanner) error, args ...any) error
-	// LockRow locks the row of a query against changes by other commands until the command ends.
-	// sql.ErrNoRows if there is no row. It does nothing in an engine that runs one command at a
-	// time.
+	// LockRow locks the row of a query against changes by other commands until the command ends. It
+	// returns sql.ErrNoRows if there is no row. It does nothing in an engine that runs one command at
+	// a time.
 	LockRow(s *Statement, args ...any) error
 	// BeginPayment writes an intent as part of the command tx, which this session runs.
 	BeginPayment(tx *Tx, i *Intent) (Claim, error)

@@ -53,8 +53,8 @@ func (tx *Tx) EraseCustomer(c *payment.Customer, erase eraseFunc) error {
 	return tx.exec(insertCustomerErasure, c.ID, c.Tenant.Merchant, c.Tenant.Live, toMillis(tx.Now), eventsDue)
 }
 
-// UnannouncedDeletion returns a deleted customer and locks its deletion. payment.ErrNotFound if the
-// events of the deletion are written.
+// UnannouncedDeletion returns a deleted customer and locks its deletion. It returns
+// payment.ErrNotFound if the events of the deletion are written.
 func (tx *Tx) UnannouncedDeletion(customer int64) (*payment.Customer, error) {
 	row, err := tx.row(lockUnannouncedDeletion, customer)
 	if err == nil {

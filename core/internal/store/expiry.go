@@ -63,8 +63,8 @@ func scanLapsed(row Scanner) (Lapsed, error) {
 	return l, nil
 }
 
-// ExpireTransaction ends an authorization: the captured amount stays, and the rest is released.
-// ErrConflict if nothing is authorized, or a step waits for the acquirer.
+// ExpireTransaction ends an authorization: the captured amount stays, and the rest is released. It
+// returns ErrConflict if nothing is authorized, or a step waits for the acquirer.
 func (tx *Tx) ExpireTransaction(tenant payment.Tenant, id int64) error {
 	return tx.change(expireTransaction,
 		toMillis(tx.Now), id, tenant.Merchant, tenant.Live)

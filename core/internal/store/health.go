@@ -66,8 +66,8 @@ func (h *health) noteFailure(err error) {
 }
 
 // PingWriter returns nil if the writer has committed within the last second. Otherwise it returns
-// the result of a probe, a small write. All calls within a second share one probe. ErrStalled if
-// the probe takes too long.
+// the result of a probe, a small write. All calls within a second share one probe. It returns
+// ErrStalled if the probe takes too long.
 func (db *DB) PingWriter(ctx context.Context) error {
 	h, now := &db.health, db.clock.Now()
 	if age := now.Sub(time.UnixMilli(h.wroteAt.Load())); !h.failed.Load() && age >= 0 && age < healthTime {
@@ -88,7 +88,8 @@ func (db *DB) PingWriter(ctx context.Context) error {
 	return p.result(ctx)
 }
 
-// result waits for a probe and returns its error. ErrStalled if the probe takes too long.
+// result waits for a probe and returns its error. It returns ErrStalled if the probe takes too
+// long.
 func (p *probe) result(ctx context.Context) error {
 	select {
 	case <-p.ended:

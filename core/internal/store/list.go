@@ -61,8 +61,8 @@ func (s *slowLists) has(k listKind) bool {
 }
 
 // list returns one page of a tenant's list. The zero tenant is for operators. args are the
-// arguments of the statement without the cursor and the limit. payment.ErrListTimeout if it takes
-// longer than listTime.
+// arguments of the statement without the cursor and the limit. It returns payment.ErrListTimeout if
+// it takes longer than listTime.
 func list[T any](
 	ctx context.Context, db *DB, tenant payment.Tenant, of pages, p payment.Page,
 	scan func(Scanner) (T, error), args ...any,

@@ -21,9 +21,9 @@ var (
 	listMethods              = declareList("listMethods")
 )
 
-// InsertMethod attaches a payment method to its customer. ErrDuplicate if the id is taken,
-// ErrConflict if the customer has payment.MaxMethods already. ErrKeyRetired if the vault's key that
-// encrypted it is retired.
+// InsertMethod attaches a payment method to its customer. It returns ErrDuplicate if the id is
+// taken, ErrConflict if the customer has payment.MaxMethods already. It returns ErrKeyRetired if
+// the vault's key that encrypted it is retired.
 func (tx *Tx) InsertMethod(m *payment.Method) error {
 	if err := tx.current(m.Sealed.Key); err != nil {
 		return err
@@ -45,7 +45,7 @@ func (tx *Tx) InsertMethod(m *payment.Method) error {
 }
 
 // DetachMethod detaches a payment method from its customer. It removes the number and the personal
-// data of the row; m keeps the latter. ErrConflict if it is not attached.
+// data of the row; m keeps the latter. It returns ErrConflict if it is not attached.
 func (tx *Tx) DetachMethod(m *payment.Method) error {
 	m.DetachedAt, m.Sealed.Number = tx.Now, nil
 	// Overwrite the bytes first: see wipeTokens.

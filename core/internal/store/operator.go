@@ -20,7 +20,8 @@ var (
 	shareOperator        = declare("shareOperator")
 )
 
-// InsertOperator inserts an operator token and fills in CreatedAt. ErrDuplicate if the id is taken.
+// InsertOperator inserts an operator token and fills in CreatedAt. It returns ErrDuplicate if the
+// id is taken.
 func (tx *Tx) InsertOperator(o *payment.OperatorToken, hash []byte) error {
 	o.CreatedAt = tx.Now
 	return tx.insert(insertOperator,

@@ -49,7 +49,7 @@ type paymentErasure struct {
 // erasePayment erases, in the command's commit, the personal data of a transaction and of its
 // captures and refunds, and its link to a customer. Of many captures and refunds it erases a page
 // and queues the others: see eraser.parts. The customer keeps the time of the payment. It does not
-// change an unfinished transaction: was.open reports that. ErrNotFound if there is none.
+// change an unfinished transaction: was.open reports that. It returns ErrNotFound if there is none.
 func (tx *Tx) erasePayment(n int64, now time.Time, erase eraseFunc) (erased int64, was paymentErasure, err error) {
 	row, err := tx.row(lockPaymentErasure, n, id.At(now.Add(-payment.LeastKeepPersonal)), lateChange.Milliseconds())
 	if err != nil {

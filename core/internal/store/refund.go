@@ -25,9 +25,9 @@ var (
 )
 
 // BeginRefund writes the intent of a refund, reserves its amount and fills in the transaction's
-// currency. A refund without a capture gets the transaction's capture if that has only one.
-// ErrConflict if the amount cannot be refunded, ErrDuplicate if the id is taken. Nothing is changed
-// then.
+// currency. A refund without a capture gets the transaction's capture if that has only one. It
+// returns ErrConflict if the amount cannot be refunded, ErrDuplicate if the id is taken. Nothing is
+// changed then.
 func (tx *Tx) BeginRefund(r *payment.Refund) error {
 	return tx.whole(func() error { return tx.beginRefund(r) })
 }
@@ -73,8 +73,8 @@ func (tx *Tx) reserveOfCapture(r *payment.Refund) error {
 		r.Amount, r.Capture, r.Transaction)
 }
 
-// InsertCredit inserts the intent of a refund that belongs to no transaction. ErrDuplicate if the
-// id is taken.
+// InsertCredit inserts the intent of a refund that belongs to no transaction. It returns
+// ErrDuplicate if the id is taken.
 func (tx *Tx) InsertCredit(r *payment.Refund) error {
 	r.State, r.CreatedAt, r.UpdatedAt = payment.StepPending, tx.Now, tx.Now
 	return tx.insert(insertCredit,
@@ -82,8 +82,8 @@ func (tx *Tx) InsertCredit(r *payment.Refund) error {
 		toMillis(r.CreatedAt), toMillis(r.UpdatedAt), tx.db.process, r.Client.APIKey, r.Client.Address)
 }
 
-// EndRefund writes the outcome of a pending refund: r.State, FailureCode and FailureMessage.
-// ErrConflict if the refund is not pending.
+// EndRefund writes the outcome of a pending refund: r.State, FailureCode and FailureMessage. It
+// returns ErrConflict if the refund is not pending.
 func (tx *Tx) EndRefund(r *payment.Refund) error {
 	err := tx.change(endRefund,
 		string(r.State), r.FailureCode, r.FailureMessage, toMillis(tx.Now), r.ID)

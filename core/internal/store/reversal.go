@@ -27,8 +27,8 @@ func (tx *Tx) InsertReversal(r *payment.Reversal) error {
 		r.Currency, r.Captured, r.Held, r.Asked, toMillis(r.Since), toMillis(r.DueAt), r.Claim)
 }
 
-// PostponeReversal stores the state of r and when it is due next. ErrConflict if another command
-// changed or ended it meanwhile.
+// PostponeReversal stores the state of r and when it is due next. It returns ErrConflict if another
+// command changed or ended it meanwhile.
 func (tx *Tx) PostponeReversal(r *payment.Reversal) error {
 	return tx.change(postponeReversal,
 		r.Held, r.Requested, r.Asked, r.Refused, r.Looks, toMillis(r.Since), toMillis(r.DueAt), r.ID, r.Version)
@@ -49,8 +49,8 @@ func (tx *Tx) ReleaseRequested(s payment.StepID) (exists, requested bool, err er
 	return err == nil, n == 1, err
 }
 
-// EndReversal removes r, because the step has no effect that is not recorded. ErrConflict if
-// another command changed or ended it meanwhile.
+// EndReversal removes r, because the step has no effect that is not recorded. It returns
+// ErrConflict if another command changed or ended it meanwhile.
 func (tx *Tx) EndReversal(r *payment.Reversal) error {
 	return tx.change(endReversal, r.ID, r.Version)
 }

@@ -39,12 +39,13 @@ func (db *DB) SecretChanged(ctx context.Context, name string) (time.Time, error)
 	return fromMillis(at), nil
 }
 
-// InsertSecret inserts an encrypted secret. ErrDuplicate if one of that name exists.
+// InsertSecret inserts an encrypted secret. It returns ErrDuplicate if one of that name exists.
 func (tx *Tx) InsertSecret(name string, sealed []byte) error {
 	return tx.insert(insertSecret, name, sealed, toMillis(tx.Now))
 }
 
-// ReplaceSecret replaces the value was of a secret. ErrConflict if the secret has another value.
+// ReplaceSecret replaces the value was of a secret. It returns ErrConflict if the secret has
+// another value.
 func (tx *Tx) ReplaceSecret(name string, was, sealed []byte) error {
 	return tx.change(replaceSecret,
 		sealed, toMillis(tx.Now), name, was)

@@ -114,8 +114,8 @@ func (tx *Tx) correctCapture(tenant payment.Tenant, u Unsettled, bound int64) er
 }
 
 // SettleThrough settles a transaction's captures up to a cut-off. whole reports that no capture of
-// it is left unsettled, which changes the transaction's version. ErrConflict if there is nothing to
-// settle, or a void waits for the acquirer.
+// it is left unsettled, which changes the transaction's version. It returns ErrConflict if there is
+// nothing to settle, or a void waits for the acquirer.
 func (tx *Tx) SettleThrough(tenant payment.Tenant, transaction int64, cutoff time.Time) (whole bool, err error) {
 	if err := tx.hold(tenant, transaction); err != nil {
 		return false, err
@@ -176,7 +176,7 @@ func scanNumber(row Scanner) (n int64, err error) {
 	return n, nil
 }
 
-// one returns the number in a row. ErrConflict if there is no row.
+// one returns the number in a row. It returns ErrConflict if there is no row.
 func one(row Scanner) (int64, error) {
 	n, err := scanNumber(row)
 	if errors.Is(err, sql.ErrNoRows) {

@@ -32,22 +32,22 @@ func stepArgs(s payment.StepID) (transaction, step int64) {
 }
 
 // ReclaimStep marks an unfinished step that recovery reclaims: from now on its first attempt is not
-// the only one. ErrConflict if the step has ended, or is marked already.
+// the only one. It returns ErrConflict if the step has ended, or is marked already.
 func (tx *Tx) ReclaimStep(s payment.StepID) error {
 	transaction, step := stepArgs(s)
 	return tx.change(reclaimable[s.Kind], transaction, step, toMillis(tx.Now))
 }
 
 // KeepStep locks an unfinished step that its first attempt is about to close, because that attempt
-// had no effect. Until the command ends, recovery cannot reclaim the step. ErrConflict if the step
-// has ended, or if recovery has reclaimed it: the first attempt then proves nothing.
+// had no effect. Until the command ends, recovery cannot reclaim the step. It returns ErrConflict
+// if the step has ended, or if recovery has reclaimed it: the first attempt then proves nothing.
 func (tx *Tx) KeepStep(s payment.StepID) error {
 	transaction, step := stepArgs(s)
 	return tx.change(reclaimable[s.Kind], transaction, step, 0)
 }
 
-// CorrectCapture records that a capture which was recorded as failed succeeded at the acquirer.
-// ErrConflict if the capture is not recorded as failed, if the transaction has less left to
+// CorrectCapture records that a capture which was recorded as failed succeeded at the acquirer. It
+// returns ErrConflict if the capture is not recorded as failed, if the transaction has less left to
 // capture, or if another step is in progress. Nothing is changed then.
 func (tx *Tx) CorrectCapture(c *payment.Capture) error {
 	return tx.whole(func() error {
@@ -65,9 +65,9 @@ func (tx *Tx) CorrectCapture(c *payment.Capture) error {
 	})
 }
 
-// CorrectRefund records that a refund which was recorded as failed succeeded at the acquirer.
-// ErrConflict if the refund is not recorded as failed, or if its transaction or capture has less
-// left to refund. Nothing is changed then.
+// CorrectRefund records that a refund which was recorded as failed succeeded at the acquirer. It
+// returns ErrConflict if the refund is not recorded as failed, or if its transaction or capture has
+// less left to refund. Nothing is changed then.
 func (tx *Tx) CorrectRefund(r *payment.Refund) error {
 	return tx.whole(func() error {
 		if err := tx.takeRefundable(r); err != nil {
@@ -82,8 +82,8 @@ func (tx *Tx) CorrectRefund(r *payment.Refund) error {
 	})
 }
 
-// takeRefundable adds a refund to the refunded amounts of its transaction and capture. ErrConflict
-// if one of them has less left.
+// takeRefundable adds a refund to the refunded amounts of its transaction and capture. It returns
+// ErrConflict if one of them has less left.
 func (tx *Tx) takeRefundable(r *payment.Refund) error {
 	if r.Transaction == 0 {
 		return nil
@@ -96,8 +96,8 @@ func (tx *Tx) takeRefundable(r *payment.Refund) error {
 		r.Amount, toMillis(tx.Now), r.Capture)
 }
 
-// CorrectVoid records that a void which was recorded as refused succeeded at the acquirer.
-// ErrConflict if the transaction can no longer be voided.
+// CorrectVoid records that a void which was recorded as refused succeeded at the acquirer. It
+// returns ErrConflict if the transaction can no longer be voided.
 func (tx *Tx) CorrectVoid(transaction int64) error {
 	err := tx.change(correctVoid, toMillis(tx.Now), transaction)
 	if err != nil {

@@ -34,8 +34,8 @@ var unfinished = map[payment.StepKind]*Statement{
 
 // BeginAttempt records that recovery is about to call the acquirer for an unfinished step. next
 // returns the pause after a number of attempts. An attempt without a result counts as running for
-// patience, even if the clock of its core is ahead of this one's. ErrConflict if another attempt
-// runs, or if the step has ended.
+// patience, even if the clock of its core is ahead of this one's. It returns ErrConflict if another
+// attempt runs, or if the step has ended.
 func (tx *Tx) BeginAttempt(s payment.StepID, patience time.Duration, next func(attempts int64) time.Duration) error {
 	object, number := s.Object()
 	first, last := tx.running(patience)
@@ -63,8 +63,8 @@ func (tx *Tx) running(patience time.Duration) (first, last int64) {
 	return toMillis(tx.Now.Add(-patience)) + 1, toMillis(tx.Now.Add(clockSlack))
 }
 
-// lockUnfinished locks a step that has not ended until the command ends. ErrConflict if the step
-// has ended.
+// lockUnfinished locks a step that has not ended until the command ends. It returns ErrConflict if
+// the step has ended.
 func (tx *Tx) lockUnfinished(s payment.StepID) error {
 	object, number := s.Object()
 	row, err := tx.row(unfinished[s.Kind], object, number)

@@ -117,9 +117,10 @@ func (db *DB) Update(ctx context.Context, fn func(tx *Tx) error) error {
 	return db.update(ctx, db.Command(ctx, Caller{}, fn))
 }
 
-// UpdateOf is Update for a request of a client. Callers take turns. payment.ErrTooManyChanges if
-// too many commands of the caller wait, or the caller's turn does not come in time because of them.
-// ErrUnavailable if no command was committed meanwhile. Nothing was changed then.
+// UpdateOf is Update for a request of a client. Callers take turns. It returns
+// payment.ErrTooManyChanges if too many commands of the caller wait, or the caller's turn does not
+// come in time because of them. It returns ErrUnavailable if no command was committed meanwhile.
+// Nothing was changed then.
 func (db *DB) UpdateOf(ctx context.Context, c Caller, fn func(tx *Tx) error) error {
 	return db.update(ctx, db.Command(ctx, c, fn))
 }

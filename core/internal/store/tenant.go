@@ -23,14 +23,14 @@ var (
 	listMerchantKeys = declareList("listMerchantKeys")
 )
 
-// InsertMerchant inserts a merchant whose day ends at midnight UTC. ErrDuplicate if the id is
-// taken.
+// InsertMerchant inserts a merchant whose day ends at midnight UTC. It returns ErrDuplicate if the
+// id is taken.
 func (tx *Tx) InsertMerchant(id int64, name string) error {
 	return tx.insert(insertMerchant, id, name, toMillis(tx.Now))
 }
 
-// UpdateMerchant changes the fields of a merchant that c sets. ErrConflict if there is no such
-// merchant.
+// UpdateMerchant changes the fields of a merchant that c sets. It returns ErrConflict if there is
+// no such merchant.
 func (tx *Tx) UpdateMerchant(id int64, c payment.MerchantChange) error {
 	var allowed any
 	if c.UnlinkedRefunds != nil {
@@ -63,7 +63,7 @@ func (tx *Tx) setRetention(id int64, c payment.MerchantChange) error {
 }
 
 // DisableMerchant takes a merchant out of service, or puts it back into service. It keeps the time
-// of an earlier call with the same effect. ErrConflict if there is no such merchant.
+// of an earlier call with the same effect. It returns ErrConflict if there is no such merchant.
 func (tx *Tx) DisableMerchant(id int64, disabled bool) error {
 	return tx.change(disableMerchant,
 		disabled, toMillis(tx.Now), id)

@@ -29,9 +29,9 @@ var (
 	wipeAheadTokens            = declare("wipeAheadTokens")
 )
 
-// InsertToken inserts a token, which expires after payment.TokenLifetime. ErrDuplicate if the id is
-// taken. ErrKeyRetired or ErrCodeKeyGone if a key that encrypted it is retired or destroyed:
-// encrypt it again.
+// InsertToken inserts a token, which expires after payment.TokenLifetime. It returns ErrDuplicate
+// if the id is taken. ErrKeyRetired or ErrCodeKeyGone if a key that encrypted it is retired or
+// destroyed: encrypt it again.
 func (tx *Tx) InsertToken(t *payment.Token) error {
 	if err := tx.current(t.Sealed.Key); err != nil {
 		return err
@@ -46,8 +46,8 @@ func (tx *Tx) InsertToken(t *payment.Token) error {
 	return tx.insertCode(t.ID, t.Sealed.Code)
 }
 
-// UseToken uses a token up, for the object by, and removes its security code. ErrConflict if the
-// token is used already or has expired.
+// UseToken uses a token up, for the object by, and removes its security code. It returns
+// ErrConflict if the token is used already or has expired.
 func (tx *Tx) UseToken(tenant payment.Tenant, id, by int64) error {
 	err := tx.change(useToken,
 		by, toMillis(tx.Now), id, tenant.Merchant, tenant.Live)
@@ -59,7 +59,8 @@ func (tx *Tx) UseToken(tenant payment.Tenant, id, by int64) error {
 
 // ReturnToken makes a token usable again after the object by had no effect at the acquirer. sealed
 // has the security code, encrypted again. A token that had a code stays used if sealed has none, or
-// if it has expired. ErrCodeKeyGone if the key of the code was destroyed: encrypt the code again.
+// if it has expired. It returns ErrCodeKeyGone if the key of the code was destroyed: encrypt the
+// code again.
 func (tx *Tx) ReturnToken(id, by int64, sealed payment.Sealed) error {
 	if len(sealed.Code.Text) == 0 {
 		return tx.exec(returnToken, id, by)

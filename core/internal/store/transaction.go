@@ -26,8 +26,8 @@ var (
 	deleteTransaction      = declare("deleteTransaction")
 )
 
-// InsertTransaction inserts the intent of a payment: a transaction in `processing`. ErrDuplicate if
-// the id is taken.
+// InsertTransaction inserts the intent of a payment: a transaction in `processing`. It returns
+// ErrDuplicate if the id is taken.
 func (tx *Tx) InsertTransaction(t *payment.Transaction) error {
 	return tx.insert(insertTransaction,
 		t.ID, t.Tenant.Merchant, t.Tenant.Live, t.AutoCapture, t.Amount, t.Currency, t.PaymentMethod,
@@ -36,7 +36,8 @@ func (tx *Tx) InsertTransaction(t *payment.Transaction) error {
 }
 
 // ResolveTransaction writes the outcome of an unfinished payment: t.Status, the amounts and
-// t.Result. ErrConflict if the payment is finished, or t.Attempt is not its current attempt.
+// t.Result. It returns ErrConflict if the payment is finished, or t.Attempt is not its current
+// attempt.
 func (tx *Tx) ResolveTransaction(t *payment.Transaction) error {
 	result, err := encodeResult(&t.Result)
 	if err != nil {
@@ -46,15 +47,15 @@ func (tx *Tx) ResolveTransaction(t *payment.Transaction) error {
 		string(t.Status), t.Authorized, t.Captured, result, toMillis(t.UpdatedAt), t.ID, t.Attempt)
 }
 
-// LoseTransaction marks a payment as unknown because the acquirer's response was lost. ErrConflict
-// if the payment is not processing.
+// LoseTransaction marks a payment as unknown because the acquirer's response was lost. It returns
+// ErrConflict if the payment is not processing.
 func (tx *Tx) LoseTransaction(t *payment.Transaction) error {
 	return tx.change(loseTransaction,
 		toMillis(tx.Now), t.ID, t.Attempt)
 }
 
-// SettleTransaction marks the whole captured amount as settled. ErrConflict if no captured amount
-// is unsettled.
+// SettleTransaction marks the whole captured amount as settled. It returns ErrConflict if no
+// captured amount is unsettled.
 func (tx *Tx) SettleTransaction(tenant payment.Tenant, id int64) error {
 	err := tx.change(settleTransaction,
 		toMillis(tx.Now), id, tenant.Merchant, tenant.Live)
@@ -66,8 +67,8 @@ func (tx *Tx) SettleTransaction(tenant payment.Tenant, id int64) error {
 }
 
 // BeginVoid writes the intent of a void that a client requests, and makes it the transaction's step
-// in progress. ErrConflict if the transaction cannot be voided, or has another version than
-// expected. A nil expected matches each version.
+// in progress. It returns ErrConflict if the transaction cannot be voided, or has another version
+// than expected. A nil expected matches each version.
 func (tx *Tx) BeginVoid(tenant payment.Tenant, id, operation, claim int64, expected *int64, by payment.Client) error {
 	return tx.change(beginVoid,
 		operation, claim, tx.db.process, toMillis(tx.Now), by.APIKey, by.Address, id, tenant.Merchant, tenant.Live,
@@ -75,7 +76,7 @@ func (tx *Tx) BeginVoid(tenant payment.Tenant, id, operation, claim int64, expec
 }
 
 // EndVoid writes the outcome of a void: done, or refused, which leaves the transaction as it was
-// before. ErrConflict if the void is not in progress.
+// before. It returns ErrConflict if the void is not in progress.
 func (tx *Tx) EndVoid(id, operation int64, done bool) error {
 	if !done {
 		return tx.change(refuseVoid, toMillis(tx.Now), id, operation)
@@ -176,7 +177,7 @@ func scanTransaction(row Scanner) (*payment.Transaction, error) {
 }
 
 // RemoveTransaction deletes the intent of a payment that the acquirer never received, whose id is
-// in no response. ErrConflict if the payment is not processing any more, or belongs to a
+// in no response. It returns ErrConflict if the payment is not processing any more, or belongs to a
 // confirmation.
 func (tx *Tx) RemoveTransaction(id int64) error {
 	return tx.change(deleteTransaction, id)

@@ -65,7 +65,7 @@ func nullable(n *int64) any {
 	return *n
 }
 
-// insert runs an insert. ErrDuplicate if the id is taken.
+// insert runs an insert. It returns ErrDuplicate if the id is taken.
 func (tx *Tx) insert(s *Statement, args ...any) error {
 	err := tx.s.Insert(s, args...)
 	tx.wrote = tx.wrote || err == nil

@@ -45,9 +45,9 @@ func scanUnfinished(row Scanner) (payment.Unfinished, error) {
 	return u, nil
 }
 
-// HoldStep locks an unfinished step against recovery until the command ends. ErrConflict if the
-// step has ended. ErrAttempt if an attempt at it, or at its pending reversal, has no result yet and
-// is younger than patience.
+// HoldStep locks an unfinished step against recovery until the command ends. It returns ErrConflict
+// if the step has ended. It returns ErrAttempt if an attempt at it, or at its pending reversal, has
+// no result yet and is younger than patience.
 func (tx *Tx) HoldStep(s payment.StepID, patience time.Duration) error {
 	object, number := s.Object()
 	err := tx.exec(holdStep,

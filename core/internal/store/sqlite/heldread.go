@@ -31,8 +31,8 @@ type reads struct {
 type heldRun struct{ interrupt context.CancelCauseFunc }
 
 // do runs a read once it may begin. It runs an interrupted read again. It interrupts a read once at
-// most, so that each read ends. errHeldBack if the read waits too long, ErrClosed if the store
-// closes meanwhile.
+// most, so that each read ends. It returns errHeldBack if the read waits too long, ErrClosed if the
+// store closes meanwhile.
 func (l *reads) do(ctx context.Context, read func(context.Context) error) error {
 	interruptible, interrupt := context.WithCancelCause(ctx)
 	defer interrupt(nil)
