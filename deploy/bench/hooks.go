@@ -50,11 +50,11 @@ func hooks(b *Bench) {
 			}
 		}
 		got := b.interleave(
-			side{"beside slow endpoints, " + engine, run(b.timeBesideSlow)},
+			side{"with slow endpoints, " + engine, run(b.timeWithSlow)},
 			side{"alone, " + engine, run(b.timeDeliveries)},
 			side{"one endpoint, " + engine, run(b.countDeliveries)},
 		)
-		what := "p50 from event to delivery beside 64 endpoints that take 10 s ÷ alone, " + engine
+		what := "p50 from event to delivery with 64 endpoints that take 10 s ÷ alone, " + engine
 		b.timesRow("P13", what, 2.0, got[0], got[1], byP50)
 		b.add(Row{
 			ID: "P13", What: "deliveries a second to one endpoint that takes 100 ms, " + engine,
@@ -114,8 +114,8 @@ func (s *hookSide) endpoint(key, path string) {
 // event makes a customer, which is one event, and returns the customer's id.
 func (s *hookSide) event(key string) string { return s.post(key, "/v1/customers", "{}") }
 
-// timeBesideSlow is timeDeliveries while slow endpoints of other merchants have deliveries.
-func (b *Bench) timeBesideSlow(s *hookSide) sample {
+// timeWithSlow is timeDeliveries while slow endpoints of other merchants have deliveries.
+func (b *Bench) timeWithSlow(s *hookSide) sample {
 	holding := make(chan struct{}, slowMerchants*2*slowEach*slowEvents)
 	hold := func(r *http.Request, _ []byte) {
 		holding <- struct{}{}
@@ -140,7 +140,7 @@ func (b *Bench) timeBesideSlow(s *hookSide) sample {
 	for range slowMerchants * 2 * slowEach {
 		await(s.ctx, holding)
 	}
-	return b.timeDeliveriesBeside(s, hold)
+	return b.timeDeliveriesWith(s, hold)
 }
 
 // await returns the next value of a channel, and ends the scope if ctx ends before.
@@ -156,7 +156,7 @@ func await[T any](ctx context.Context, from <-chan T) (value T) {
 // timeDeliveries times deliveries at an instant endpoint. The time counts from the response to the
 // request that made the event. The next event follows after the delivery.
 func (b *Bench) timeDeliveries(s *hookSide) sample {
-	return b.timeDeliveriesBeside(s, func(*http.Request, []byte) {})
+	return b.timeDeliveriesWith(s, func(*http.Request, []byte) {})
 }
 
 // arrival is a delivery at the instant endpoint.
@@ -165,7 +165,7 @@ type arrival struct {
 	body []byte
 }
 
-func (b *Bench) timeDeliveriesBeside(s *hookSide, slow func(*http.Request, []byte)) sample {
+func (b *Bench) timeDeliveriesWith(s *hookSide, slow func(*http.Request, []byte)) sample {
 	arrived := make(chan arrival, 1)
 	deliver := func(r *http.Request, body []byte) {
 		if r.URL.Path != "/instant" {

@@ -30,13 +30,13 @@ func lists(b *Bench) {
 		plan := b.payments(addr, other, conns)
 		plan.Rate = honest
 		got := b.interleave(
-			side{"beside lists, " + engine, func() sample {
+			side{"during lists, " + engine, func() sample {
 				b.list(addr, c.key)
 				return b.load(plan)
 			}},
 			side{"alone, " + engine, func() sample { return b.load(plan) }},
 		)
-		what := fmt.Sprintf("p99 of a payment at 50/s beside %d lists of another merchant's %s payments ÷ alone, %s",
+		what := fmt.Sprintf("p99 of a payment at 50/s during %d lists of another merchant's %s payments ÷ alone, %s",
 			listers, humanize.Comma(int64(b.Payments)), engine)
 		b.timesRow("P11", what, 2.0, got[0], got[1], byP99)
 	})

@@ -49,7 +49,7 @@ func (b *Bench) besiege(name, path string, plan load.Plan) {
 		}},
 		side{name + ", alone", func() sample { return b.load(plan) }},
 	)
-	what := "p99 of a payment at 50/s beside 2,000 unfinished bodies ÷ alone, " + name
+	what := "p99 of a payment at 50/s during 2,000 unfinished bodies ÷ alone, " + name
 	b.timesRow("P12", what, 2.0, got[0], got[1], byP99)
 }
 

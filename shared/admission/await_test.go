@@ -44,7 +44,7 @@ func TestAwait(t *testing.T) {
 				t.Errorf("without a free slot: got %v", err)
 			}
 		}); got != http.StatusOK {
-			t.Errorf("beside an unfinished body: got %d", got)
+			t.Errorf("during an unfinished body: got %d", got)
 		}
 		await(outer, 3*unit, nil) // the end of the handler gives it back
 	})

@@ -503,7 +503,7 @@ func TestNoSlotAfterTheBody(t *testing.T) {
 	select {
 	case <-entered:
 	case status := <-refused:
-		t.Fatalf("got %d beside an unfinished body", status)
+		t.Fatalf("got %d during an unfinished body", status)
 	}
 	_ = out.Close() // the body ends
 	wg.Wait()

@@ -28,7 +28,7 @@ func CreateFile(path string, data []byte, perm os.FileMode) error {
 func write(path string, data []byte, perm os.FileMode, put func(from, to string) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // 0600 from birth
 	if err != nil {
-		return fmt.Errorf("create beside %s: %w", path, cause(err))
+		return fmt.Errorf("create a temporary file next to %s: %w", path, cause(err))
 	}
 	// Best effort: a leftover is hidden and never read. A rename has moved it already.
 	defer func() { _ = os.Remove(f.Name()) }()

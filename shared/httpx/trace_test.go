@@ -124,7 +124,7 @@ func TestTrace(t *testing.T) {
 			}
 			event := one(t, book.events(t, "request"))
 			if event["trace_id"] != callerTrace || got["causeway.request_id"] != event["request_id"] {
-				t.Errorf("log: got %v beside %v", event, got)
+				t.Errorf("log: got %v with %v", event, got)
 			}
 		})
 	}

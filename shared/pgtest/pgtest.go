@@ -39,7 +39,7 @@ func Run(m *testing.M) int {
 // each change of a schema empties the catalog caches of all connections.
 func Schema(tb testing.TB) string {
 	tb.Helper()
-	return Beside(tb, newDatabase(tb, ""))
+	return NewSchema(tb, newDatabase(tb, ""))
 }
 
 // Copy returns the URL of a schema as prepare makes it, in a new database. Only the first call of a
@@ -98,8 +98,8 @@ func newDatabase(tb testing.TB, options string) string {
 	return one.URL(name, nil)
 }
 
-// Beside returns the URL of an empty schema in the database of a URL that Schema returned.
-func Beside(tb testing.TB, database string) string {
+// NewSchema returns the URL of an empty schema in the database of a URL that Schema returned.
+func NewSchema(tb testing.TB, database string) string {
 	tb.Helper()
 	at, err := url.Parse(database)
 	if err != nil {

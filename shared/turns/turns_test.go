@@ -152,9 +152,9 @@ func TestLater(t *testing.T) {
 	})
 }
 
-// TestLaterBesideQuickWork: a caller that is not later always has slow work. A later caller's quick
+// TestLaterDuringQuickWork: a caller that is not later always has slow work. A later caller's quick
 // work has the other slot again and again. Another later caller's slow work still has its turn.
-func TestLaterBesideQuickWork(t *testing.T) {
+func TestLaterDuringQuickWork(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newCalls(t, 2)

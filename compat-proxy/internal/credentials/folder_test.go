@@ -15,8 +15,8 @@ import (
 
 const loginFile = "provider_a:\n  - {name: %s, transaction_key: %s, api_key: sk_test_%[1]s}\n"
 
-// beside writes a file into the folder of the store's credentials file.
-func (b bundle) beside(t *testing.T, name, text string) string {
+// mustAdd writes a file into the folder of the store's credentials file.
+func (b bundle) mustAdd(t *testing.T, name, text string) string {
 	t.Helper()
 	folder := b.path + ".d"
 	if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -43,14 +43,14 @@ func TestFolder(t *testing.T) {
 	b := setup(t)
 	one, two := [2]string{"file1", "k1"}, [2]string{"file2", "k2"}
 	hand := [2]string{"shop", "one"}
-	b.beside(t, "1.yaml", fmt.Sprintf(loginFile, "file1", "k1"))
-	second := b.beside(t, "2.yaml", fmt.Sprintf(loginFile, "file2", "k2"))
+	b.mustAdd(t, "1.yaml", fmt.Sprintf(loginFile, "file1", "k1"))
+	second := b.mustAdd(t, "2.yaml", fmt.Sprintf(loginFile, "file2", "k2"))
 	b.wantKeys(t, map[[2]string]string{one: "sk_test_file1", two: "sk_test_file2", hand: "sk_test_a"})
 
 	if err := os.Remove(second); err != nil {
 		t.Fatal(err)
 	}
-	b.beside(t, "1.yaml", fmt.Sprintf(loginFile, "file1", "rolled"))
+	b.mustAdd(t, "1.yaml", fmt.Sprintf(loginFile, "file1", "rolled"))
 	b.wantKeys(t, map[[2]string]string{one: "", {"file1", "rolled"}: "sk_test_file1", two: "", hand: "sk_test_a"})
 
 	if err := os.RemoveAll(b.path + ".d"); err != nil {
@@ -67,19 +67,19 @@ func TestFolderIgnoresOtherFiles(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, name := range []string{".1.yaml.123", ".1.yaml", "1.yaml~", "README"} {
-		b.beside(t, name, "neither a login nor a comment")
+		b.mustAdd(t, name, "neither a login nor a comment")
 	}
-	b.beside(t, "1.yaml", fmt.Sprintf(loginFile, "file1", "k1"))
+	b.mustAdd(t, "1.yaml", fmt.Sprintf(loginFile, "file1", "k1"))
 	b.wantKeys(t, map[[2]string]string{{"file1", "k1"}: "sk_test_file1"})
 }
 
 func TestBrokenFileInFolderKeepsTheOldOnes(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.beside(t, "1.yaml", fmt.Sprintf(loginFile, "file1", "k1"))
+	b.mustAdd(t, "1.yaml", fmt.Sprintf(loginFile, "file1", "k1"))
 	b.wantKeys(t, map[[2]string]string{{"file1", "k1"}: "sk_test_file1"})
-	b.beside(t, "1.yaml", fmt.Sprintf(loginFile, "file1", "new"))
-	broken := b.beside(t, "2.yaml", "provider_a: [{name: file2, transaction_key: k2, api_key: pk_test_hidden}]")
+	b.mustAdd(t, "1.yaml", fmt.Sprintf(loginFile, "file1", "new"))
+	broken := b.mustAdd(t, "2.yaml", "provider_a: [{name: file2, transaction_key: k2, api_key: pk_test_hidden}]")
 	for range 3 {
 		b.wantKeys(t, map[[2]string]string{
 			{"file1", "k1"}: "sk_test_file1", {"file1", "new"}: "",
@@ -122,7 +122,7 @@ func TestFolderNamesTheFileAtFault(t *testing.T) {
 			t.Parallel()
 			b := bundle{path: filepath.Join(t.TempDir(), "credentials.yaml")}
 			mustWrite(t, b.path, tt.hand)
-			b.beside(t, "1.yaml", tt.file)
+			b.mustAdd(t, "1.yaml", tt.file)
 			_, err := credentials.Open(b.path, clock.System(), nil, nil)
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want an error that names %s", err, tt.want)

@@ -155,7 +155,7 @@ func TestBackupIsThePrivateWholeSQLite(t *testing.T) {
 	}
 	left, err := os.ReadDir(filepath.Dir(dir))
 	if err != nil || len(left) != 1 {
-		t.Errorf("beside the backup: %v, %v", left, err)
+		t.Errorf("next to the backup: %v, %v", left, err)
 	}
 }
 

@@ -174,7 +174,7 @@ func TestLiveKeys(t *testing.T) {
 	}
 }
 
-func TestKeyMadeBesideTheService(t *testing.T) {
+func TestKeyMadeWhileTheServiceRuns(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	a, err := admin.Open(t.Context(), b.place())

@@ -32,10 +32,10 @@ func TestDefaultDetachedMeanwhile(t *testing.T) {
 	wantReplay(t, confirm(), confirmed)
 }
 
-// TestConfirmBesideAnotherSource: a transaction has a stored card, and its confirmation by another
-// card is in progress. A confirmation without a source is refused as in conflict, not as malformed:
-// the same request can pay later.
-func TestConfirmBesideAnotherSource(t *testing.T) {
+// TestConfirmDuringAnotherConfirmation: a transaction has a stored card, and its confirmation by
+// another card is in progress. A confirmation without a source is refused as in conflict, not as
+// malformed: the same request can pay later.
+func TestConfirmDuringAnotherConfirmation(t *testing.T) {
 	t.Parallel()
 	b := setupWith(t, MustHurryCatalogue(t, 20*time.Millisecond))
 	customer := b.MustCustomer(t, "{}").ID

@@ -141,7 +141,7 @@ func TestMetricsOfRecovery(t *testing.T) {
 func TestMetricsOfOverload(t *testing.T) {
 	t.Parallel()
 	b := openBundle(t, &bundle{rateLimit: -1, atOnce: 1, catalogue: MustHurryCatalogue(t, time.Second)})
-	programtest.WaitFor(t, "a refusal beside a slow payment", func() bool {
+	programtest.WaitFor(t, "a refusal during a slow payment", func() bool {
 		paid := make(chan struct{})
 		go func() {
 			defer close(paid)

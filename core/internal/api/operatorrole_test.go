@@ -91,7 +91,7 @@ func TestOperatorTokens(t *testing.T) {
 	wantRefusal(t, p.get(t, merchants, as(first.Token.Reveal())), wrong)
 	wantRefusal(t, p.get(t, merchants, as(short.Token.Reveal())), wrong)
 	if got := p.get(t, merchants, as(second.Token.Reveal())); got.status != 200 {
-		t.Errorf("the token beside a revoked one: got %d", got.status)
+		t.Errorf("a token with a revoked one: got %d", got.status)
 	}
 	if err := b.core.Admin().RevokeOperator(t.Context(), second.ID); err != nil {
 		t.Fatal(err)

@@ -113,10 +113,10 @@ var kept = map[string]string{
 	"/v1/webhook_endpoints": `{"url":"https://example.com/","enabled_events":["*"]}`,
 }
 
-// TestRotateRootBesideTheService rotates the root secret while a service runs. Keys, client
+// TestRotateRootWhileTheServiceRuns rotates the root secret while a service runs. Keys, client
 // secrets, webhook secrets and stored responses stay valid. Values that other processes make under
 // the new secret are valid there immediately.
-func TestRotateRootBesideTheService(t *testing.T) {
+func TestRotateRootWhileTheServiceRuns(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	before := map[string][]byte{}

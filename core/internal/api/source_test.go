@@ -81,7 +81,7 @@ func TestSourcesThatAreRefused(t *testing.T) {
 		{"card with token", create1("network_token", card), invalid("invalid_value", "card"), nil},
 		{"card with account", paying("bank_account", accountFields, card), invalid("invalid_value", "card"), nil},
 		{"token with card", create1("card", token), invalid("invalid_value", "network_token"), nil},
-		{"token beside a card", create1("card", card+token), invalid("invalid_value", "network_token"), nil},
+		{"token and card", create1("card", card+token), invalid("invalid_value", "network_token"), nil},
 		{"account with a named method", create1("pm_card_visa", account), invalid("invalid_value", "bank_account"), nil},
 		{"account, authorized only", paying("bank_account", accountFields, manual), invalid("invalid_value", "capture"), nil},
 		{"account, verified", strings.Replace(paying("bank_account", accountFields, manual), "500", "0", 1), invalid("invalid_value", "capture"), nil},

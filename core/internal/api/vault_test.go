@@ -45,9 +45,9 @@ func (b *bundle) keys(t *testing.T) int64 {
 		UNION SELECT vault_key FROM payment_methods WHERE number IS NOT NULL) AS used`)
 }
 
-// TestRotateVaultBesideTheService: payments, tokens and attachments continue during a rotation. In
-// the end no row needs an old key.
-func TestRotateVaultBesideTheService(t *testing.T) {
+// TestRotateVaultWhileTheServiceRuns: payments, tokens and attachments continue during a rotation.
+// In the end no row needs an old key.
+func TestRotateVaultWhileTheServiceRuns(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	customer := b.MustCustomer(t, "{}").ID

@@ -22,7 +22,7 @@ func (d *Database) copyTo(tb testing.TB, dir string) {
 	if d.url == "" {
 		return
 	}
-	to := onServer(pgtest.Beside(tb, d.url))
+	to := onServer(pgtest.NewSchema(tb, d.url))
 	made, err := to.Open(tb.Context(), clock.System()) // which makes the tables
 	if err != nil {
 		tb.Fatal(err)

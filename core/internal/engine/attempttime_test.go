@@ -27,10 +27,10 @@ func slow(s *coretest.Service) func(context.Context) {
 	}
 }
 
-// TestNoClaimBesideASlowReleasePostgreSQL tests that recovery of another core does not claim a
+// TestNoClaimDuringASlowReleasePostgreSQL tests that recovery of another core does not claim a
 // payment too early. Its request has used all its time for the authorization and the release of an
 // unwanted part.
-func TestNoClaimBesideASlowReleasePostgreSQL(t *testing.T) {
+func TestNoClaimDuringASlowReleasePostgreSQL(t *testing.T) {
 	t.Parallel()
 	first := coretest.OpenShared(t)
 	second := first.Beside(t)

@@ -231,9 +231,9 @@ func sharedStores() map[string]func(testing.TB) *coretest.Service {
 	}
 }
 
-// beside runs write while a transaction has run statements, and commits the transaction once write
-// waits for it. It fails if write does not wait.
-func beside(t *testing.T, s *coretest.Service, statements []string, write func()) {
+// duringTransaction runs write while a transaction has run statements, and commits the transaction
+// once write waits for it. It fails if write does not wait.
+func duringTransaction(t *testing.T, s *coretest.Service, statements []string, write func()) {
 	t.Helper()
 	tx, err := s.Inspect.BeginTx(t.Context(), nil)
 	if err != nil {
@@ -264,10 +264,10 @@ func beside(t *testing.T, s *coretest.Service, statements []string, write func()
 	<-done
 }
 
-// TestBeginBesideAnotherRequestPostgreSQL begins a payment while another process has claimed its
+// TestBeginDuringAnotherRequestPostgreSQL begins a payment while another process has claimed its
 // key, or used its token, and has not yet committed. The payment waits, and gets the result of a
 // later request.
-func TestBeginBesideAnotherRequestPostgreSQL(t *testing.T) {
+func TestBeginDuringAnotherRequestPostgreSQL(t *testing.T) {
 	t.Parallel()
 	const token = 5
 	for name, open := range sharedStores() {
@@ -278,14 +278,14 @@ func TestBeginBesideAnotherRequestPostgreSQL(t *testing.T) {
 			i := newIntent(s, "key")
 			var got begun
 			begin := func() { got.Claim, got.err = s.DB.BeginPayment(t.Context(), i) }
-			beside(t, s, []string{fmt.Sprintf(`INSERT INTO idempotency_keys (merchant_id, live, key, fingerprint, created_at, expires_at)
+			duringTransaction(t, s, []string{fmt.Sprintf(`INSERT INTO idempotency_keys (merchant_id, live, key, fingerprint, created_at, expires_at)
 				VALUES (%d, 0, 'key', 'key', 0, 0)`, s.Tenant.Merchant)}, begin)
 			if got.err != nil || got.Held || !got.SameRequest || got.Status != 0 {
 				t.Errorf("the key: got %+v, want the other request in progress", got)
 			}
 			i = newIntent(s, "another key")
 			i.Source.Token = token
-			beside(t, s, []string{fmt.Sprint("UPDATE tokens SET used_by = 9, used_at = 1 WHERE id = ", token)}, begin)
+			duringTransaction(t, s, []string{fmt.Sprint("UPDATE tokens SET used_by = 9, used_at = 1 WHERE id = ", token)}, begin)
 			if !errors.Is(got.err, payment.ErrTokenUsed) {
 				t.Errorf("the token: got %+v, want %v", got, payment.ErrTokenUsed)
 			}

@@ -158,10 +158,10 @@ func TestBatchOfOutcomesThatIsRefusedPostgreSQL(t *testing.T) {
 	}
 }
 
-// TestFinishBesideANewEndpointPostgreSQL finishes a payment while a command makes an endpoint of
+// TestFinishWhileAnEndpointIsMadePostgreSQL finishes a payment while a command makes an endpoint of
 // its tenant. The outcome record waits for that command, and its event is delivered to the
 // endpoint.
-func TestFinishBesideANewEndpointPostgreSQL(t *testing.T) {
+func TestFinishWhileAnEndpointIsMadePostgreSQL(t *testing.T) {
 	t.Parallel()
 	for name, open := range sharedStores() {
 		t.Run(name, func(t *testing.T) {
@@ -172,7 +172,7 @@ func TestFinishBesideANewEndpointPostgreSQL(t *testing.T) {
 			}
 			r := captures(t, s, s.Tenant)[0]
 			var err error
-			beside(t, s, []string{
+			duringTransaction(t, s, []string{
 				"SELECT pg_advisory_xact_lock(hashtextextended('" + r.EndpointsLock() + "', 0))",
 				fmt.Sprintf(`INSERT INTO webhook_endpoints (id, merchant_id, live, url, types, status, created_at, updated_at)
 					VALUES (1, %d, 0, '', '*', 'enabled', 0, 0)`, s.Tenant.Merchant),

@@ -134,10 +134,10 @@ func TestLookAfterADecline(t *testing.T) {
 	}
 }
 
-// TestLateStepBesideAnother: a declined step of 60 is found approved after another step took most
-// of the rest. If its amount still fits, it is recorded; otherwise it is reversed. So the captures
+// TestLateStepAfterAnother: a declined step of 60 is found approved after another step took most of
+// the rest. If its amount still fits, it is recorded; otherwise it is reversed. So the captures
 // never exceed the authorization, and the refunds never exceed the captures.
-func TestLateStepBesideAnother(t *testing.T) {
+func TestLateStepAfterAnother(t *testing.T) {
 	t.Parallel()
 	for _, verb := range []coretest.Verb{coretest.Capture, coretest.Refund} {
 		for _, other := range []int64{39, 40, 41} {

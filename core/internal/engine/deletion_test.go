@@ -164,8 +164,8 @@ func TestDeletionOfAClientThatHangsUp(t *testing.T) {
 	wantAnnounced(t, s)
 }
 
-// TestDeletionBesideItsPass: passes write the events of a deletion at the same time as the request.
-func TestDeletionBesideItsPass(t *testing.T) {
+// TestDeletionDuringItsPass: passes write the events of a deletion at the same time as the request.
+func TestDeletionDuringItsPass(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
 	customer := mustAttachMany(t, s)

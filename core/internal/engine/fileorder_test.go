@@ -210,10 +210,10 @@ func TestEventsOfTwoDaysSQLite(t *testing.T) {
 	}
 }
 
-// TestListsBesideASlowCommandPostgreSQL: a command of another core does not end. The lists of many
+// TestListsDuringASlowCommandPostgreSQL: a command of another core does not end. The lists of many
 // merchants have their acknowledged rows, and none waits behind the others. A page of rows newer
 // than a cursor omits these rows until the command has ended.
-func TestListsBesideASlowCommandPostgreSQL(t *testing.T) {
+func TestListsDuringASlowCommandPostgreSQL(t *testing.T) {
 	t.Parallel()
 	s := coretest.OpenOnce(t)
 	var all sync.WaitGroup

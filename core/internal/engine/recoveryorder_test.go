@@ -251,7 +251,7 @@ func TestFailingLane(t *testing.T) {
 		}
 	}
 	if got := together.Load(); got != 0 {
-		t.Errorf("attempts beside another: got %d, want none", got)
+		t.Errorf("attempts during another: got %d, want none", got)
 	}
 }
 

@@ -456,9 +456,9 @@ func (p slowPages) Page(
 	return p.page(ctx)
 }
 
-// TestQuickListsBesideManySlowOnes: several merchants in test mode have endless lists. A quick list
+// TestQuickListsDuringManySlowOnes: several merchants in test mode have endless lists. A quick list
 // of another merchant ends before any of them, in each mode.
-func TestQuickListsBesideManySlowOnes(t *testing.T) {
+func TestQuickListsDuringManySlowOnes(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
 	const merchants = 4

@@ -43,9 +43,9 @@ func TestDeliveriesOfAClockThatWasAhead(t *testing.T) {
 	programtest.WaitFor(t, "all are delivered", func() bool { return b.delivered(t, e) == 3 })
 }
 
-// TestAClockSetBackBesideADeliverer: a deliverer that runs while the clock is set back delivers the
+// TestAClockSetBackDuringDelivery: a deliverer that runs while the clock is set back delivers the
 // deliveries that the clock wrote before.
-func TestAClockSetBackBesideADeliverer(t *testing.T) {
+func TestAClockSetBackDuringDelivery(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	r := newReceiver(t, status(http.StatusInternalServerError))

@@ -97,7 +97,7 @@ func TestDeletedEndpointsThatAreLeftCount(t *testing.T) {
 		b.MustExec(t, "UPDATE webhook_endpoints SET status = 'deleted'")
 	}
 	if err := create(b.Tenant); !errors.Is(err, engine.ErrTooManyEndpoints) {
-		t.Errorf("beside 32 deleted endpoints: got %v, want %v", err, engine.ErrTooManyEndpoints)
+		t.Errorf("with 32 deleted endpoints: got %v, want %v", err, engine.ErrTooManyEndpoints)
 	}
 	if err := create(payment.Tenant{Merchant: b.Tenant.Merchant, Live: true}); err != nil {
 		t.Errorf("in the other mode: %v", err)

@@ -79,9 +79,9 @@ func TestADeletionWaitsForNoAttemptPostgreSQL(t *testing.T) {
 	}
 }
 
-// TestRedeliveryBesideADeletionPostgreSQL: the redelivery of an event to an endpoint and the
+// TestRedeliveryDuringADeletionPostgreSQL: the redelivery of an event to an endpoint and the
 // deletion of the endpoint wait for a lock, one after the other. Both end, and no delivery is left.
-func TestRedeliveryBesideADeletionPostgreSQL(t *testing.T) {
+func TestRedeliveryDuringADeletionPostgreSQL(t *testing.T) {
 	t.Parallel()
 	for name, deletionFirst := range map[string]bool{"the redelivery first": false, "the deletion first": true} {
 		t.Run(name, func(t *testing.T) {
@@ -118,9 +118,9 @@ func TestRedeliveryBesideADeletionPostgreSQL(t *testing.T) {
 	}
 }
 
-// TestRedeliveryToAllBesideADeletionPostgreSQL: the redelivery of an event to all endpoints waits
+// TestRedeliveryToAllDuringADeletionPostgreSQL: the redelivery of an event to all endpoints waits
 // for the deletion of one by another core, and writes no delivery to it.
-func TestRedeliveryToAllBesideADeletionPostgreSQL(t *testing.T) {
+func TestRedeliveryToAllDuringADeletionPostgreSQL(t *testing.T) {
 	t.Parallel()
 	b := setupServer(t)
 	b.mustEvents(t, b.Tenant, 1)

@@ -10,10 +10,10 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// TestFailureBesideASuccessPostgreSQL: an attempt at an endpoint fails at one core, while a success
+// TestFailureDuringASuccessPostgreSQL: an attempt at an endpoint fails at one core, while a success
 // at another core ends its time of failure. The failure then changes nothing, because the begin of
 // that time is no longer known.
-func TestFailureBesideASuccessPostgreSQL(t *testing.T) {
+func TestFailureDuringASuccessPostgreSQL(t *testing.T) {
 	t.Parallel()
 	b := &bundle{coretest.OpenOnce(t), webhook.NewSecrets([]byte("the webhook key of the tests: 32"))}
 	r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })

@@ -243,7 +243,7 @@ func TestAFailureEndsTheFastLane(t *testing.T) {
 		witness.wait(t, window-left)
 	}
 	if got := len(r.arrived); got != 0 {
-		t.Errorf("attempts at the failing endpoint: got %d beside that under way, want none", got)
+		t.Errorf("attempts at the failing endpoint: got %d during the one under way, want none", got)
 	}
 }
 

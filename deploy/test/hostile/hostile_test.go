@@ -107,14 +107,14 @@ func (r *round) disturb(t *testing.T, rng *rand.Rand) {
 	}
 }
 
-// beside runs fn and disturb concurrently, and returns when both have ended.
-func (r *round) beside(t *testing.T, fn func()) {
+// disturbed runs fn and disturb concurrently, and returns when both have ended.
+func (r *round) disturbed(t *testing.T, fn func()) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(r.rng.Uint64(), 4))
-	var disturbed sync.WaitGroup
-	disturbed.Go(func() { r.disturb(t, rng) })
+	var running sync.WaitGroup
+	running.Go(func() { r.disturb(t, rng) })
 	fn()
-	disturbed.Wait()
+	running.Wait()
 }
 
 // load lets clients pay until some cores are killed at a random request. If a core still runs, the
@@ -130,7 +130,7 @@ func (r *round) load(t *testing.T, n int) {
 	if len(victims) == len(r.cores) {
 		survivors = 0
 	}
-	r.beside(t, func() {
+	r.disturbed(t, func() {
 		r.h.Load(ctx, n, at, before, func() {
 			for _, v := range victims {
 				r.cores[v].kill()
@@ -151,7 +151,7 @@ func (r *round) suffer(t *testing.T, loads int) {
 		for range 1 + r.rng.IntN(3) {
 			r.jump(t, r.rng, 3*time.Hour)
 			r.start(t, r.hostile)
-			r.beside(t, func() { r.h.Retry(t.Context()) })
+			r.disturbed(t, func() { r.h.Retry(t.Context()) })
 			r.kill()
 		}
 		r.h.Keep()

@@ -64,9 +64,9 @@ func TestRotationsADay(t *testing.T) {
 	}
 }
 
-// TestOperatorsRotateBeside checks that rotations and revocations by operators, and rotations by
-// the schedule, do not count for a merchant's limit.
-func TestOperatorsRotateBeside(t *testing.T) {
+// TestOperatorsRotateOutsideTheLimit checks that rotations and revocations by operators, and
+// rotations by the schedule, do not count for a merchant's limit.
+func TestOperatorsRotateOutsideTheLimit(t *testing.T) {
 	t.Parallel()
 	for _, e := range storetest.Engines() {
 		t.Run(e.Name, func(t *testing.T) {

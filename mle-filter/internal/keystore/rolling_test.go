@@ -28,10 +28,10 @@ func refused(text string) []string {
 	return out
 }
 
-// TestMigrationsBesideOlder checks that migrations only add, because filters on one server are
-// replaced one by one. A migration of a later release may remove something, with a line `--
-// rolling: why`.
-func TestMigrationsBesideOlder(t *testing.T) {
+// TestMigrationsWhileOlderVersionsServe checks that migrations only add, because filters on one
+// server are replaced one by one. A migration of a later release may remove something, with a line
+// `-- rolling: why`.
+func TestMigrationsWhileOlderVersionsServe(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("migration/postgres/*.sql")
 	if err != nil || len(files) == 0 {

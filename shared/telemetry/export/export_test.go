@@ -80,7 +80,7 @@ func TestOnOrOff(t *testing.T) {
 			"OTEL_SDK_DISABLED",
 		},
 		"Unknown":    {map[string]string{"OTEL_TRACES_EXPORTER": secretValue}, false, export.ErrExporter, ""},
-		"NoneBeside": {map[string]string{"OTEL_TRACES_EXPORTER": "none,otlp"}, false, export.ErrExporter, ""},
+		"NoneWithOthers": {map[string]string{"OTEL_TRACES_EXPORTER": "none,otlp"}, false, export.ErrExporter, ""},
 		"GRPC": {
 			map[string]string{"OTEL_TRACES_EXPORTER": "otlp", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"},
 			false,

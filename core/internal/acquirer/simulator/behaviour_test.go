@@ -45,7 +45,7 @@ func TestBehaviour(t *testing.T) {
 					t.Errorf("got %v after %v, want %v after %v", err, got, c.wantErr, c.wantAfter)
 				}
 				if err != nil && response != (acquirer.Answer{}) {
-					t.Errorf("got %+v beside an error, want nothing", response)
+					t.Errorf("got %+v with an error, want nothing", response)
 				}
 				found, err := s.Inquire(t.Context(), "txn_1")
 				if got := err == nil && found.Approved; got != c.wantEffect {

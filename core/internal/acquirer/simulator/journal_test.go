@@ -87,12 +87,12 @@ func TestJournal_damage(t *testing.T) {
 	}
 }
 
-// TestJournal_tornBesideAnother: a process was killed in the middle of a line. The other processes
-// continue, and the partial line has no effect.
-func TestJournal_tornBesideAnother(t *testing.T) {
+// TestJournal_tornByAnotherProcess: a process was killed in the middle of a line. The other
+// processes continue, and the partial line has no effect.
+func TestJournal_tornByAnotherProcess(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "journal")
-	s, beside := mustOpen(t, simulator.Config{Journal: path}), mustOpen(t, simulator.Config{Journal: path})
+	s, other := mustOpen(t, simulator.Config{Journal: path}), mustOpen(t, simulator.Config{Journal: path})
 	mustAuthorize(t, s, request(t, s, "txn_1", "pm_card_visa"))
 	torn, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
@@ -104,11 +104,11 @@ func TestJournal_tornBesideAnother(t *testing.T) {
 	if err := torn.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := beside.Inquire(t.Context(), "txn_torn"); !errors.Is(err, acquirer.ErrNotFound) {
+	if _, err := other.Inquire(t.Context(), "txn_torn"); !errors.Is(err, acquirer.ErrNotFound) {
 		t.Errorf("torn: got %v, want %v", err, acquirer.ErrNotFound)
 	}
 	want := mustAuthorize(t, s, request(t, s, "txn_2", "pm_card_visa"))
-	for name, s := range map[string]*simulator.Simulator{"beside": beside, "new": mustOpen(t, simulator.Config{Journal: path})} {
+	for name, s := range map[string]*simulator.Simulator{"running": other, "new": mustOpen(t, simulator.Config{Journal: path})} {
 		if got, err := s.Inquire(t.Context(), "txn_2"); err != nil || got != want {
 			t.Errorf("%s: got %+v, %v, want %+v", name, got, err, want)
 		}
@@ -125,7 +125,7 @@ func TestJournal_bounded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
 	cfg := simulator.Config{Journal: path, Clock: clock.NewFake(now)}
 	s := mustOpenSmall(t, cfg, segment)
-	beside := mustOpenSmall(t, cfg, segment) // as another process
+	idle := mustOpenSmall(t, cfg, segment) // as another process
 	for i := range requests {
 		mustAuthorize(t, s, request(t, s, fmt.Sprint("txn_", i), "pm_card_visa"))
 		for _, file := range []string{path, path + ".1"} {
@@ -135,7 +135,7 @@ func TestJournal_bounded(t *testing.T) {
 		}
 	}
 	again := mustOpenSmall(t, cfg, segment)
-	for name, s := range map[string]*simulator.Simulator{"running": s, "idle beside it": beside, "reopened": again} {
+	for name, s := range map[string]*simulator.Simulator{"running": s, "idle": idle, "reopened": again} {
 		if got := remembered(t, s, requests); got < generation || got > 2*generation {
 			t.Errorf("%s: got %d of the last requests, want %d to %d", name, got, generation, 2*generation)
 		}

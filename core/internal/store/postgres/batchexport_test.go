@@ -49,8 +49,8 @@ func NewQueueAt(c clock.Clock, write func(ctx context.Context, all []int) error)
 	return newQueue(new(batchQueue), c, write)
 }
 
-// NewQueueBeside returns a queue of another kind that shares the batches of q.
-func NewQueueBeside(q *Queue, write func(ctx context.Context, all []int) error) *Queue {
+// NewSharedQueue returns a queue of another kind that shares the batches of q.
+func NewSharedQueue(q *Queue, write func(ctx context.Context, all []int) error) *Queue {
 	return newQueue(q.g.batchQueue, q.e.clock, write)
 }
 

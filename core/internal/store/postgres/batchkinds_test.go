@@ -27,7 +27,7 @@ func TestBatchesOfKinds(t *testing.T) {
 			order = append(order, all...)
 			return nil
 		})
-		two := postgres.NewQueueBeside(one, func(_ context.Context, all []int) error {
+		two := postgres.NewSharedQueue(one, func(_ context.Context, all []int) error {
 			order = append(order, all...)
 			return nil
 		})
@@ -197,7 +197,7 @@ func TestSlowBatchOfAnotherKind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hold := make(chan struct{})
 		one := postgres.NewQueue(func(context.Context, []int) error { <-hold; return nil })
-		two := postgres.NewQueueBeside(one, func(context.Context, []int) error { return nil })
+		two := postgres.NewSharedQueue(one, func(context.Context, []int) error { return nil })
 		var wg sync.WaitGroup
 		wg.Go(func() { _, _, _ = one.Do(t.Context(), 1) })
 		synctest.Wait()

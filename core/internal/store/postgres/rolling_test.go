@@ -101,9 +101,9 @@ func wholeIndex(text string) bool {
 	return m != nil && m[1] == m[3]
 }
 
-// TestMigrationsBesideOlder: every migration can run while cores of the previous release serve. A
-// migration with a hindrance gives the reason why it is safe.
-func TestMigrationsBesideOlder(t *testing.T) {
+// TestMigrationsWhileOlderVersionsServe: every migration can run while cores of the previous
+// release serve. A migration with a hindrance gives the reason why it is safe.
+func TestMigrationsWhileOlderVersionsServe(t *testing.T) {
 	t.Parallel()
 	names, err := fs.Glob(postgres.Migrations, "migration/*.sql")
 	if err != nil || len(names) < firstRolling-1 {

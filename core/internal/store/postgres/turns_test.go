@@ -271,9 +271,9 @@ func TestTurnsBehindOneRowPostgreSQL(t *testing.T) {
 	all.Wait()
 }
 
-// TestEndOfAStepBesideStuckCommandsPostgreSQL: the commands of a merchant wait for one row and have
+// TestEndOfAStepDuringStuckCommandsPostgreSQL: the commands of a merchant wait for one row and have
 // all turns that the merchant can have. The end of a step of another payment is written meanwhile.
-func TestEndOfAStepBesideStuckCommandsPostgreSQL(t *testing.T) {
+func TestEndOfAStepDuringStuckCommandsPostgreSQL(t *testing.T) {
 	t.Parallel()
 	s := openStuckCores(t)
 	held := mustHoldClocks(t, s.source)
@@ -358,9 +358,9 @@ func openStuckReads(t *testing.T) *store.DB {
 	return db
 }
 
-// TestHeartbeatBesideStuckReadsPostgreSQL: heartbeats continue while reads of clients wait for a
+// TestHeartbeatDuringStuckReadsPostgreSQL: heartbeats continue while reads of clients wait for a
 // lock.
-func TestHeartbeatBesideStuckReadsPostgreSQL(t *testing.T) {
+func TestHeartbeatDuringStuckReadsPostgreSQL(t *testing.T) {
 	t.Parallel()
 	db := openStuckReads(t)
 	ctx, end := context.WithTimeout(store.InBackground(t.Context()), time.Minute)
@@ -370,9 +370,9 @@ func TestHeartbeatBesideStuckReadsPostgreSQL(t *testing.T) {
 	}
 }
 
-// TestEssentialReadsBesideStuckReadsPostgreSQL: reads by id hold all their connections. API keys,
+// TestEssentialReadsDuringStuckReadsPostgreSQL: reads by id hold all their connections. API keys,
 // operator tokens and health are read meanwhile.
-func TestEssentialReadsBesideStuckReadsPostgreSQL(t *testing.T) {
+func TestEssentialReadsDuringStuckReadsPostgreSQL(t *testing.T) {
 	t.Parallel()
 	db := openStuckReads(t)
 	_, byHash := db.KeyByHash(t.Context(), nil, []byte("hash"))

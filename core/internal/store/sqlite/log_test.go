@@ -119,9 +119,9 @@ func (r *reading) wantHeld(t *testing.T) {
 	}
 }
 
-// TestLogBesideEndlessReads: each list, or read of background work, begins before the end of the
+// TestLogDuringEndlessReads: each list, or read of background work, begins before the end of the
 // previous one. The write-ahead log stays below a bound.
-func TestLogBesideEndlessReads(t *testing.T) {
+func TestLogDuringEndlessReads(t *testing.T) {
 	t.Parallel()
 	const writes, each = 200, 4 // writes during a read
 	b := setupLog(t)
@@ -321,10 +321,10 @@ func TestReadsThatWaitTooLong(t *testing.T) {
 	next.MustBegin(t).MustEnd(t)
 }
 
-// TestLogBesideABackup: a read of another process, such as a backup, keeps the log from being
+// TestLogDuringABackup: a read of another process, such as a backup, keeps the log from being
 // emptied. Lists and commits continue, and the next attempt is at twice the size. After the read
 // the log is emptied.
-func TestLogBesideABackup(t *testing.T) {
+func TestLogDuringABackup(t *testing.T) {
 	t.Parallel()
 	b := setupLog(t)
 	b.fill(t, 1)

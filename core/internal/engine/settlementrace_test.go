@@ -8,9 +8,9 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// TestSettleBesideACapturePostgreSQL: another core captures the rest of a payment while this core
+// TestSettleDuringACapturePostgreSQL: another core captures the rest of a payment while this core
 // settles it. The settlement waits for that capture, and settles the sum of both captures.
-func TestSettleBesideACapturePostgreSQL(t *testing.T) {
+func TestSettleDuringACapturePostgreSQL(t *testing.T) {
 	t.Parallel()
 	s := coretest.OpenShared(t)
 	if _, err := s.Pay(t.Context(), s.Request(""), 100, false); err != nil {
@@ -21,7 +21,7 @@ func TestSettleBesideACapturePostgreSQL(t *testing.T) {
 		t.Fatalf("capture: %d, %v", r.Status, err)
 	}
 	whole, err := false, error(nil)
-	beside(t, s, []string{
+	duringTransaction(t, s, []string{
 		"UPDATE transactions SET amount_captured = 100, status = 'captured'",
 		`INSERT INTO captures
 			(id, transaction_id, merchant_id, live, state, amount, currency, final, created_at, updated_at, captured_at)
