@@ -25,7 +25,7 @@ import (
 // namespace, which needs root. CAUSEWAY_DRILL_ROUNDS is the number of rounds, 5 by default.
 func TestServerKilledAtOnce(t *testing.T) {
 	rounds := programtest.Number(t, "CAUSEWAY_DRILL_ROUNDS", 5)
-	d := newDoomed(t)
+	d := newKilled(t)
 	for _, torn := range []bool{false, true} {
 		var all lost
 		losing := 0
@@ -53,15 +53,15 @@ func (l lost) plus(o lost) lost {
 	return lost{l.acknowledged + o.acknowledged, l.missing + o.missing, l.open + o.open}
 }
 
-// doomed is a server that the test kills.
-type doomed struct {
+// killedServer is a server that the test kills.
+type killedServer struct {
 	*server.Server
 	*cluster
 	db      *sql.DB
 	program *programtest.Program
 }
 
-func newDoomed(t *testing.T) *doomed {
+func newKilled(t *testing.T) *killedServer {
 	t.Helper()
 	s, err := server.Start(t.Context(), "max_connections=100")
 	if err != nil {
@@ -69,7 +69,7 @@ func newDoomed(t *testing.T) *doomed {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(s.Folder()) }) // its processes are gone by then
 	url := s.URL("postgres", nil)
-	d := &doomed{Server: s, db: inspect(t, url), cluster: newCluster(t, url)}
+	d := &killedServer{Server: s, db: inspect(t, url), cluster: newCluster(t, url)}
 	d.db.SetMaxIdleConns(0) // it outlives the server
 	if err := s.Halt(t.Context()); err != nil {
 		t.Fatal(err)
@@ -78,7 +78,7 @@ func newDoomed(t *testing.T) *doomed {
 }
 
 // serve starts the server as the first process of a PID namespace.
-func (d *doomed) serve(t *testing.T) {
+func (d *killedServer) serve(t *testing.T) {
 	t.Helper()
 	path, err := server.Find("postgres")
 	if err != nil {
@@ -101,11 +101,11 @@ func (d *doomed) serve(t *testing.T) {
 }
 
 // kill ends the namespace, and returns once all of its processes are gone.
-func (d *doomed) kill() { d.program.Kill() }
+func (d *killedServer) kill() { d.program.Kill() }
 
 // round lets clients pay for about a second, kills the server, and looks for the acknowledged
 // payments. torn removes the end of the log before.
-func (d *doomed) round(t *testing.T, torn bool) lost {
+func (d *killedServer) round(t *testing.T, torn bool) lost {
 	t.Helper()
 	d.serve(t)
 	n := d.start(t)
@@ -165,7 +165,7 @@ func payUntilTheEnd(t *testing.T, n *node) func() []int64 {
 }
 
 // endOfLog returns the current segment of the log, and the offset of its end.
-func (d *doomed) endOfLog(t *testing.T) (segment string, end int64) {
+func (d *killedServer) endOfLog(t *testing.T) (segment string, end int64) {
 	t.Helper()
 	const query = "SELECT file_name, file_offset FROM pg_walfile_name_offset(pg_current_wal_flush_lsn())"
 	err := d.db.QueryRowContext(t.Context(), query).Scan(&segment, &end)
@@ -176,7 +176,7 @@ func (d *doomed) endOfLog(t *testing.T) (segment string, end int64) {
 }
 
 // tear overwrites the last 64 KiB of the log before end, and the rest of the segment, with zeros.
-func (d *doomed) tear(t *testing.T, segment string, end int64) {
+func (d *killedServer) tear(t *testing.T, segment string, end int64) {
 	t.Helper()
 	path := filepath.Join(d.Folder(), "data", "pg_wal", segment)
 	text, err := os.ReadFile(path)

@@ -72,7 +72,7 @@ func measures() []measure {
 		{rows: []string{"P9"}, run: tail},
 		{rows: []string{"P10"}, run: size, long: true},
 		{rows: []string{"P11"}, run: lists, long: true},
-		{rows: []string{"P12"}, run: besieged},
+		{rows: []string{"P12"}, run: slowBodies},
 		{rows: []string{"P13"}, run: hooks},
 	}
 }

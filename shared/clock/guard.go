@@ -6,12 +6,12 @@ import (
 )
 
 const (
-	// stepTolerance is how far a clock may step ahead and be believed immediately.
+	// stepTolerance is how far a clock may step ahead and be accepted immediately.
 	stepTolerance = time.Minute
 	// restartTolerance replaces stepTolerance after a restart, because the program has not run
 	// meanwhile.
 	restartTolerance = time.Hour
-	// confirmAfter is the monotonic time after which a lasting step ahead is believed. It is long
+	// confirmAfter is the monotonic time after which a lasting step ahead is accepted. It is long
 	// enough to correct a wrong clock.
 	confirmAfter = time.Hour
 	// lateBy is the additional monotonic time after which ConfirmedLate follows a step ahead.
@@ -33,7 +33,7 @@ type Guard struct {
 	mu        sync.Mutex
 	confirmed time.Time     // guarded by mu: at the monotonic reading at
 	at        time.Duration // guarded by mu
-	step      time.Duration // guarded by mu: how far the clock is ahead of the confirmed time; 0 if it is believed
+	step      time.Duration // guarded by mu: how far the clock is ahead of the confirmed time; 0 if it is accepted
 	seen      time.Duration // guarded by mu: the part of the step that Resume did not find, so no time passed in it
 	since     time.Duration // guarded by mu: the monotonic reading at which the step was found
 	highest   time.Time     // guarded by mu: at the monotonic reading at
@@ -43,7 +43,7 @@ type Guard struct {
 	lowUntil  time.Duration // guarded by mu: the monotonic reading at which highest is forgotten then
 }
 
-// NewGuard returns the guard of a clock, which it believes now.
+// NewGuard returns the guard of a clock, which it accepts now.
 func NewGuard(c Clock) *Guard {
 	now := c.Now().Round(0)
 	return &Guard{clock: c, confirmed: now, highest: now, at: monotonicOf(c)}
@@ -76,7 +76,7 @@ func (g *Guard) ConfirmedLate() time.Time {
 	return g.confirmed.Add(-g.lag)
 }
 
-// Stepped returns how far the clock stepped ahead in steps that wait to be believed. Unlike the
+// Stepped returns how far the clock stepped ahead in steps that wait to be accepted. Unlike the
 // result of Read, it does not include a step that Resume found.
 func (g *Guard) Stepped() time.Duration {
 	g.mu.Lock()
@@ -86,7 +86,7 @@ func (g *Guard) Stepped() time.Duration {
 }
 
 // Read returns Confirmed, and how far the clock is ahead of it: 0 unless a step waits to be
-// believed.
+// accepted.
 func (g *Guard) Read() (confirmed time.Time, ahead time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -35,7 +35,7 @@ func TestGuardFollowsAClockThatRuns(t *testing.T) {
 	wantConfirmed(t, g, c, 0)
 }
 
-// TestGuardHoldsAStep: a step ahead is believed only after it has stayed for an hour.
+// TestGuardHoldsAStep: a step ahead is accepted only after it has stayed for an hour.
 func TestGuardHoldsAStep(t *testing.T) {
 	t.Parallel()
 	for _, by := range []time.Duration{time.Minute + 1, day, 3650 * day} {
@@ -74,8 +74,8 @@ func TestGuardBeginsAnewWithEachStep(t *testing.T) {
 	wantConfirmed(t, g, c, 2*day)
 }
 
-// TestGuardResumes: a program that was restarted believes a clock that is less than an hour ahead
-// of the last confirmed time.
+// TestGuardResumes: a program that was restarted accepts a clock that is less than an hour ahead of
+// the last confirmed time.
 func TestGuardResumes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ ahead, want time.Duration }{
@@ -123,7 +123,7 @@ func TestGuardKeepsTheHighest(t *testing.T) {
 	wantHighest(t, g, c, 0)
 }
 
-// TestGuardForgetsTheHighest: a clock that stays behind for a week is believed.
+// TestGuardForgetsTheHighest: a clock that stays behind for a week is accepted.
 func TestGuardForgetsTheHighest(t *testing.T) {
 	t.Parallel()
 	c := clock.NewFake(time.Unix(0, 0))

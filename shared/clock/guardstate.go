@@ -29,7 +29,7 @@ func (g *Guard) State() GuardState {
 }
 
 // Resume continues from the state of an earlier run of the program. The hour of a step that waited
-// begins again. If the clock is ahead by up to an hour more, Resume believes that the program was
+// begins again. If the clock is ahead by up to an hour more, Resume assumes that the program was
 // down for so long. If it is ahead by more than an hour, Resume sets the confirmed time back to the
 // time of the state for an hour. Call it once, before another method.
 func (g *Guard) Resume(s GuardState) {

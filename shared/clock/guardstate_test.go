@@ -114,7 +114,7 @@ func TestGuardResumesTheLag(t *testing.T) {
 	g = restarted(g, now, 5*time.Hour, 0)
 	wantBehind(t, "down for 5 hours", g, now, 5*time.Hour, 2*day+5*time.Hour, 0)
 	now.Advance(12 * time.Hour)
-	wantBehind(t, "believed", g, now, 0, 2*day, 0)
+	wantBehind(t, "accepted", g, now, 0, 2*day, 0)
 	g = restarted(g, now, 0, 0)
 	now.Advance(time.Hour - 1)
 	wantBehind(t, "before the end", g, now, 0, 2*day, 0)
@@ -145,7 +145,7 @@ func TestGuardResumesNoLongerLag(t *testing.T) {
 	wantHighest(t, g, now, 0)
 }
 
-// TestGuardResumesAStepAfterATimeAhead: the clock was two days ahead until it was believed, and was
+// TestGuardResumesAStepAfterATimeAhead: the clock was two days ahead until it was accepted, and was
 // set right. In the week in which Highest is ahead, a step waits across a restart as at any time.
 func TestGuardResumesAStepAfterATimeAhead(t *testing.T) {
 	t.Parallel()

@@ -80,7 +80,7 @@ func (a *API) outcome(c *call, run command) (engine.Result, error) {
 // refusal returns the response to a request that a command refused with why: the response stored
 // under its idempotency key, or why.
 func (a *API) refusal(c *call, why error) (engine.Result, error) {
-	out, err := a.outranking(c, why)
+	out, err := a.storedBefore(c, why)
 	if err == nil || !turnless(faultOf(err).code) {
 		return out, err
 	}
@@ -94,12 +94,12 @@ func (a *API) refusal(c *call, why error) (engine.Result, error) {
 // then not looked up.
 func turnless(code string) bool { return code == codeTooManyChanges || code == codeOverloaded }
 
-// outranking looks up the request's key in a command, if a stored response has precedence over why.
-// A counted refusal is counted in the commit that stores it.
-func (a *API) outranking(c *call, why error) (engine.Result, error) {
+// storedBefore looks up the request's key in a command, if a stored response has precedence over
+// why. A counted refusal is counted in the commit that stores it.
+func (a *API) storedBefore(c *call, why error) (engine.Result, error) {
 	f := faultOf(why)
 	switch {
-	case !outranked(f.code):
+	case !yieldsToStored(f.code):
 		return engine.Result{}, why
 	case c.counted != nil:
 		return a.Engine.RefuseConfirmation(c.Context(), c.request, c.counted, f.refusal())
@@ -130,10 +130,10 @@ func (f *fault) revocable() bool {
 	return v1.KeepsRefusal(f.code) || errors.Is(f, engine.ErrNoDefault) || errors.Is(f, errOfDefault)
 }
 
-// outranked reports whether a stored response has precedence over an error, so that a command must
-// look it up. Errors of the service itself do not depend on the request, and the errors of the key
-// come from its lookup. A request without a turn waits for no other turn: see refusal.
-func outranked(code string) bool {
+// yieldsToStored reports whether a stored response has precedence over an error, so that a command
+// must look it up. Errors of the service itself do not depend on the request, and the errors of the
+// key come from its lookup. A request without a turn waits for no other turn: see refusal.
+func yieldsToStored(code string) bool {
 	switch code {
 	case codeInternal, codeStoreUnavailable, codeOverloaded, codeTooManyChanges, codeKeyInUse, codeKeyReused:
 		return false

@@ -19,7 +19,7 @@ import (
 )
 
 // TestRestartByAClockThatIsAhead: a service that starts by a clock a day ahead makes no second
-// payment under a used key. An hour later it believes the clock, and the key has expired.
+// payment under a used key. An hour later it accepts the clock, and the key has expired.
 func TestRestartByAClockThatIsAhead(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -63,7 +63,7 @@ func (b *bundle) wantKey(t *testing.T, name string, first response, want bool) {
 }
 
 // TestDateOfAClockThatIsAhead: Date does not follow a clock that is set ahead until the step is
-// believed. The age of a payment that a client measures by Date does not grow by the step.
+// accepted. The age of a payment that a client measures by Date does not grow by the step.
 func TestDateOfAClockThatIsAhead(t *testing.T) {
 	t.Parallel()
 	b := openBundle(t, &bundle{file: true, rateLimit: -1})
@@ -77,7 +77,7 @@ func TestDateOfAClockThatIsAhead(t *testing.T) {
 	b.start(t)
 	b.wantDate(t, "after a restart", at.Add(30*time.Minute))
 	b.clock.Advance(time.Hour)
-	b.wantDate(t, "believed", b.clock.Now())
+	b.wantDate(t, "accepted", b.clock.Now())
 }
 
 // TestDateAfterADowntime: as soon as core runs again, Date and the time of each new payment follow
@@ -129,14 +129,14 @@ func TestAKeyOutlivesACorrectionAndARestart(t *testing.T) {
 		behind, ran, down time.Duration // ran: from the correction to the restart
 		boot              bool          // the clock stood still while core was down, before the payment
 	}{
-		"the first start, restarted once believed": {behind: 25 * time.Hour, ran: time.Hour},
+		"the first start, restarted once accepted": {behind: 25 * time.Hour, ran: time.Hour},
 		"the first start, restarted hours later":   {behind: 25 * time.Hour, ran: 5 * time.Hour},
 		"a boot, restarted after 5 minutes":        {behind: 48 * time.Hour, ran: 5 * time.Minute, boot: true},
 		"a boot, restarted after 3 hours":          {behind: 48 * time.Hour, ran: 3 * time.Hour, boot: true},
 		"a boot, restarted immediately":            {behind: 48 * time.Hour, boot: true},
 		"down for 50 minutes":                      {behind: 48 * time.Hour, ran: 5 * time.Minute, down: 50 * time.Minute},
 		"down for 2 hours":                         {behind: 48 * time.Hour, ran: 5 * time.Minute, down: 2 * time.Hour},
-		"down for 2 hours, believed":               {behind: 48 * time.Hour, ran: 2 * time.Hour, down: 2 * time.Hour},
+		"down for 2 hours, accepted":               {behind: 48 * time.Hour, ran: 2 * time.Hour, down: 2 * time.Hour},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -180,7 +180,7 @@ func TestAStopStoresAStep(t *testing.T) {
 }
 
 // TestAStopStoresAStepPostgreSQL: a core that stops stores a step, even if it has given up
-// leadership before. A key of before the step is still in use when the step is believed.
+// leadership before. A key of before the step is still in use when the step is accepted.
 func TestAStopStoresAStepPostgreSQL(t *testing.T) {
 	t.Parallel()
 	b := openBundle(t, &bundle{on: coretest.OnServer(pgtest.Schema(t)), rateLimit: -1})
@@ -194,7 +194,7 @@ func TestAStopStoresAStepPostgreSQL(t *testing.T) {
 	b.wantKey(t, "an hour later", first, true)
 }
 
-// TestATimeAheadIsForgottenAcrossRestarts: the clock was ten years ahead until core believed it. A
+// TestATimeAheadIsForgottenAcrossRestarts: the clock was ten years ahead until core accepted it. A
 // week after it was set right core forgets that time, also if it is restarted within each week.
 func TestATimeAheadIsForgottenAcrossRestarts(t *testing.T) {
 	t.Parallel()
@@ -216,7 +216,7 @@ func TestATimeAheadIsForgottenAcrossRestarts(t *testing.T) {
 }
 
 // TestAStepAfterATimeAheadOutlivesARestart: within a week the clock is 25 hours ahead for a second
-// time, and core is restarted before it believes that. The key of a payment is still in use.
+// time, and core is restarted before it accepts that. The key of a payment is still in use.
 func TestAStepAfterATimeAheadOutlivesARestart(t *testing.T) {
 	t.Parallel()
 	const ahead = 25 * time.Hour

@@ -23,7 +23,7 @@ import (
 )
 
 // storedCode is a security code between its arrival and its authorization, with the stored data
-// that a thief could have copied.
+// that an attacker could have copied.
 type storedCode struct {
 	code   string
 	value  secret.String      // of its token; none where the code was never stored
@@ -140,7 +140,7 @@ func (c *codes) plant(t *testing.T) {
 	}
 }
 
-// mustOpenVault opens a keyset as a thief with the key-encryption key does.
+// mustOpenVault opens a keyset as an attacker with the key-encryption key does.
 func mustOpenVault(t *testing.T, keyset, kek []byte) *vault.Vault {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "keyset")

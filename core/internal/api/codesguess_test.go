@@ -18,7 +18,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// guessable is a request that a thief has completely, except for the security code.
+// guessable is a request that an attacker has completely, except for the security code.
 type guessable struct{ path, format, code string }
 
 // postCode sends a body with the code in the position of its %s, and remembers it.

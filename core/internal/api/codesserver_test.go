@@ -147,7 +147,7 @@ type heldRoots []byte
 func (h heldRoots) Read(context.Context) ([]byte, error) { return h, nil }
 func (heldRoots) String() string                         { return "in a test" }
 
-// stolenSecret opens a secret of the database as a thief with the key-encryption key does.
+// stolenSecret opens a secret of the database as an attacker with the key-encryption key does.
 func (c *codes) stolenSecret(t *testing.T, name string, kek []byte) []byte {
 	t.Helper()
 	var sealed []byte

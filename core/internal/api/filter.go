@@ -69,7 +69,7 @@ func shows(r *http.Request, field string, want secret.String) bool {
 }
 
 // sealsResponse reports whether the filter in front will encrypt the response. A filter that has
-// shown its secret is believed. Without a secret any client could send the field, so it means
+// shown its secret is trusted. Without a secret any client could send the field, so it means
 // nothing.
 func (a *API) sealsResponse(r *http.Request) bool {
 	told := r.Header[EncryptionField]

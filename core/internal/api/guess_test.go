@@ -27,7 +27,7 @@ func TestTokenCannotBeGuessed(t *testing.T) {
 		}
 		return n
 	}
-	const widest = 2000 // ids that a thief can try between two samples
+	const widest = 2000 // ids that an attacker can try between two samples
 	guesses := 0
 	for range 8 {
 		from := sample()

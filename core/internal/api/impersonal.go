@@ -18,13 +18,13 @@ func Impersonal(kind string, data []byte) []byte {
 	case object == "transaction" && event:
 		return impersonalAs(data, func(t *v1.Transaction) {
 			source := shownSource{t.Card, t.NetworkToken, t.BankAccount}
-			source.impersonal()
+			source.clearPersonal()
 			t.PaymentMethod = source.unnamed(t.PaymentMethod)
 			t.Billing, t.Shipping, t.Customer, t.Description, t.ThreeDSecure, t.Metadata = nil, nil, nil, nil, nil, v1.Metadata{}
 		})
 	case object == "transaction":
 		return impersonalAs(data, func(d *transactionDetails) {
-			d.impersonal()
+			d.clearPersonal()
 			d.Billing, d.Shipping, d.Customer, d.Description, d.ThreeDSecure, d.Metadata = nil, nil, nil, nil, nil, nil
 		})
 	case object == "capture" && event:
@@ -32,14 +32,14 @@ func Impersonal(kind string, data []byte) []byte {
 	case object == "refund" && event:
 		return impersonalAs(data, func(r *v1.Refund) {
 			source := shownSource{r.Card, nil, r.BankAccount}
-			source.impersonal()
+			source.clearPersonal()
 			if r.Metadata = (v1.Metadata{}); r.PaymentMethod != nil {
 				*r.PaymentMethod = source.unnamed(*r.PaymentMethod)
 			}
 		})
 	case object == "capture", object == "refund":
 		return impersonalAs(data, func(d *stepDetails) {
-			d.impersonal()
+			d.clearPersonal()
 			if d.Metadata = nil; d.PaymentMethod != nil {
 				*d.PaymentMethod = d.unnamed(*d.PaymentMethod)
 			}
@@ -67,8 +67,8 @@ func (s shownSource) unnamed(method string) string {
 	return "card"
 }
 
-// impersonal empties the personal fields of a source.
-func (s shownSource) impersonal() {
+// clearPersonal empties the personal fields of a source.
+func (s shownSource) clearPersonal() {
 	if s.Card != nil {
 		s.Card.Holder, s.Card.Fingerprint = nil, ""
 	}

@@ -16,7 +16,7 @@ func TestRevocationByARevokedKeySQLite(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
 	_, own := askOf(t, s, s.Key, "GET /v1/api_keys/current", "")
-	thief, stolen := mustKey(t, s)
+	attacker, stolen := mustKey(t, s)
 	queue := func(fn func()) {
 		before := s.DB.Waiting()
 		go fn()
@@ -40,7 +40,7 @@ func TestRevocationByARevokedKeySQLite(t *testing.T) {
 	queue(revoke(s.Key, stolen, merchant))
 	queue(command(func() { s.Clock.Advance(25 * time.Millisecond) })) // the batch ends
 	queue(command(func() { <-second }))
-	queue(revoke(thief, own["id"].(string)+"?force=true", attack))
+	queue(revoke(attacker, own["id"].(string)+"?force=true", attack))
 	close(first)
 	if got := <-merchant; got != 200 {
 		t.Fatalf("the revocation of the stolen key: got %d, want 200", got)

@@ -56,8 +56,8 @@ func accountForPayer(b *v1.BankAccount) *v1.BankAccount {
 }
 
 // declineForPayer returns the category of a decline. It does not reveal whether the number, the
-// date, the security code or the address was wrong, because a thief could then guess them. It does
-// not reveal that the card is known to be stolen either.
+// date, the security code or the address was wrong, because an attacker could then guess them. It
+// does not reveal that the card is known to be stolen either.
 func declineForPayer(code *v1.DeclineCode) *v1.DeclineCode {
 	if code == nil {
 		return nil

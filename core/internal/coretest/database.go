@@ -106,7 +106,7 @@ func (d *Database) MustInspect(tb testing.TB) *sql.DB {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	db := sql.OpenDB(wordy{connector})
+	db := sql.OpenDB(translating{connector})
 	db.SetMaxOpenConns(1)
 	tb.Cleanup(func() { _ = db.Close() }) // it wrote nothing
 	return db
@@ -212,28 +212,29 @@ func mustTexts(tb testing.TB, db *sql.DB, query string, args ...any) []string {
 	return out
 }
 
-// wordy translates the statements of tests, which are in SQLite's SQL.
-type wordy struct{ driver.Connector }
+// translating connects to PostgreSQL and translates the statements of tests, which are in SQLite's
+// SQL.
+type translating struct{ driver.Connector }
 
 // Connect implements driver.Connector.
-func (w wordy) Connect(ctx context.Context) (driver.Conn, error) {
+func (w translating) Connect(ctx context.Context) (driver.Conn, error) {
 	c, err := w.Connector.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return wordyConn{c.(*stdlib.Conn)}, nil
+	return translatingConn{c.(*stdlib.Conn)}, nil
 }
 
-type wordyConn struct{ *stdlib.Conn }
+type translatingConn struct{ *stdlib.Conn }
 
 // QueryContext implements driver.QueryerContext.
-func (c wordyConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+func (c translatingConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
 	text, args := translated(query, args)
 	return c.Conn.QueryContext(ctx, text, args)
 }
 
 // ExecContext implements driver.ExecerContext.
-func (c wordyConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+func (c translatingConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
 	text, args := translated(query, args)
 	return c.Conn.ExecContext(ctx, text, args)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// wantKept sets the clock right, lets the guard believe it, and sends the payment under the key k
+// wantKept sets the clock right, lets the guard accept it, and sends the payment under the key k
 // again.
 func wantKept(t *testing.T, s *coretest.Service, behind time.Duration) {
 	t.Helper()

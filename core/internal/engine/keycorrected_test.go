@@ -29,7 +29,7 @@ func TestKeysOutliveACorrectionOfTheClock(t *testing.T) {
 			s.Clock.Step(by)
 			pay("immediately", true)
 			s.Clock.Advance(time.Hour)
-			pay("when the clock is believed", true)
+			pay("when the clock is accepted", true)
 			s.Clock.Advance(store.KeyLifetime - time.Hour - time.Second)
 			pay("within the lifetime", true)
 			s.Clock.Advance(time.Second)

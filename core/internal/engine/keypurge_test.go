@@ -69,7 +69,7 @@ func TestKeysOfAWrongClockStopNoPurge(t *testing.T) {
 }
 
 // TestAPurgeByAClockThatIsBehindShortensNoKey: a purge shortens the life of no key, neither while
-// the clock is behind nor before the guard believes its correction.
+// the clock is behind nor before the guard accepts its correction.
 func TestAPurgeByAClockThatIsBehindShortensNoKey(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -87,7 +87,7 @@ func TestAPurgeByAClockThatIsBehindShortensNoKey(t *testing.T) {
 }
 
 // TestAPurgeShortensNoKeyWhileAStepWaits: core was started while its clock was behind. The clock is
-// set right, and keys are written before the guard believes that.
+// set right, and keys are written before the guard accepts that.
 func TestAPurgeShortensNoKeyWhileAStepWaits(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

@@ -14,17 +14,17 @@ import (
 )
 
 // inTimeAhead runs change while the clock is ahead. The clock is corrected after ten minutes, or
-// after two hours if core should believe it.
-func inTimeAhead(t *testing.T, s *coretest.Service, ahead time.Duration, believed bool, change func()) {
+// after two hours if core should accept it.
+func inTimeAhead(t *testing.T, s *coretest.Service, ahead time.Duration, accepted bool, change func()) {
 	t.Helper()
 	held := 10 * time.Minute
-	if believed {
+	if accepted {
 		held = 2 * time.Hour
 	}
 	s.DB.ClockAhead()
 	s.Clock.Step(ahead)
 	s.DB.ClockAhead()
-	if believed {
+	if accepted {
 		s.Clock.Advance(time.Hour)
 		s.DB.ClockAhead()
 	}
@@ -35,17 +35,17 @@ func inTimeAhead(t *testing.T, s *coretest.Service, ahead time.Duration, believe
 	s.DB.ClockAhead()
 }
 
-// timeAhead has how far the clock is ahead, and whether core comes to believe it.
+// timeAhead has how far the clock is ahead, and whether core comes to accept it.
 type timeAhead struct {
 	name     string
 	ahead    time.Duration
-	believed bool
+	accepted bool
 }
 
 func timesAhead() []timeAhead {
 	const month, year = 30 * 24 * time.Hour, 365 * 24 * time.Hour
 	return []timeAhead{
-		{"a month", month, false}, {"a month, believed", month, true}, {"a year", year, false}, {"a year, believed", year, true},
+		{"a month", month, false}, {"a month, accepted", month, true}, {"a year", year, false}, {"a year, accepted", year, true},
 	}
 }
 
@@ -57,15 +57,15 @@ func TestTokensOfATimeAheadAreWiped(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			s := coretest.Open(t)
-			inTimeAhead(t, s, c.ahead, c.believed, func() {
+			inTimeAhead(t, s, c.ahead, c.accepted, func() {
 				MustToken(t, s, cvc)
-				if c.believed { // its number is wiped while the clock is ahead
+				if c.accepted { // its number is wiped while the clock is ahead
 					s.Clock.Advance(payment.TokenLifetime)
 					mustSweep(t, s)
 					MustToken(t, s, cvc)
 				}
 			})
-			if c.believed {
+			if c.accepted {
 				mustSweep(t, s)
 				s.Clock.Advance(payment.TokenLifetime)
 			}
@@ -118,11 +118,11 @@ func TestDeletionsOfATimeAheadAreErased(t *testing.T) {
 				}
 			}
 			end := func() {}
-			inTimeAhead(t, s, c.ahead, c.believed, func() {
+			inTimeAhead(t, s, c.ahead, c.accepted, func() {
 				if a, err := s.Engine.DeleteCustomer(t.Context(), s.Request(""), customer, nil); err != nil || a.Status != 200 {
 					t.Fatalf("delete: %d, %v", a.Status, err)
 				}
-				if c.believed { // a pass while the clock is ahead postpones both
+				if c.accepted { // a pass while the clock is ahead postpones both
 					end = s.MustRefuse(t, "UPDATE", "events", fmt.Sprintf("NEW.object_id = %d", customer))
 					pass(0)
 				}
@@ -222,7 +222,7 @@ func mustPayOf(t *testing.T, s *coretest.Service, customer int64) {
 }
 
 // TestCapturesOfATimeAheadSettle: a capture at a time ahead settles after the day of the
-// correction, within nine days if core believed the clock. Until then its payment can be voided.
+// correction, within nine days if core accepted the clock. Until then its payment can be voided.
 func TestCapturesOfATimeAheadSettle(t *testing.T) {
 	t.Parallel()
 	for _, c := range timesAhead() {
@@ -231,7 +231,7 @@ func TestCapturesOfATimeAheadSettle(t *testing.T) {
 			s := coretest.Open(t)
 			today := mustPay(t, s, true)
 			var taken, part int64
-			inTimeAhead(t, s, c.ahead, c.believed, func() {
+			inTimeAhead(t, s, c.ahead, c.accepted, func() {
 				taken, part = mustPay(t, s, true), mustPay(t, s, false)
 				if a, err := s.Engine.Capture(t.Context(), s.Request(""), part, 40, false, nil); err != nil || a.Status != 201 {
 					t.Fatalf("capture: %d, %v", a.Status, err)
@@ -276,7 +276,7 @@ func TestCapturesOfATimeAheadHoldNoWriter(t *testing.T) {
 }
 
 // TestWaitsOfATimeAheadEnd: a payment at a time ahead can be confirmed for one day after the
-// correction, or for eight days if core believed the clock.
+// correction, or for eight days if core accepted the clock.
 func TestWaitsOfATimeAheadEnd(t *testing.T) {
 	t.Parallel()
 	for _, c := range timesAhead() {
@@ -290,13 +290,13 @@ func TestWaitsOfATimeAheadEnd(t *testing.T) {
 				}
 				wantNumber(t, s, "waits", "SELECT COUNT(*) FROM transactions WHERE status = 'requires_confirmation'", want)
 			}
-			inTimeAhead(t, s, c.ahead, c.believed, func() {
+			inTimeAhead(t, s, c.ahead, c.accepted, func() {
 				if a, err := s.Prepare(t.Context(), s.Request(""), 100, true); err != nil || a.Status != 201 {
 					t.Fatalf("prepare: %d, %v", a.Status, err)
 				}
 			})
 			waits(1)
-			if !c.believed {
+			if !c.accepted {
 				s.Clock.Advance(payment.ConfirmWithin - time.Second)
 				mustPass(t, s)
 				waits(1)

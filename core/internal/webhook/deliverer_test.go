@@ -176,7 +176,7 @@ func TestAClockThatIsSetAheadDisablesNoEndpoint(t *testing.T) {
 	if got := b.endpoint(t, e); got.Status != payment.EndpointEnabled {
 		t.Errorf("the endpoint: got %s, want %s", got.Status, payment.EndpointEnabled)
 	}
-	b.Clock.Advance(time.Hour) // by now the clock is believed
+	b.Clock.Advance(time.Hour) // by now the clock is accepted
 	programtest.WaitFor(t, "it is disabled", func() bool { return b.endpoint(t, e).Status == payment.EndpointDisabled })
 }
 

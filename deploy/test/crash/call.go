@@ -57,7 +57,7 @@ func (f Figures) Missing() []string {
 	return out
 }
 
-// Call is one request. Only the story that makes it, and then Recover, change it.
+// Call is one request. Only the scenario that makes it, and then Recover, change it.
 type Call struct {
 	Kind   Kind
 	Method string

@@ -2,8 +2,8 @@
 // and then judges the result.
 //
 // A Harness is a merchant with many clients and a webhook receiver. In Load each client runs
-// stories (a payment, a customer, a key, an endpoint), request by request, until the process dies.
-// Recover retries every request without a response, under the same key. Judge compares the
+// scenarios (a payment, a customer, a key, an endpoint), request by request, until the process
+// dies. Recover retries every request without a response, under the same key. Judge compares the
 // responses with v1, its store, the acquirer's journal and the deliveries to the receiver:
 //
 //   - an acknowledged effect exists, with the same bytes in its event;

@@ -16,7 +16,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// clients is the number of clients that run stories at the same time.
+// clients is the number of clients that run scenarios at the same time.
 const clients = 16
 
 // Keys are the merchant's, in test mode.
@@ -171,10 +171,10 @@ func (h *Harness) learnMerchant(ctx context.Context) error {
 	return nil
 }
 
-// stop is the panic that ends a story or an inspection early.
+// stop is the panic that ends a scenario or an inspection early.
 type stop struct{ error }
 
-// ensure ends the story or the inspection if err is not nil.
+// ensure ends the scenario or the inspection if err is not nil.
 func ensure(err error) {
 	if err != nil {
 		panic(stop{err})
@@ -202,13 +202,13 @@ func stopped(fn func()) (err error) {
 	return nil
 }
 
-// errGone ends a story: the process has ended.
+// errGone ends a scenario: the process has ended.
 var errGone = errors.New("crash: the process is gone")
 
-// errOver ends a story that cannot continue, for example because a payment was declined.
-var errOver = errors.New("crash: the story is over")
+// errOver ends a scenario that cannot continue, for example because a payment was declined.
+var errOver = errors.New("crash: the scenario is over")
 
-// Load lets every client run stories until the process dies. It calls kill at the given request,
+// Load lets every client run scenarios until the process dies. It calls kill at the given request,
 // before that is sent or after its response. With several processes, a client without a response
 // continues at the others until ctx ends.
 func (h *Harness) Load(ctx context.Context, round, at int, before bool, kill func()) {
@@ -220,8 +220,8 @@ func (h *Harness) Load(ctx context.Context, round, at int, before bool, kill fun
 			}
 		}
 	}
-	h.tellers(ctx, round, []*client{nil}, trigger(before), trigger(!before), func(t *teller) bool {
-		gone := errors.Is(t.tell(), errGone)
+	h.runners(ctx, round, []*client{nil}, trigger(before), trigger(!before), func(t *runner) bool {
+		gone := errors.Is(t.runNext(), errGone)
 		if gone && (h.api.many() == 1 || ctx.Err() != nil) {
 			return false
 		}
@@ -232,7 +232,7 @@ func (h *Harness) Load(ctx context.Context, round, at int, before bool, kill fun
 	})
 }
 
-// Storm lets every client run stories until they have sent the given number of requests, or ctx
+// Storm lets every client run scenarios until they have sent the given number of requests, or ctx
 // ends. Meanwhile some of the processes that serve are killed and restarted. Storm calls sent with
 // the number of each request before it sends it, and returned with the number of each response. A
 // client without a response retries immediately at another process, under the same key.
@@ -243,22 +243,22 @@ func (h *Harness) Storm(ctx context.Context, round, requests int, sent, returned
 		all.Add(1)
 		sent(n)
 	}
-	h.tellers(ctx, round, append([]*client{nil, nil}, h.routes...), count, returned, func(t *teller) bool {
-		_ = t.tell() // any end of a story is fine
+	h.runners(ctx, round, append([]*client{nil, nil}, h.routes...), count, returned, func(t *runner) bool {
+		_ = t.runNext() // any end of a scenario is fine
 		return all.Load() < int64(requests) && ctx.Err() == nil
 	})
 }
 
-// tellers runs all clients, each as long as next returns true. The clients use the routes in turn.
+// runners runs all clients, each as long as next returns true. The clients use the routes in turn.
 // sent and returned get the numbers of requests and responses.
-func (h *Harness) tellers(
-	ctx context.Context, round int, routes []*client, sent, returned func(n int), next func(*teller) bool,
+func (h *Harness) runners(
+	ctx context.Context, round int, routes []*client, sent, returned func(n int), next func(*runner) bool,
 ) {
 	var out, back atomic.Int64
 	var running sync.WaitGroup
 	for n := range clients {
 		running.Go(func() {
-			t := &teller{
+			t := &runner{
 				h: h, ctx: ctx, name: fmt.Sprintf("r%d-c%d", round, n), route: routes[n%len(routes)],
 				rng:    rand.New(rand.NewPCG(h.seed, uint64(round)<<16|uint64(n))), //nolint:gosec // to be repeatable is the point
 				before: func() { sent(int(out.Add(1))) }, after: func() { returned(int(back.Add(1))) },

@@ -59,7 +59,7 @@ func (h *Harness) signed(ctx context.Context, event string, by []int) bool {
 	})
 }
 
-// Clear deletes the endpoints that stories left, because a merchant may have only sixteen.
+// Clear deletes the endpoints that scenarios left, because a merchant may have only sixteen.
 func (h *Harness) Clear(ctx context.Context) error {
 	all, err := listOf[v1.WebhookEndpoint](ctx, h.api, "/v1/webhook_endpoints", "")
 	if err != nil {

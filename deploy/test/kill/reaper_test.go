@@ -111,15 +111,15 @@ func (r *reaper) keep(t *testing.T, i *fleet.Instance) {
 func (r *reaper) strike(t *testing.T) {
 	t.Helper()
 	names := slices.Sorted(maps.Keys(r.groups))
-	doomed := map[*fleet.Instance]string{}
+	killed := map[*fleet.Instance]string{}
 	for range 1 + r.roll(3) {
 		name := names[r.roll(len(names))]
 		all := r.groups[name].All()
-		doomed[all[r.roll(len(all))]] = name
+		killed[all[r.roll(len(all))]] = name
 	}
 	if r.roll(3) == 0 {
 		if leader := r.f.Leader(t.Context()); leader != nil {
-			doomed[leader] = "core"
+			killed[leader] = "core"
 			r.count(r.also, "the leader")
 		}
 	}
@@ -127,7 +127,7 @@ func (r *reaper) strike(t *testing.T) {
 		r.count(r.also, "while another was down")
 	}
 	var gone sync.WaitGroup
-	for i, name := range doomed {
+	for i, name := range killed {
 		r.count(r.kills, name)
 		gone.Go(i.Kill)
 	}

@@ -21,8 +21,9 @@ var keysElsewhere = change{
 	"# keys: in the file that CAUSEWAY_MLE_KEYS_FILE names",
 }
 
-// severals are the settings of platforms with several cores, as changes of the settings for one.
-var severals = map[string]struct {
+// severalCores are the settings of platforms with several cores, as changes of the settings for
+// one.
+var severalCores = map[string]struct {
 	of    string
 	files map[string][]change
 }{
@@ -50,7 +51,7 @@ var severals = map[string]struct {
 // TestConfigsOfSeveral compares the settings for several cores with the settings for one.
 func TestConfigsOfSeveral(t *testing.T) {
 	t.Parallel()
-	for folder, from := range severals {
+	for folder, from := range severalCores {
 		for name, changes := range from.files {
 			made := string(mustRead(t, "deploy/on/"+from.of+"/"+name))
 			for _, c := range changes {

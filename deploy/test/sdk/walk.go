@@ -34,9 +34,9 @@ func walk(t *testing.T, s *System, client Client, execute func(*testing.T, value
 	for _, step := range steps.Steps {
 		switch {
 		case step.Settle != "":
-			w.befall(t, step.Settle, "settle")
+			w.control(t, step.Settle, "settle")
 		case step.Expire != "":
-			w.befall(t, step.Expire, "expire")
+			w.control(t, step.Expire, "expire")
 		default:
 			w.step(t, step)
 		}
@@ -62,8 +62,8 @@ type walker struct {
 	ids     map[string]bool   // numbers that were new
 }
 
-// befall settles a step's payment, or lets it expire.
-func (w *walker) befall(t *testing.T, step, what string) {
+// control settles the payment of a step, or lets it expire.
+func (w *walker) control(t *testing.T, step, what string) {
 	t.Helper()
 	path := "/v1/test_helpers/transactions/" + transaction(t, w.read[step][w.dialect.number()]) + "/" + what
 	if status, body := w.s.ask(t, http.MethodPost, path); status != http.StatusOK {

@@ -29,8 +29,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/v1/mle"
 )
 
-// planter sends security codes by every way into the service, and records the facts that a thief
-// could have.
+// planter sends security codes by every way into the service, and records the facts that an
+// attacker could have.
 type planter struct {
 	*process
 
@@ -48,7 +48,7 @@ type planter struct {
 	controls  []guess // of requests without a code
 }
 
-// guess is a value that a thief can compute for each security code, and search in the store.
+// guess is a value that an attacker can compute for each security code, and search in the store.
 type guess struct {
 	way string
 	of  func(code string) string

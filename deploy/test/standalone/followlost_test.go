@@ -70,10 +70,10 @@ func TestProxyDiesBeforeTheResponseToAStep(t *testing.T) {
 	for name, s := range restSteps {
 		number, path := s.prepare(t, d)
 		way := startRelay(t, p.HTTP)
-		doomed := startReplica(t, way.base, logins(dir))
-		way.fate, way.die = once(diesAfter), doomed.Kill
+		killed := startReplica(t, way.base, logins(dir))
+		way.fate, way.die = once(diesAfter), killed.Kill
 		body := strings.ReplaceAll(s.body, "{name}", strings.ReplaceAll(name, " ", "-"))
-		if got, err := (&restClient{doomed.base, d.key, d.http}).do(t.Context(), http.MethodPost, path, body); err == nil {
+		if got, err := (&restClient{killed.base, d.key, d.http}).do(t.Context(), http.MethodPost, path, body); err == nil {
 			t.Fatalf("%s: the proxy responded, want it dead: %s", name, got.Body)
 		}
 		again := (&restClient{other.base, d.key, d.http}).must(t, path, body, s.want)
@@ -138,15 +138,15 @@ func TestReversedByName(t *testing.T) {
 	}
 	for _, s := range steps {
 		way := startRelay(t, p.HTTP)
-		doomed := startReplica(t, way.base, logins(dir))
-		way.die = doomed.Kill
+		killed := startReplica(t, way.base, logins(dir))
+		way.die = killed.Kill
 		way.fate = func(r *http.Request) fate {
 			if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, s.dies) {
 				return diesAfter
 			}
 			return passes
 		}
-		client := &restClient{doomed.base, d.key, d.http}
+		client := &restClient{killed.base, d.key, d.http}
 		if got, err := client.do(t.Context(), http.MethodPost, restPayments, s.payment); err == nil {
 			t.Fatalf("%s: the proxy responded, want it dead: %s", s.name, got.Body)
 		}

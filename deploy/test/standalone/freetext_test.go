@@ -48,8 +48,8 @@ func (r *inbox) text() string {
 	return r.got.String()
 }
 
-// texter sends card numbers in texts, each number once.
-type texter struct {
+// cardTexts sends card numbers in texts, each number once.
+type cardTexts struct {
 	*process
 
 	m       *merchant
@@ -58,7 +58,7 @@ type texter struct {
 }
 
 // number returns a new card number for a text.
-func (s *texter) number(where string) string {
+func (s *cardTexts) number(where string) string {
 	for digit := range 10 {
 		number := fmt.Sprintf("400000%09d%d", 123_000_000+len(s.planted), digit)
 		if luhn(number) {
@@ -84,7 +84,7 @@ func spaced(number string) string {
 }
 
 // v1Texts sends each text of v1, which must be refused.
-func (s *texter) v1Texts(t *testing.T) {
+func (s *cardTexts) v1Texts(t *testing.T) {
 	t.Helper()
 	const pay, card = `{"amount":100,"currency":"usd","payment_method":"card",`,
 		`"card":{"number":"4111111111111111","exp_month":4,"exp_year":2031`
@@ -127,7 +127,7 @@ func (s *texter) v1Texts(t *testing.T) {
 const hookURL = "https://hooks.example.com"
 
 // providerATexts sends each stored text of provider-a. The payment must be approved.
-func (s *texter) providerATexts(t *testing.T) {
+func (s *cardTexts) providerATexts(t *testing.T) {
 	t.Helper()
 	const end = "</payment>"
 	for i, text := range []string{
@@ -170,7 +170,7 @@ func (s *texter) providerATexts(t *testing.T) {
 }
 
 // providerBTexts sends stored texts of provider-b. The payments must be approved.
-func (s *texter) providerBTexts(t *testing.T) {
+func (s *cardTexts) providerBTexts(t *testing.T) {
 	t.Helper()
 	at := clock.System().Now()
 	for i, change := range [][2]string{
@@ -211,7 +211,7 @@ func (s *texter) providerBTexts(t *testing.T) {
 }
 
 // wantNoNumber checks that a text has no planted number in any form.
-func (s *texter) wantNoNumber(t *testing.T, where, text string) {
+func (s *cardTexts) wantNoNumber(t *testing.T, where, text string) {
 	t.Helper()
 	for number, planted := range s.planted {
 		encoded := base64.StdEncoding.EncodeToString([]byte(number))
@@ -233,7 +233,7 @@ func TestNoCardNumberOfATextIsLeft(t *testing.T) {
 	t.Parallel()
 	dir, hook := t.TempDir(), newInbox(t)
 	p := start(t, dir, "--log", "info", allowPrivate)
-	s := &texter{process: p, m: merchantOf(t, p), http: patientClient(t), planted: map[string]string{}}
+	s := &cardTexts{process: p, m: merchantOf(t, p), http: patientClient(t), planted: map[string]string{}}
 	s.m.must(t, http.MethodPost, "/v1/webhook_endpoints", "", `{"url":"`+hook.URL+`","enabled_events":["*"]}`)
 	s.v1Texts(t)
 	s.providerATexts(t)

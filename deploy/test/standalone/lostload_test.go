@@ -88,11 +88,11 @@ func (f *flock) fate(r *http.Request) fate {
 
 // die ends a running proxy, and requests its restart.
 func (f *flock) die(i int) {
-	doomed := f.alive[i].Swap(nil)
-	if doomed == nil {
+	killed := f.alive[i].Swap(nil)
+	if killed == nil {
 		return
 	}
-	doomed.Kill()
+	killed.Kill()
 	f.deaths.Add(1)
 	f.dead <- i
 }

@@ -131,10 +131,10 @@ func TestProxyDiesBeforeTheResponse(t *testing.T) {
 		invoice := "dies-" + name
 		number := s.prepare(t, p, client, invoice)
 		way := startRelay(t, p.HTTP)
-		doomed := startReplica(t, way.base, logins(dir))
-		way.fate, way.die = once(diesAfter), doomed.Kill
+		killed := startReplica(t, way.base, logins(dir))
+		way.fate, way.die = once(diesAfter), killed.Kill
 		document := legacySend(p, s.send, invoice, number)
-		if got, err := legacyPost(t.Context(), client, doomed.base, document); err == nil {
+		if got, err := legacyPost(t.Context(), client, killed.base, document); err == nil {
 			t.Fatalf("%s: the proxy responded, want it dead: %s", name, got.body)
 		}
 		wantResult(t, name+", by another proxy", mustPost(t, client, other.base, document), s.again)

@@ -60,9 +60,9 @@ func TestProxyDiesUnderAPayment(t *testing.T) {
 			for n := int32(1); ; n++ {
 				body := strings.ReplaceAll(k.body, "{name}", kind+"-"+strconv.Itoa(int(n))+"-"+strconv.Itoa(int(f)))
 				way := startRelay(t, p.HTTP)
-				doomed := startReplica(t, way.base, logins(dir))
-				way.fate, way.die = nthCall(n, f), doomed.Kill
-				first, err := (&restClient{doomed.base, d.key, d.http}).do(t.Context(), http.MethodPost, restPayments, body)
+				killed := startReplica(t, way.base, logins(dir))
+				way.fate, way.die = nthCall(n, f), killed.Kill
+				first, err := (&restClient{killed.base, d.key, d.http}).do(t.Context(), http.MethodPost, restPayments, body)
 				again := (&restClient{other.base, d.key, d.http}).must(t, restPayments, body, "AUTHORIZED")
 				third := d.must(t, restPayments, body, "AUTHORIZED")
 				if again.Body != third.Body || err == nil && first.Body != again.Body ||
@@ -201,9 +201,9 @@ func TestSignedPaymentComesAgain(t *testing.T) {
 	another := withAddress(restPayment("21.00", "USD", true, ""))
 	for n := int32(1); n <= 2; n++ {
 		way := startRelay(t, p.HTTP)
-		doomed := startReplica(t, way.base, logins(dir))
-		way.fate, way.die = nthCall(n, diesAfter), doomed.Kill
-		if id := p.signedPayment(t, client, doomed.base, lost, now); id != "" {
+		killed := startReplica(t, way.base, logins(dir))
+		way.fate, way.die = nthCall(n, diesAfter), killed.Kill
+		if id := p.signedPayment(t, client, killed.base, lost, now); id != "" {
 			t.Fatalf("call %d: the proxy responded", n)
 		}
 	}

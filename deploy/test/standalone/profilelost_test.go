@@ -35,9 +35,9 @@ func TestProxyDiesBeforeTheProfile(t *testing.T) {
 		document := legacyDocument(p, strings.Replace(legacyPayment("authCaptureTransaction", "20.00", who), "<order>",
 			"<profile><createProfile>true</createProfile></profile><order>", 1)+"<customer><id>"+who+"</id></customer>")
 		way := startRelay(t, p.HTTP)
-		doomed := startReplica(t, way.base, logins(dir))
-		way.fate, way.die = nth(n, diesAfter), doomed.Kill
-		if got, err := legacyPost(t.Context(), client, doomed.base, document); err == nil {
+		killed := startReplica(t, way.base, logins(dir))
+		way.fate, way.die = nth(n, diesAfter), killed.Kill
+		if got, err := legacyPost(t.Context(), client, killed.base, document); err == nil {
 			t.Fatalf("%s: the proxy responded, want it dead: %s", who, got.body)
 		}
 		got := mustPost(t, client, other.base, document)
@@ -67,9 +67,9 @@ func TestProxyDiesBeforeTheFirstCard(t *testing.T) {
 	for n := int32(1); n <= 2; n++ { // a token, the customer
 		who := fmt.Sprintf("begun-%d", n)
 		way := startRelay(t, p.HTTP)
-		doomed := startReplica(t, way.base, logins(dir))
-		way.fate, way.die = nth(n, diesAfter), doomed.Kill
-		if got, err := legacyPost(t.Context(), client, doomed.base, legacyProfile(p, who, "4111111111111111")); err == nil {
+		killed := startReplica(t, way.base, logins(dir))
+		way.fate, way.die = nth(n, diesAfter), killed.Kill
+		if got, err := legacyPost(t.Context(), client, killed.base, legacyProfile(p, who, "4111111111111111")); err == nil {
 			t.Fatalf("%s: the proxy responded, want it dead: %s", who, got.body)
 		}
 		wantResult(t, who, mustPost(t, client, other.base, legacyProfile(p, who, "5424000000000015")), "I00001")

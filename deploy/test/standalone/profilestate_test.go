@@ -40,9 +40,9 @@ func TestLegacyProfileChangedBeforeTheRetry(t *testing.T) {
 					"<amount>12.00</amount><profile><customerProfileId>%[1]s</customerProfileId>"+
 					"<shippingProfileId>%[1]s</shippingProfileId></profile>%[2]s", ids.Customer, splitTender))
 				way := startRelay(t, p.HTTP)
-				doomed := startReplica(t, way.base, logins(dir))
-				way.fate, way.die = nth(1, diesAfter), doomed.Kill
-				if got, err := legacyPost(t.Context(), client, doomed.base, document); err == nil {
+				killed := startReplica(t, way.base, logins(dir))
+				way.fate, way.die = nth(1, diesAfter), killed.Kill
+				if got, err := legacyPost(t.Context(), client, killed.base, document); err == nil {
 					t.Fatalf("the proxy returned %s, want the response lost", got.body)
 				}
 				changed := strings.NewReplacer("{first}", methods[0], "{second}", methods[1], "{strange}", methods[2])

@@ -78,17 +78,17 @@ func TestZeroWindowWhenTheConnectionBreaks(t *testing.T) {
 	for f, broken := range fateNames {
 		way := startRelay(t, p.HTTP)
 		way.fate = once(f)
-		doomed := startReplica(t, way.base, logins(dir))
+		killed := startReplica(t, way.base, logins(dir))
 		invoice := "zero-cut-" + broken
 		inner := legacyPayment("authCaptureTransaction", "20.00", invoice)
 		document := legacyDocument(p, zeroWindow(inner))
 		wantResult(t, "one before, by another proxy, cut "+broken, mustPost(t, client, p.HTTP, document), "1/1")
-		wantResult(t, "cut "+broken, mustPost(t, client, doomed.base, document), "1/1")
+		wantResult(t, "cut "+broken, mustPost(t, client, killed.base, document), "1/1")
 		way.wantBroken(t, invoice)
 		if got := len(named(t, m, invoice)); got != 2 {
 			t.Errorf("cut %s: payments = %d, want 2", broken, got)
 		}
-		wantResult(t, "one that looks back, cut "+broken, mustPost(t, client, doomed.base, legacyDocument(p, inner)), "3/11")
+		wantResult(t, "one that looks back, cut "+broken, mustPost(t, client, killed.base, legacyDocument(p, inner)), "3/11")
 	}
 	checkAgreed(t, p, dir)
 }
@@ -101,10 +101,10 @@ func TestZeroWindowWhenTheProxyDies(t *testing.T) {
 	p := start(t, dir)
 	client := patientClient(t)
 	way := startRelay(t, p.HTTP)
-	doomed := startReplica(t, way.base, logins(dir))
-	way.fate, way.die = once(diesAfter), doomed.Kill
+	killed := startReplica(t, way.base, logins(dir))
+	way.fate, way.die = once(diesAfter), killed.Kill
 	inner := legacyPayment("authCaptureTransaction", "20.00", "zero-dies")
-	if got, err := legacyPost(t.Context(), client, doomed.base, legacyDocument(p, zeroWindow(inner))); err == nil {
+	if got, err := legacyPost(t.Context(), client, killed.base, legacyDocument(p, zeroWindow(inner))); err == nil {
 		t.Fatalf("the proxy responded, want it dead: %s", got.body)
 	}
 	wantResult(t, "by another proxy", mustPost(t, client, p.HTTP, legacyDocument(p, inner)), "3/11")

@@ -50,12 +50,12 @@ func (tr *traffic) run(ctx context.Context, clients int) {
 	var all sync.WaitGroup
 	for n := range clients {
 		all.Go(func() {
-			stories := []func(context.Context, string){
+			scenarios := []func(context.Context, string){
 				tr.captured, tr.voided, tr.declined, tr.providerA, tr.providerB,
 				tr.encrypted,
 			}
 			for i := n; ctx.Err() == nil; i++ {
-				stories[i%len(stories)](context.WithoutCancel(ctx), fmt.Sprintf("%d-%d", n, i))
+				scenarios[i%len(scenarios)](context.WithoutCancel(ctx), fmt.Sprintf("%d-%d", n, i))
 			}
 		})
 	}

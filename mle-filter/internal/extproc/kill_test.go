@@ -31,12 +31,12 @@ func (k *killing) request(key string) enginetest.Request {
 	})
 }
 
-// moments are the points at which the program is struck. befall arranges for it, and returns the
-// body to send.
+// moments are the points at which the program is killed. prepare makes the program be killed there,
+// and returns the body to send.
 var moments = []struct {
 	name    string
 	reaches int // the number of requests at core
-	befall  func(t *testing.T, k *killing, key string, strike func()) io.Reader
+	prepare  func(t *testing.T, k *killing, key string, strike func()) io.Reader
 }{
 	{"request head", 0, func(_ *testing.T, k *killing, key string, strike func()) io.Reader {
 		k.whose.mu.Lock()
@@ -95,7 +95,7 @@ func TestEnvoyProgram(t *testing.T) {
 	)
 	for _, at := range moments {
 		name, status := "killed at the "+at.name, http.StatusServiceUnavailable
-		k.strike(t, name, at.reaches, status, at.befall, k.kill, func(t *testing.T) {
+		k.strike(t, name, at.reaches, status, at.prepare, k.kill, func(t *testing.T) {
 			t.Helper()
 			t.Run("while it is away", func(t *testing.T) {
 				if out := k.envoy.send(t, h1, "mle", k.request("own"), enginetest.Response{Body: cleartext}); out.Reached != 0 ||
@@ -106,7 +106,7 @@ func TestEnvoyProgram(t *testing.T) {
 			k.start(t)
 		})
 		k.strike(
-			t, "hung at the "+at.name, at.reaches, http.StatusGatewayTimeout, at.befall, k.hang, func(*testing.T) { k.goOn() },
+			t, "hung at the "+at.name, at.reaches, http.StatusGatewayTimeout, at.prepare, k.hang, func(*testing.T) { k.goOn() },
 		)
 	}
 	t.Run("replaced", func(t *testing.T) { // the old program ends its requests while the new one has the socket
@@ -128,7 +128,7 @@ func TestEnvoyProgram(t *testing.T) {
 // strike sends a request during which the program is struck, and requires that no content passes.
 // Then it restores the program, and requires that it serves.
 func (k *killing) strike(
-	t *testing.T, name string, reaches, status int, befall func(*testing.T, *killing, string, func()) io.Reader,
+	t *testing.T, name string, reaches, status int, prepare func(*testing.T, *killing, string, func()) io.Reader,
 	what func(), mend func(*testing.T),
 ) {
 	t.Helper()
@@ -137,7 +137,7 @@ func (k *killing) strike(
 		if status == http.StatusGatewayTimeout {
 			to = "hasty"
 		}
-		out := k.envoy.sendBody(t, h1, to, k.request(key), befall(t, k, key, what), enginetest.Response{
+		out := k.envoy.sendBody(t, h1, to, k.request(key), prepare(t, k, key, what), enginetest.Response{
 			Status: 201, Body: strings.Repeat(cleartext, 9),
 		})
 		if out.Reached != reaches || out.Status != status || strings.Contains(out.Response, cleartext) {

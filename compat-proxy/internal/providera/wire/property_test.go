@@ -27,13 +27,13 @@ func TestFormatsAgree(t *testing.T) {
 	}
 }
 
-// fataler is the common part of testing.TB and rapid.TB.
-type fataler interface {
+// testOrProperty is the common part of testing.TB and rapid.TB.
+type testOrProperty interface {
 	Helper()
 	Fatalf(format string, args ...any)
 }
 
-func agree(t fataler, want *tree, body string, f wire.Format) {
+func agree(t testOrProperty, want *tree, body string, f wire.Format) {
 	t.Helper()
 	req, fault := wire.Parse([]byte(body), wire.Options{})
 	if fault != nil {

@@ -55,8 +55,8 @@ func (r *Rotation) logRefused(ctx context.Context, err error) {
 	r.cfg.Log.ErrorContext(ctx, what, slog.Any("error", err)) //nolint:sloglint // one of the two above
 }
 
-// forgive forgets the refused certificate, because the source found another.
-func (r *Rotation) forgive() {
+// clearRefused forgets the refused certificate, because the source found another.
+func (r *Rotation) clearRefused() {
 	r.bad, r.dropped = false, nil
 	r.alarm()
 }

@@ -161,7 +161,7 @@ func (r *Rotation) take(ctx context.Context, u certfile.Update) {
 		r.unfit(ctx, u.Refusal)
 		return
 	}
-	r.forgive()
+	r.clearRefused()
 	for _, w := range u.Warnings {
 		r.cfg.Log.WarnContext(ctx, "edge: the certificate has a fault: see warning", slog.String("warning", w.String()))
 	}

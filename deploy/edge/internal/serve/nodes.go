@@ -67,8 +67,8 @@ func (n *nodes) want(to *snapshot.Snapshot) *Change {
 	return c
 }
 
-// unwant restores the previous snapshot after a failure.
-func (n *nodes) unwant(before *snapshot.Snapshot) {
+// restore returns to the previous snapshot after a failure.
+func (n *nodes) restore(before *snapshot.Snapshot) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.past, n.snap = n.snap, before

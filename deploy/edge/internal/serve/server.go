@@ -89,7 +89,7 @@ func (s *Server) Set(ctx context.Context, snap *snapshot.Snapshot) (*Change, err
 	before := s.nodes.wanted()
 	change := s.nodes.want(snap)
 	if err := s.cache.SetSnapshot(ctx, everybody, snap.Cache()); err != nil {
-		s.nodes.unwant(before)
+		s.nodes.restore(before)
 		return nil, fmt.Errorf("serve: %w", err)
 	}
 	return change, nil

@@ -14,11 +14,11 @@ const (
 )
 
 // amount returns an ordinary amount.
-func (t *teller) amount() int64 { return 1000 + t.rng.Int64N(9000) }
+func (t *runner) amount() int64 { return 1000 + t.rng.Int64N(9000) }
 
 // source returns the payment source of a request, as fields. Some are declined, and one is
 // partially approved if the request allows it.
-func (t *teller) source() string {
+func (t *runner) source() string {
 	return pick(t,
 		`"payment_method":"card"`, `"payment_method":"card"`, `"payment_method":"pm_card_visa"`,
 		`"payment_method":"pm_card_mastercard"`,
@@ -33,24 +33,24 @@ func (t *teller) source() string {
 }
 
 // create prepares a payment.
-func (t *teller) create(amount int64, capture, source string) *Call {
+func (t *runner) create(amount int64, capture, source string) *Call {
 	body := `{"amount":%d,"currency":%q,"capture":%q,"partial_authorization":%q,"reference":"{marker}",%s}`
 	currency, partial := pick(t, "usd", "usd", "eur", "jpy", "kwd"), pick(t, "never", "if_available")
 	return t.post(Create, "/v1/transactions", body, amount, currency, capture, partial, source)
 }
 
 // step prepares a request on a transaction.
-func (t *teller) step(kind Kind, transaction, action, format string, args ...any) *Call {
+func (t *runner) step(kind Kind, transaction, action, format string, args ...any) *Call {
 	return t.post(kind, "/v1/transactions/"+transaction+action, format, args...).on(transaction)
 }
 
-func (t *teller) capture(transaction string, amount int64, final bool) *Call {
+func (t *runner) capture(transaction string, amount int64, final bool) *Call {
 	return t.step(Capture, transaction, "/captures", `{"amount":%d,"final":%t,"reference":"{marker}"}`, amount, final)
 }
 
-func (t *teller) void(transaction string) *Call { return t.step(Void, transaction, "/void", "{}") }
+func (t *runner) void(transaction string) *Call { return t.step(Void, transaction, "/void", "{}") }
 
-func (t *teller) refund(transaction, capture string, amount int64) *Call {
+func (t *runner) refund(transaction, capture string, amount int64) *Call {
 	of := ""
 	if capture != "" {
 		of = fmt.Sprintf(`,"capture":%q`, capture)
@@ -59,16 +59,16 @@ func (t *teller) refund(transaction, capture string, amount int64) *Call {
 	return t.post(Refund, "/v1/refunds", body, transaction, amount, of).on(transaction)
 }
 
-func (t *teller) settle(transaction string) *Call {
+func (t *runner) settle(transaction string) *Call {
 	return t.post(Settle, "/v1/test_helpers/transactions/"+transaction+"/settle", "").on(transaction)
 }
 
-func (t *teller) expire(transaction string) *Call {
+func (t *runner) expire(transaction string) *Call {
 	return t.post(Expire, "/v1/test_helpers/transactions/"+transaction+"/expire", "").on(transaction)
 }
 
 // credit is an unlinked refund, to a card that no payment came from.
-func (t *teller) credit() {
+func (t *runner) credit() {
 	if !t.h.credits {
 		ensure(errOver)
 	}
@@ -79,7 +79,7 @@ func (t *teller) credit() {
 }
 
 // sale is captured immediately, and voided, or settled and refunded.
-func (t *teller) sale() {
+func (t *runner) sale() {
 	amount := t.amount()
 	c := t.create(amount, "automatic", t.source())
 	switch {
@@ -107,7 +107,7 @@ func (t *teller) sale() {
 
 // giveBack refunds part of the captured amount in steps, and sometimes tries to refund more than
 // it.
-func (t *teller) giveBack(transaction, capture string, of int64) {
+func (t *runner) giveBack(transaction, capture string, of int64) {
 	if of > refusedRefund {
 		t.do(t.refund(transaction, capture, refusedRefund))
 		return
@@ -119,7 +119,7 @@ func (t *teller) giveBack(transaction, capture string, of int64) {
 
 // authorization makes an authorization, then captures it in parts. The rest is released, voided,
 // or expires.
-func (t *teller) authorization() {
+func (t *runner) authorization() {
 	amount := pick(t, t.amount(), t.amount(), t.amount(), 200_000, refusedVoid)
 	c := t.create(amount, "manual", t.source())
 	t.must(c)
@@ -146,7 +146,7 @@ func (t *teller) authorization() {
 }
 
 // race sends steps on one transaction at the same time. Most of them exclude each other.
-func (t *teller) race() {
+func (t *runner) race() {
 	amount, capture := t.amount(), pick(t, "automatic", "manual")
 	c := t.create(amount, capture, `"payment_method":"card"`)
 	t.must(c)
@@ -159,7 +159,7 @@ func (t *teller) race() {
 }
 
 // verification verifies a card.
-func (t *teller) verification() {
+func (t *runner) verification() {
 	c := t.create(0, "manual", t.source())
 	t.must(c)
 	if t.chance(50) {
@@ -168,7 +168,7 @@ func (t *teller) verification() {
 }
 
 // trouble makes payments with an acquirer that is slow, unavailable, or does not respond.
-func (t *teller) trouble() {
+func (t *runner) trouble() {
 	source, hangs := t.troubled()
 	c := t.create(t.amount(), pick(t, "automatic", "manual"), source)
 	c.Hangs = hangs
@@ -176,14 +176,14 @@ func (t *teller) trouble() {
 }
 
 // troubled returns a payment source whose acquirer is slow, unavailable, or does not respond.
-func (t *teller) troubled() (source string, hangs bool) {
+func (t *runner) troubled() (source string, hangs bool) {
 	name := pick(t, "slow", "slow", "timeout_before_effect", "timeout_after_effect", "timeout_after_effect", "unavailable")
 	return `"payment_method":"pm_card_` + name + `"`, name == "timeout_before_effect" || name == "timeout_after_effect"
 }
 
 // confirmation makes a payment that requires confirmation. Then the merchant or the payer's device
 // confirms it, or the merchant voids it.
-func (t *teller) confirmation() {
+func (t *runner) confirmation() {
 	body := `{"amount":%d,"currency":"usd","capture":%q,"confirm":false,"reference":"{marker}"}`
 	c := t.post(Create, "/v1/transactions", body, t.amount(), pick(t, "automatic", "manual"))
 	t.must(c)

@@ -16,35 +16,35 @@ import (
 const (
 	honest     = 50   // payments a second of the measured client
 	unfinished = 2000 // connections with an unfinished body, without a login
-	besiegers  = 20   // addresses that they come from
+	slowHosts  = 20   // addresses that they come from
 )
 
 const (
-	// reopenAfter is how long a besieger waits before it opens a connection again that was closed.
+	// reopenAfter is how long a client waits before it reopens a connection that the server closed.
 	reopenAfter = time.Second
 	// opening is the time in which the connections are opened, so that they do not end together. It
 	// is the grace period of a body.
 	opening = 5 * time.Second
 )
 
-// besieged measures P12: the time of a payment while unfinished bodies wait at the same listener,
+// slowBodies measures P12: the time of a payment while unfinished bodies wait at the same listener,
 // from other addresses. A refused payment fails the row.
-func besieged(b *Bench) {
+func slowBodies(b *Bench) {
 	p := b.proxies()
-	b.besiege("v1", "/v1/transactions", b.payments(p.core.addr, p.core.key, conns))
+	b.measureSlowBodies("v1", "/v1/transactions", b.payments(p.core.addr, p.core.key, conns))
 	for _, d := range dialects() {
-		b.besiege(d.name, d.path, load.Plan{
+		b.measureSlowBodies(d.name, d.path, load.Plan{
 			Addr: p.compat.addr, Conns: conns, Request: d.request(p, b.Clock.Now()), Fill: b.freshKey, Want: d.want,
 		})
 	}
 }
 
-// besiege measures a plan alone, and while unfinished bodies wait for the same path.
-func (b *Bench) besiege(name, path string, plan load.Plan) {
+// measureSlowBodies measures a plan alone, and while unfinished bodies wait for the same path.
+func (b *Bench) measureSlowBodies(name, path string, plan load.Plan) {
 	plan.Rate = honest
 	got := b.interleave(
-		side{name + ", besieged", func() sample {
-			b.Cleanup(must(siege(b.ctx, plan.Addr, path)))
+		side{name + ", with slow bodies", func() sample {
+			b.Cleanup(must(openSlowBodies(b.ctx, plan.Addr, path)))
 			return b.load(plan)
 		}},
 		side{name + ", alone", func() sample { return b.load(plan) }},
@@ -53,9 +53,9 @@ func (b *Bench) besiege(name, path string, plan load.Plan) {
 	b.timesRow("P12", what, 2.0, got[0], got[1], byP99)
 }
 
-// siege opens all connections and returns when each has sent the start of its request. A connection
-// that the server closes is opened again, until stop is called.
-func siege(ctx context.Context, addr, path string) (stop func(), err error) {
+// openSlowBodies opens all connections and returns when each has sent the start of its request. A
+// connection that the server closes is opened again, until stop is called.
+func openSlowBodies(ctx context.Context, addr, path string) (stop func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	var ended sync.WaitGroup
 	stop = func() { cancel(); ended.Wait() }
@@ -65,7 +65,7 @@ func siege(ctx context.Context, addr, path string) (stop func(), err error) {
 	for i := range unfinished {
 		<-next.C
 		ended.Go(func() {
-			from := net.IPv4(127, 0, 1, byte(1+i%besiegers)) //nolint:gosec // at most 20
+			from := net.IPv4(127, 0, 1, byte(1+i%slowHosts)) //nolint:gosec // at most 20
 			closed, err := sendUnfinished(ctx, from, addr, path)
 			first <- err
 			for err == nil { // after an error it stops: the server accepts no connection
@@ -84,7 +84,7 @@ func siege(ctx context.Context, addr, path string) (stop func(), err error) {
 	}
 	if err != nil {
 		stop()
-		return nil, fmt.Errorf("siege: %w", err)
+		return nil, fmt.Errorf("open the slow bodies: %w", err)
 	}
 	return stop, nil
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // token prepares a token of a card, or of a bank account, by the merchant or by the payer's device.
-func (t *teller) token(withCVC bool) *Call {
+func (t *runner) token(withCVC bool) *Call {
 	cvc := ""
 	if withCVC {
 		cvc = `"cvc":"900",`
@@ -28,8 +28,8 @@ func (t *teller) token(withCVC bool) *Call {
 	return c
 }
 
-// tokenStory uses a token once, or tries to use it twice at the same time.
-func (t *teller) tokenStory() {
+// tokenScenario uses a token once, or tries to use it twice at the same time.
+func (t *runner) tokenScenario() {
 	c := t.token(t.chance(40))
 	t.must(c)
 	pay := func() *Call {
@@ -45,12 +45,12 @@ func (t *teller) tokenStory() {
 }
 
 // customer prepares a customer.
-func (t *teller) customer() *Call {
+func (t *runner) customer() *Call {
 	return t.post(CustomerCreate, "/v1/customers", `{"reference":"{marker}","email":"a@example.com"}`)
 }
 
-// customerStory is a customer who pays repeatedly and is then deleted.
-func (t *teller) customerStory() {
+// customerScenario is a customer who pays repeatedly and is then deleted.
+func (t *runner) customerScenario() {
 	c := t.customer()
 	t.must(c)
 	id := c.Response.id()
@@ -79,8 +79,8 @@ func (t *teller) customerStory() {
 	}
 }
 
-// keyStory makes an API key, rolls it, and revokes one of the two.
-func (t *teller) keyStory() {
+// keyScenario makes an API key, rolls it, and revokes one of the two.
+func (t *runner) keyScenario() {
 	c := t.post(KeyCreate, "/v1/api_keys", `{"kind":"secret","scopes":["transactions:read"],"name":"{marker}"}`)
 	t.must(c)
 	id := c.Response.id()
@@ -96,10 +96,10 @@ func (t *teller) keyStory() {
 	}
 }
 
-// endpointStory makes a webhook endpoint, causes an event, changes the endpoint, rolls its secret,
-// and sometimes deletes it. It also rolls the secret of the permanent endpoint, and requests a
-// redelivery.
-func (t *teller) endpointStory() {
+// endpointScenario makes a webhook endpoint, causes an event, changes the endpoint, rolls its
+// secret, and sometimes deletes it. It also rolls the secret of the permanent endpoint, and
+// requests a redelivery.
+func (t *runner) endpointScenario() {
 	body := `{"url":%q,"enabled_events":["customer.created","customer.updated"],"description":"{marker}"}`
 	c := t.post(EndpointCreate, "/v1/webhook_endpoints", body, t.h.hook.url("/{marker}"))
 	t.must(c) // there may be too many already
@@ -128,7 +128,7 @@ func (t *teller) endpointStory() {
 }
 
 // rollSecret always has a key: a secret in a lost response could not verify a delivery.
-func (t *teller) rollSecret(endpoint, path string) {
+func (t *runner) rollSecret(endpoint, path string) {
 	roll := keyed(t.post(SecretRoll, "/v1/webhook_endpoints/"+endpoint+"/roll_secret", `{"expires_in":3600}`)).on(endpoint)
 	t.must(roll)
 	if e := read[v1.WebhookEndpoint](roll.Response); e.Secret != nil {
@@ -137,7 +137,7 @@ func (t *teller) rollSecret(endpoint, path string) {
 }
 
 // redeliver has the first event of an object delivered to the main endpoint once more.
-func (t *teller) redeliver(object string) {
+func (t *runner) redeliver(object string) {
 	found, err := listOf[v1.Event](t.ctx, t.h.api, "/v1/events?object="+object, "")
 	if err != nil {
 		ensure(errGone)
@@ -150,7 +150,7 @@ func (t *teller) redeliver(object string) {
 }
 
 // day ends the day, for all payments, or lets some time pass.
-func (t *teller) day() {
+func (t *runner) day() {
 	if t.chance(60) {
 		t.do(t.post(SettlementRun, "/v1/test_helpers/settlement_runs", ""))
 		return

@@ -10,8 +10,8 @@ import (
 	"sync"
 )
 
-// teller is one client, which runs one story after the other.
-type teller struct {
+// runner is one client, which runs one scenario after the other.
+type runner struct {
 	h             *Harness
 	ctx           context.Context //nolint:containedctx // it lives as long as the load
 	name          string
@@ -21,53 +21,53 @@ type teller struct {
 	route         *client
 }
 
-// stories lists all stories, each with its weight. A story is a number of requests that build on
-// each other. It ends by errGone as soon as one has no response.
-var stories = []struct {
+// scenarios lists all scenarios, each with its weight. A scenario is a number of requests that
+// build on each other. It ends by errGone as soon as one has no response.
+var scenarios = []struct {
 	weight int
-	tell   func(*teller)
+	run    func(*runner)
 }{
-	{5, (*teller).sale},
-	{6, (*teller).authorization},
-	{4, (*teller).confirmation},
-	{2, (*teller).race},
-	{1, (*teller).verification},
-	{1, (*teller).trouble},
-	{3, (*teller).credit},
-	{4, (*teller).tokenStory},
-	{4, (*teller).customerStory},
-	{2, (*teller).keyStory},
-	{2, (*teller).endpointStory},
-	{1, (*teller).day},
+	{5, (*runner).sale},
+	{6, (*runner).authorization},
+	{4, (*runner).confirmation},
+	{2, (*runner).race},
+	{1, (*runner).verification},
+	{1, (*runner).trouble},
+	{3, (*runner).credit},
+	{4, (*runner).tokenScenario},
+	{4, (*runner).customerScenario},
+	{2, (*runner).keyScenario},
+	{2, (*runner).endpointScenario},
+	{1, (*runner).day},
 }
 
-// tell runs one story, and returns the error that ended it early.
-func (t *teller) tell() error {
+// runNext runs one scenario, chosen by weight, and returns the error that ended it early.
+func (t *runner) runNext() error {
 	total := 0
-	for _, s := range stories {
+	for _, s := range scenarios {
 		total += s.weight
 	}
 	n := t.rng.IntN(total)
-	for _, s := range stories {
+	for _, s := range scenarios {
 		if n -= s.weight; n < 0 {
-			return stopped(func() { s.tell(t) })
+			return stopped(func() { s.run(t) })
 		}
 	}
 	return nil
 }
 
 // marker names the next object.
-func (t *teller) marker() string {
+func (t *runner) marker() string {
 	t.n++
 	return fmt.Sprintf("%s-n%d", t.name, t.n)
 }
 
 // chance returns true with a probability of percent.
-func (t *teller) chance(percent int) bool { return t.rng.IntN(100) < percent }
+func (t *runner) chance(percent int) bool { return t.rng.IntN(100) < percent }
 
 // post prepares a POST, mostly with a key. In the body {marker} stands for the marker of the object
 // that it makes.
-func (t *teller) post(kind Kind, path, format string, args ...any) *Call {
+func (t *runner) post(kind Kind, path, format string, args ...any) *Call {
 	c := &Call{Kind: kind, Method: http.MethodPost, Path: path, Marker: t.marker()}
 	if t.chance(75) {
 		c.Key = "key-" + c.Marker
@@ -80,7 +80,7 @@ func (t *teller) post(kind Kind, path, format string, args ...any) *Call {
 }
 
 // change prepares a PATCH or DELETE, which may be retried without a key.
-func (t *teller) change(kind Kind, method, path, body string) *Call {
+func (t *runner) change(kind Kind, method, path, body string) *Call {
 	return &Call{Kind: kind, Method: method, Path: path, Body: body, Marker: t.marker()}
 }
 
@@ -97,7 +97,7 @@ func keyed(c *Call) *Call {
 }
 
 // do sends the request, once.
-func (t *teller) do(c *Call) {
+func (t *runner) do(c *Call) {
 	t.h.mu.Lock()
 	t.h.calls = append(t.h.calls, c)
 	t.h.mu.Unlock()
@@ -113,9 +113,9 @@ func (t *teller) do(c *Call) {
 	t.after()
 }
 
-// lost handles the loss of a response. With one process it ends the story, and Recover retries
+// lost handles the loss of a response. With one process it ends the scenario, and Recover retries
 // later. With several it retries at another process immediately, if a retry is allowed.
-func (t *teller) lost(c *Call) {
+func (t *runner) lost(c *Call) {
 	if !t.h.storms {
 		ensure(errGone)
 	}
@@ -133,7 +133,7 @@ func (t *teller) lost(c *Call) {
 
 // send sends the request, and its twin at the same time. Both get the same response, or one gets
 // an error that the other is in progress.
-func (t *teller) send(ctx context.Context, c *Call) (*Response, error) {
+func (t *runner) send(ctx context.Context, c *Call) (*Response, error) {
 	route := t.h.routeOf(c)
 	if !c.Twin || c.Key == "" {
 		return route.send(ctx, c)
@@ -162,8 +162,8 @@ func (t *teller) send(ctx context.Context, c *Call) (*Response, error) {
 	return a, nil
 }
 
-// must is do for a request that the rest of the story needs.
-func (t *teller) must(c *Call) {
+// must is do for a request that the rest of the scenario needs.
+func (t *runner) must(c *Call) {
 	t.do(c)
 	if !c.ok() {
 		ensure(errOver)
@@ -171,7 +171,7 @@ func (t *teller) must(c *Call) {
 }
 
 // together sends requests at the same time.
-func (t *teller) together(calls ...*Call) { ensure(each(calls, t.do)) }
+func (t *runner) together(calls ...*Call) { ensure(each(calls, t.do)) }
 
 // pick returns one of several.
-func pick[T any](t *teller, of ...T) T { return of[t.rng.IntN(len(of))] }
+func pick[T any](t *runner, of ...T) T { return of[t.rng.IntN(len(of))] }
