@@ -61,7 +61,7 @@ func serving(t *testing.T, data string, fn func(url string)) {
 	}
 }
 
-func post(t *testing.T, url, key, body string) (status int, answer string) {
+func post(t *testing.T, url, key, body string) (status int, response string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
 	if err != nil {
@@ -124,8 +124,8 @@ func TestKilledRotation(t *testing.T) {
 	serving(t, data, func(url string) {
 		for _, token := range tokens {
 			body := `{"amount":1,"currency":"usd","payment_method":"` + token + `"}`
-			if status, answer := post(t, url+"/v1/transactions", key, body); status != http.StatusCreated || !strings.Contains(answer, `"cvc":"match"`) {
-				t.Fatalf("got %d %s", status, answer)
+			if status, response := post(t, url+"/v1/transactions", key, body); status != http.StatusCreated || !strings.Contains(response, `"cvc":"match"`) {
+				t.Fatalf("got %d %s", status, response)
 			}
 		}
 	})

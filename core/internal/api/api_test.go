@@ -92,7 +92,7 @@ func TestPanicInAHandler(t *testing.T) {
 		t.Errorf("moved: got %d, want %d", got, want)
 	}
 	places := b.Files(t)
-	places["the log"], places["the answers"] = []byte(b.Log.String()), append(got, again...)
+	places["the log"], places["the responses"] = []byte(b.Log.String()), append(got, again...)
 	for place, text := range places {
 		for _, secret := range []string{number, number[:15], `"` + cvc + `"`, "cvc " + cvc, b.Key[10:]} {
 			if bytes.Contains(text, []byte(secret)) {

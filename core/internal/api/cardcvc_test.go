@@ -114,6 +114,6 @@ func TestCVCOfAStoredCardIsNowhere(t *testing.T) {
 		}
 	}
 	places := b.database.Files(t, b.dir)
-	places["the answers"], places["the log"] = said.Bytes(), []byte(b.logs.String())
+	places["the responses"], places["the log"] = said.Bytes(), []byte(b.logs.String())
 	wantNoCards(t, places, numbers, codes)
 }

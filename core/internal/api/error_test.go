@@ -85,7 +85,7 @@ func TestEveryCode(t *testing.T) {
 			t.Errorf("%s: the message is no sentence: %q", code, e.Message)
 		}
 		if name := constants[code]; uses[name] < 3 && !engine[code] { // its declaration, its line in the table, and at least one use
-			t.Errorf("%s (%s): nothing answers it", code, name)
+			t.Errorf("%s (%s): no response has it", code, name)
 		}
 	}
 	for code := range maps.Keys(constants) {

@@ -251,7 +251,7 @@ func TestSixtyFourAtOnce(t *testing.T) {
 			}
 		}
 		if firsts != 1 {
-			t.Errorf("%s: %d answers are not replayed, want 1", path, firsts)
+			t.Errorf("%s: %d responses are not replayed, want 1", path, firsts)
 		}
 	}
 	b.wantTransaction(t, txn, v1.TransactionStatusPartiallyCaptured, amounts{1000, 900, 500, 100, 400})

@@ -77,7 +77,7 @@ func TestSecretsAreNowhere(t *testing.T) {
 	if _, ok := places[filepath.Join(b.dir, "causeway.db-wal")]; !ok && !coretest.Shared() {
 		t.Error("there is no write-ahead log to look into")
 	}
-	places["the answers"], places["the log"] = said.Bytes(), []byte(b.logs.String())
+	places["the responses"], places["the log"] = said.Bytes(), []byte(b.logs.String())
 	wantNowhere(t, places, keys)
 	b.stop(t)
 	wantNowhere(t, b.database.Files(t, b.dir), keys)

@@ -113,7 +113,7 @@ func mustLedger(t *testing.T, s *coretest.Service) map[string][]string {
 	}
 	all.Wait()
 	slices.Sort(batched)
-	out := map[string][]string{"answers": batched}
+	out := map[string][]string{"responses": batched}
 	for table, order := range map[string]string{
 		"transactions": "amount", "captures": "amount", "idempotency_keys": "key", "tokens": "id",
 		"events": "data", "transaction_terms": "1", "webhook_deliveries": "1",

@@ -283,7 +283,7 @@ func TestPanicWithAStoredCard(t *testing.T) {
 		t.Fatalf("%d stay open", open)
 	}
 	places := b.Files(t)
-	places["the answer"], places["the log"] = got, []byte(b.Log.String())
+	places["the responses"], places["the log"] = got, []byte(b.Log.String())
 	for place, text := range places {
 		for _, s := range []string{number[4:13], `"` + cvc + `"`, "cvc " + cvc} {
 			if strings.Contains(string(text), s) {

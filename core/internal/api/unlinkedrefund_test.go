@@ -219,6 +219,6 @@ func TestUnlinkedRefundsShowNothing(t *testing.T) {
 		t.Errorf("got %d refunds, want %d", got, len(numbers))
 	}
 	places := b.database.Files(t, b.dir)
-	places["the answers"], places["the log"] = said.Bytes(), []byte(b.logs.String())
+	places["the responses"], places["the log"] = said.Bytes(), []byte(b.logs.String())
 	wantNoCards(t, places, numbers, codes)
 }

@@ -220,7 +220,7 @@ func TestVaultShowsNothing(t *testing.T) {
 	for path, text := range b.database.Files(t, b.dir) {
 		places[path+", rotated"] = text
 	}
-	places["the answers"], places["the log"] = said.Bytes(), []byte(b.logs.String())
+	places["the responses"], places["the log"] = said.Bytes(), []byte(b.logs.String())
 	wantNoCards(t, places, numbers, codes)
 	for i := range codes {
 		for column, table := range map[string]string{"number": "tokens", "sealed": "security_codes"} {

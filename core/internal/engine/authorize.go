@@ -189,7 +189,7 @@ func (s *authorization) missing(ctx context.Context) error {
 		return nil // the step has ended meanwhile
 	}
 	if err == nil {
-		s.Log.WarnContext(ctx, "reconcile: the acquirer never processed the payment", slog.String("transaction", authorizationReference(t)),
+		s.Log.WarnContext(ctx, "recovery: the acquirer never processed the payment", slog.String("transaction", authorizationReference(t)),
 			slog.String("status", string(t.Status)), slog.Bool("keyed", t.Claim != 0))
 	}
 	return err

@@ -135,7 +135,7 @@ func TestBatchOfOutcomesThatIsRefusedPostgreSQL(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			s := coretest.OpenShared(t)
-			if _, err := s.Pay(t.Context(), s.Request("answered"), 100, true); err != nil {
+			if _, err := s.Pay(t.Context(), s.Request("responded"), 100, true); err != nil {
 				t.Fatal(err)
 			}
 			capture, key := s.Number(t, "SELECT id FROM captures"), s.Number(t, "SELECT id FROM idempotency_keys")

@@ -93,7 +93,7 @@ func (s *unlinkedRefund) again(ctx context.Context, acq acquirer.Acquirer) (acqu
 // pending and keeps its idempotency key: it may still arrive, and a retry must not give the money a
 // second time.
 func (s *unlinkedRefund) missing(ctx context.Context) error {
-	s.Log.WarnContext(ctx, "reconcile: the acquirer never processed the unlinked refund", slog.String("refund", refundReference(s.f)))
+	s.Log.WarnContext(ctx, "recovery: the acquirer never processed the unlinked refund", slog.String("refund", refundReference(s.f)))
 	return s.Store.Update(ctx, func(tx *store.Tx) error {
 		f, err := tx.Refund(s.f.Tenant, s.f.ID)
 		if err != nil || f.State != payment.StepPending {

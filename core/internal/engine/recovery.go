@@ -81,7 +81,7 @@ func (r *Recovery) Run(ctx context.Context, every time.Duration) {
 		case <-tick.C:
 		}
 		if _, err := r.Pass(ctx); err != nil && ctx.Err() == nil {
-			r.e.Log.ErrorContext(ctx, "reconcile: the pass failed; it is retried", slog.Any("error", err))
+			r.e.Log.ErrorContext(ctx, "recovery: the pass failed; it is retried", slog.Any("error", err))
 		}
 	}
 }
@@ -103,12 +103,12 @@ func (r *Recovery) readAndStart(ctx context.Context) (started int, whole bool, e
 		end, err := s.read(ctx, r.e.Store, func(t task, a payment.StepAttempt) { r.lanes.offer(t, a, now) })
 		whole = whole && (end || err != nil)
 		if err := skipping.Skip(ctx, "unfinished "+string(s.kinds[0])+" steps", s.after, err); err != nil {
-			return 0, false, fmt.Errorf("reconcile: %w", err)
+			return 0, false, fmt.Errorf("recovery: %w", err)
 		}
 	}
 	r.steps.report()
 	if err := skipping.Skip(ctx, "attempts at ended steps", 0, r.sweep(ctx, now)); err != nil {
-		return 0, false, fmt.Errorf("reconcile: %w", err)
+		return 0, false, fmt.Errorf("recovery: %w", err)
 	}
 	return r.lanes.start(ctx), whole, nil
 }
@@ -144,7 +144,7 @@ func (r *Recovery) try(ctx context.Context, t task) error {
 		end = func(tx *store.Tx) error { return tx.FailAttempt(t.id, whyFailed(err)) }
 	}
 	if wrote := r.e.Store.Update(context.WithoutCancel(ctx), end); wrote != nil {
-		r.e.Log.ErrorContext(ctx, "reconcile: the result of an attempt was not written; it is retried",
+		r.e.Log.ErrorContext(ctx, "recovery: the result of an attempt was not written; it is retried",
 			slog.String("reference", t.reference), slog.Any("error", wrote))
 	}
 	return err

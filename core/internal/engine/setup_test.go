@@ -187,7 +187,7 @@ func wantSettledBooks(t *testing.T, s *coretest.Service) {
 		"open payments":       `SELECT COUNT(*) FROM transactions WHERE status IN ('processing', 'unknown') OR operation <> '' OR claim <> 0`,
 		"pending amounts":     `SELECT COUNT(*) FROM transactions WHERE amount_capture_pending + amount_refund_pending <> 0`,
 		"pending steps":       `SELECT (SELECT COUNT(*) FROM captures WHERE state = 'pending') + (SELECT COUNT(*) FROM refunds WHERE state = 'pending')`,
-		"keys without answer": `SELECT COUNT(*) FROM idempotency_keys WHERE status = 0`,
+		"keys without response": `SELECT COUNT(*) FROM idempotency_keys WHERE status = 0`,
 		"versions without their one event": `SELECT COUNT(*) FROM transactions t
 			LEFT JOIN (SELECT object_id, COUNT(*) AS all_of_it, COUNT(DISTINCT sequence) AS each, MIN(sequence) AS first, MAX(sequence) AS last
 				FROM events GROUP BY object_id) e ON e.object_id = t.id

@@ -242,14 +242,14 @@ func nameserver(t *testing.T, asked *atomic.Int64, addresses ...string) *net.Res
 				name += int(q[name]) + 1
 			}
 			end := name + 5 // the root label, type and class
-			answer := append([]byte{q[0], q[1], 0x81, 0x80, 0, 1, 0, 0, 0, 0, 0, 0}, q[12:end]...)
+			reply := append([]byte{q[0], q[1], 0x81, 0x80, 0, 1, 0, 0, 0, 0, 0, 0}, q[12:end]...)
 			if q[name+2] == 1 { // a query of type A; for all others there is no record
 				i := min(asked.Add(1)-1, int64(len(addresses)-1))
 				ip := netip.MustParseAddr(addresses[i]).As4()
-				answer[7] = 1
+				reply[7] = 1
 				answer = append(answer, 0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, ip[0], ip[1], ip[2], ip[3])
 			}
-			_, _ = conn.WriteTo(answer, from)
+			_, _ = conn.WriteTo(reply, from)
 		}
 	}()
 	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {

@@ -40,7 +40,7 @@ func TestBinding(t *testing.T) {
 	t.Parallel()
 	s, base := open(t)
 	own := newKey(t)
-	s.answer = func(w http.ResponseWriter, _ string) { jwe(w, seal(t, own, "{}")) }
+	s.response = func(w http.ResponseWriter, _ string) { jwe(w, seal(t, own, "{}")) }
 	send(t, base, mle.Config{Private: &own, Clock: clock.NewFake(noon)}, http.MethodPost, "order 1")
 	header, _ := opened(t, s.key, s.sent[0])
 	for name, want := range map[string]any{
@@ -59,7 +59,7 @@ func TestBinding(t *testing.T) {
 func TestBindingWithoutDemand(t *testing.T) {
 	t.Parallel()
 	s, base := open(t)
-	s.answer = func(w http.ResponseWriter, _ string) { _, _ = w.Write([]byte("{}")) }
+	s.response = func(w http.ResponseWriter, _ string) { _, _ = w.Write([]byte("{}")) }
 	send(t, base, mle.Config{}, http.MethodPost, "order 1")
 	header, _ := opened(t, s.key, s.sent[0])
 	if got, present := header.ExtraHeaders["rsp"]; present {
@@ -76,7 +76,7 @@ func TestBindingMakesIdempotencyKey(t *testing.T) {
 			t.Parallel()
 			s, base := open(t)
 			attempts, names := 0, map[string]bool{}
-			s.answer = func(w http.ResponseWriter, _ string) {
+			s.response = func(w http.ResponseWriter, _ string) {
 				if attempts++; attempts == 1 {
 					w.WriteHeader(http.StatusBadRequest)
 					_, _ = w.Write([]byte(`{"error":{"type":"mle_error","code":"mle_kid_unknown"}}`))

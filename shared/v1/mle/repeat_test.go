@@ -14,7 +14,7 @@ func TestARequestWithoutAKeyIsSentOnce(t *testing.T) {
 	t.Parallel()
 	s, base := open(t)
 	var posts atomic.Int64
-	s.answer = func(w http.ResponseWriter, _ string) {
+	s.response = func(w http.ResponseWriter, _ string) {
 		if posts.Add(1) != 2 {
 			return
 		}

@@ -22,11 +22,11 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// Errors of the transport. After ErrAnswer the request may have been carried out: send it again
+// Errors of the transport. After ErrResponse the request may have been carried out: send it again
 // with the same Idempotency-Key.
 var (
 	ErrKey    = errors.New("mle: the key of the service cannot be read, or is not a key for encryption")
-	ErrAnswer = errors.New("mle: the response was not encrypted to this client, although it was requested")
+	ErrResponse = errors.New("mle: the response was not encrypted to this client, although it was requested")
 )
 
 // The algorithms there are.
@@ -38,7 +38,7 @@ const (
 const (
 	mediaType         = "application/jose"
 	idempotencyHeader = "Idempotency-Key"
-	maxAnswer         = 4 << 20
+	maxResponse         = 4 << 20
 )
 
 // Config holds the settings of the encryption. The zero Config encrypts requests, and takes
@@ -110,17 +110,17 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 			// been sent. The caller would then send the request anew under another key.
 			sealed.GetBody = nil
 		}
-		answer, err := t.cfg.Next.RoundTrip(sealed)
+		response, err := t.cfg.Next.RoundTrip(sealed)
 		if err != nil {
 			return nil, err
 		}
-		if answer, err = t.open(r, answer); err != nil {
+		if response, err = t.open(r, response); err != nil {
 			return nil, err
 		}
-		if again || key == nil || !unknownKey(answer) {
-			return answer, nil
+		if again || key == nil || !unknownKey(response) {
+			return response, nil
 		}
-		_ = answer.Body.Close() // it is in memory
+		_ = response.Body.Close() // it is in memory
 		used = key
 	}
 }
@@ -212,72 +212,72 @@ func (t *Transport) seal(r *http.Request, body []byte, key jose.JSONWebKey) ([]b
 }
 
 // open reads a response whole and decrypts it, if the request demanded encryption.
-func (t *Transport) open(r *http.Request, answer *http.Response) (*http.Response, error) {
-	if t.cfg.Private == nil && answer.StatusCode < http.StatusBadRequest {
-		return answer, nil
+func (t *Transport) open(r *http.Request, response *http.Response) (*http.Response, error) {
+	if t.cfg.Private == nil && response.StatusCode < http.StatusBadRequest {
+		return response, nil
 	}
-	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer+1))
-	if err := errors.Join(err, answer.Body.Close()); err != nil {
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxResponse+1))
+	if err := errors.Join(err, response.Body.Close()); err != nil {
 		return nil, fmt.Errorf("mle: response: %w", err)
 	}
-	if len(body) > maxAnswer {
-		return nil, fmt.Errorf("%w: it is too long", ErrAnswer)
+	if len(body) > maxResponse {
+		return nil, fmt.Errorf("%w: it is too long", ErrResponse)
 	}
 	if t.cfg.Private != nil {
-		if body, err = t.decrypt(r, answer, body); err != nil {
+		if body, err = t.decrypt(r, response, body); err != nil {
 			return nil, err
 		}
 	}
-	answer.Body, answer.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-	return answer, nil
+	response.Body, response.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	return response, nil
 }
 
 // decrypt returns the content of a response. Only responses without a body come in the clear, and
 // errors of a service that could not encrypt them. Those errors hold nothing of a payment.
-func (t *Transport) decrypt(r *http.Request, answer *http.Response, body []byte) ([]byte, error) {
-	if len(body) == 0 && (r.Method == http.MethodHead || answer.StatusCode == http.StatusNoContent ||
-		answer.StatusCode == http.StatusNotModified) {
+func (t *Transport) decrypt(r *http.Request, response *http.Response, body []byte) ([]byte, error) {
+	if len(body) == 0 && (r.Method == http.MethodHead || response.StatusCode == http.StatusNoContent ||
+		response.StatusCode == http.StatusNotModified) {
 		return body, nil
 	}
-	if answer.Header.Get("Content-Type") != mediaType {
-		var told v1.ErrorBody
-		if err := json.Unmarshal(body, &told); err == nil && answer.StatusCode >= http.StatusBadRequest &&
-			told.Error.Code != "" && told.Error.Transaction == nil {
+	if response.Header.Get("Content-Type") != mediaType {
+		var refusal v1.ErrorBody
+		if err := json.Unmarshal(body, &refusal); err == nil && response.StatusCode >= http.StatusBadRequest &&
+			refusal.Error.Code != "" && refusal.Error.Transaction == nil {
 			return body, nil
 		}
-		return nil, fmt.Errorf("%w: HTTP %d in the clear", ErrAnswer, answer.StatusCode)
+		return nil, fmt.Errorf("%w: HTTP %d in the clear", ErrResponse, response.StatusCode)
 	}
 	own := t.cfg.Private
 	object, err := jose.ParseEncryptedCompact(string(body), []jose.KeyAlgorithm{jose.KeyAlgorithm(own.Algorithm)},
 		[]jose.ContentEncryption{jose.A256GCM})
 	if err != nil {
-		return nil, fmt.Errorf("%w: it is not a JWE of the expected algorithm", ErrAnswer)
+		return nil, fmt.Errorf("%w: it is not a JWE of the expected algorithm", ErrResponse)
 	}
 	if object.Header.KeyID != own.KeyID { // our own request, sent back, is encrypted to another key
-		return nil, fmt.Errorf("%w: it is encrypted to another key", ErrAnswer)
+		return nil, fmt.Errorf("%w: it is encrypted to another key", ErrResponse)
 	}
 	plaintext, err := object.Decrypt(own.Key)
 	if err != nil {
-		return nil, fmt.Errorf("%w: it cannot be decrypted", ErrAnswer)
+		return nil, fmt.Errorf("%w: it cannot be decrypted", ErrResponse)
 	}
 	kind, _ := object.Header.ExtraHeaders[jose.HeaderContentType].(string)
-	answer.Header.Set("Content-Type", cmp.Or(kind, "application/json"))
-	answer.Header.Set("Content-Length", strconv.Itoa(len(plaintext)))
-	answer.Header.Del("X-SVC-MLE")
+	response.Header.Set("Content-Type", cmp.Or(kind, "application/json"))
+	response.Header.Set("Content-Length", strconv.Itoa(len(plaintext)))
+	response.Header.Del("X-SVC-MLE")
 	return plaintext, nil
 }
 
 // unknownKey reports whether a response, which is in memory, rejects the request's key as unknown.
 // It leaves the body to be read.
-func unknownKey(answer *http.Response) bool {
-	if answer.StatusCode != http.StatusBadRequest {
+func unknownKey(response *http.Response) bool {
+	if response.StatusCode != http.StatusBadRequest {
 		return false
 	}
-	body, err := io.ReadAll(answer.Body)
-	answer.Body = io.NopCloser(bytes.NewReader(body))
-	var told v1.ErrorBody
-	return err == nil && json.Unmarshal(body, &told) == nil && told.Error.Code == "mle_kid_unknown" &&
-		told.Error.Param == nil
+	body, err := io.ReadAll(response.Body)
+	response.Body = io.NopCloser(bytes.NewReader(body))
+	var refusal v1.ErrorBody
+	return err == nil && json.Unmarshal(body, &refusal) == nil && refusal.Error.Code == "mle_kid_unknown" &&
+		refusal.Error.Param == nil
 }
 
 // held is a key that was fetched.
@@ -321,21 +321,21 @@ func (t *Transport) fetch(ctx context.Context, of *http.Request) (jose.JSONWebKe
 		return jose.JSONWebKey{}, fmt.Errorf("mle: %w", err)
 	}
 	r.Header["Authorization"] = of.Header["Authorization"]
-	answer, err := t.cfg.Next.RoundTrip(r)
+	response, err := t.cfg.Next.RoundTrip(r)
 	if err != nil {
 		return jose.JSONWebKey{}, fmt.Errorf("%w: %w", ErrKey, err)
 	}
-	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
-	if err := errors.Join(err, answer.Body.Close()); err != nil || answer.StatusCode != http.StatusOK {
-		return jose.JSONWebKey{}, fmt.Errorf("%w: HTTP %d", ErrKey, answer.StatusCode)
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxResponse))
+	if err := errors.Join(err, response.Body.Close()); err != nil || response.StatusCode != http.StatusOK {
+		return jose.JSONWebKey{}, fmt.Errorf("%w: HTTP %d", ErrKey, response.StatusCode)
 	}
-	var told struct {
+	var refusal struct {
 		JWK jose.JSONWebKey `json:"jwk"`
 	}
-	if err := json.Unmarshal(body, &told); err != nil {
+	if err := json.Unmarshal(body, &refusal); err != nil {
 		return jose.JSONWebKey{}, fmt.Errorf("%w: not a JWK", ErrKey)
 	}
-	return told.JWK, t.check(told.JWK)
+	return refusal.JWK, t.check(refusal.JWK)
 }
 
 // check takes a key whose id is its thumbprint, and is pinned where ids are.

@@ -24,7 +24,7 @@ const sale = `{"amount":1}`
 
 // service returns a key, and responds to payments as a test demands.
 type service struct {
-	answer func(w http.ResponseWriter, sent string)
+	response func(w http.ResponseWriter, sent string)
 
 	mu      sync.Mutex
 	key     jose.JSONWebKey // guarded by mu
@@ -51,7 +51,7 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	s.sent, s.fields = append(s.sent, string(body)), r.Header.Clone()
 	s.mu.Unlock()
-	s.answer(w, string(body))
+	s.response(w, string(body))
 }
 
 func (s *service) turn(key jose.JSONWebKey) {
@@ -128,15 +128,15 @@ func payBy(t *testing.T, base string, transport http.RoundTripper) (status int, 
 		t.Fatal(err)
 	}
 	r.Header.Set("Authorization", "Bearer sk")
-	answer, err := (&http.Client{Transport: transport}).Do(r)
+	response, err := (&http.Client{Transport: transport}).Do(r)
 	if err != nil {
 		return 0, "", err
 	}
-	body, err := io.ReadAll(answer.Body)
-	if err != nil || answer.Body.Close() != nil {
+	body, err := io.ReadAll(response.Body)
+	if err != nil || response.Body.Close() != nil {
 		t.Fatal(err)
 	}
-	return answer.StatusCode, string(body), nil
+	return response.StatusCode, string(body), nil
 }
 
 func jwe(w http.ResponseWriter, token string) {
@@ -148,7 +148,7 @@ func TestRoundTrip(t *testing.T) {
 	t.Parallel()
 	s, base := open(t)
 	own := newKey(t)
-	s.answer = func(w http.ResponseWriter, _ string) { jwe(w, seal(t, own, `{"id":"x"}`)) }
+	s.response = func(w http.ResponseWriter, _ string) { jwe(w, seal(t, own, `{"id":"x"}`)) }
 	if status, text, err := pay(t, base, mle.Config{Private: &own, Pins: []string{s.key.KeyID}}); err != nil ||
 		status != 200 || text != `{"id":"x"}` {
 		t.Errorf("got %d %s, %v", status, text, err)
@@ -177,7 +177,7 @@ func TestRefuses(t *testing.T) {
 	t.Parallel()
 	own := newKey(t)
 	for name, tt := range map[string]struct {
-		answer func(t *testing.T, w http.ResponseWriter, sent string)
+		response func(t *testing.T, w http.ResponseWriter, sent string)
 		status int // of a response that is accepted; else it is rejected
 	}{
 		"in the clear": {
@@ -208,9 +208,9 @@ func TestRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, base := open(t)
-			s.answer = func(w http.ResponseWriter, sent string) { tt.answer(t, w, sent) }
+			s.response = func(w http.ResponseWriter, sent string) { tt.response(t, w, sent) }
 			status, text, err := pay(t, base, mle.Config{Private: &own})
-			if tt.status == 0 && !errors.Is(err, mle.ErrAnswer) || tt.status != 0 && (err != nil || status != tt.status) {
+			if tt.status == 0 && !errors.Is(err, mle.ErrResponse) || tt.status != 0 && (err != nil || status != tt.status) {
 				t.Errorf("got %d %s, %v", status, text, err)
 			}
 			if len(s.sent) != 1 {
@@ -235,7 +235,7 @@ func TestKeyTurns(t *testing.T) {
 	t.Parallel()
 	s, base := open(t)
 	transport := mle.New(mle.Config{})
-	s.answer = func(w http.ResponseWriter, _ string) { _, _ = io.WriteString(w, "{}") }
+	s.response = func(w http.ResponseWriter, _ string) { _, _ = io.WriteString(w, "{}") }
 	for range 3 {
 		if _, _, err := payBy(t, base, transport); err != nil {
 			t.Fatal(err)
@@ -247,7 +247,7 @@ func TestKeyTurns(t *testing.T) {
 	next := newKey(t)
 	s.turn(next)
 	refusing := clear(400, strings.Replace(unknown, "%s", "", 1))
-	s.answer = func(w http.ResponseWriter, sent string) {
+	s.response = func(w http.ResponseWriter, sent string) {
 		object, err := jose.ParseEncryptedCompact(sent, []jose.KeyAlgorithm{jose.ECDH_ES_A256KW},
 			[]jose.ContentEncryption{jose.A256GCM})
 		if err != nil || object.Header.KeyID != next.KeyID {
@@ -257,16 +257,16 @@ func TestKeyTurns(t *testing.T) {
 	if status, text, err := payBy(t, base, transport); err != nil || status != 200 || s.fetched != 2 {
 		t.Errorf("got %d %s, %v, fetched %d times", status, text, err, s.fetched)
 	}
-	s.answer = func(w http.ResponseWriter, sent string) { refusing(t, w, sent) }
+	s.response = func(w http.ResponseWriter, sent string) { refusing(t, w, sent) }
 	if status, text, err := payBy(t, base, transport); err != nil || status != 400 ||
 		!strings.Contains(text, "mle_kid_unknown") || len(s.sent) != 7 {
 		t.Errorf("for good: got %d %s, %v after %d payments, want the refusal after one more try", status, text, err,
 			len(s.sent))
 	}
 	about := clear(400, strings.Replace(unknown, "%s", `,"param":"X-SVC-MLE-Response-Kid"`, 1))
-	s.answer = func(w http.ResponseWriter, sent string) { about(t, w, sent) }
+	s.response = func(w http.ResponseWriter, sent string) { about(t, w, sent) }
 	if status, _, err := payBy(t, base, transport); err != nil || status != 400 || len(s.sent) != 8 {
-		t.Errorf("the key for answers: got %d, %v after %d payments, want no other try", status, err, len(s.sent))
+		t.Errorf("the key for responses: got %d, %v after %d payments, want no other try", status, err, len(s.sent))
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 type behaviour string
 
 const (
-	answersAtOnce behaviour = ""
+	respondsAtOnce behaviour = ""
 	slow          behaviour = "slow"
 	timeoutBefore behaviour = "timeout_before"
 	timeoutAfter  behaviour = "timeout_after"
@@ -48,7 +48,7 @@ func (c card) hold(ctx context.Context) error {
 	case slow:
 		wait(ctx, c.delay)
 		return live(ctx)
-	case answersAtOnce, timeoutAfter, late:
+	case respondsAtOnce, timeoutAfter, late:
 	}
 	return nil
 }

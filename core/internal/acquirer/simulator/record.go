@@ -150,7 +150,7 @@ func (r record) filtered() bool {
 	return code == v1.DeclineCodeIncorrectCvc || code == v1.DeclineCodeIncorrectAddress
 }
 
-func (r record) answer(id identity) acquirer.Answer {
+func (r record) response(id identity) acquirer.Answer {
 	a := acquirer.Answer{
 		Approved:     r.verdict == approved,
 		ResponseCode: "00",

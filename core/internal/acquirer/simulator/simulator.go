@@ -108,18 +108,18 @@ func (s *Simulator) authorize(ctx context.Context, r acquirer.Authorize, late bo
 		return acquirer.Answer{}, err
 	}
 	card := s.catalogue.cards[asCard(r.Source).Number.Reveal()]
-	if answer, ok, err := s.recall(id, authorize, card); ok || err != nil {
-		return answer, err // a retry neither waits nor fails again
+	if response, ok, err := s.recall(id, authorize, card); ok || err != nil {
+		return response, err // a retry neither waits nor fails again
 	}
 	if err := card.hold(ctx); err != nil {
 		return acquirer.Answer{}, err
 	}
-	answer, err := s.commit(effect{id: id, reference: r.Reference, late: late, record: s.judge(r, card)})
+	response, err := s.commit(effect{id: id, reference: r.Reference, late: late, record: s.judge(r, card)})
 	if err == nil && card.loses() {
 		wait(ctx, card.delay)
 		return acquirer.Answer{}, fmt.Errorf("simulator: authorize: %w", acquirer.ErrUnknown)
 	}
-	return answer, err
+	return response, err
 }
 
 // Capture implements acquirer.Acquirer.
@@ -163,9 +163,9 @@ func (s *Simulator) inquire(ctx context.Context, reference string) (acquirer.Ans
 	if rec.kind == none || s.underway(rec) {
 		return acquirer.Answer{}, fmt.Errorf("simulator: inquire: %w", acquirer.ErrNotFound)
 	}
-	answer := rec.answer(id)
-	answer.Released = answer.Approved && rec.voided
-	return answer, nil
+	response := rec.response(id)
+	response.Released = response.Approved && rec.voided
+	return response, nil
 }
 
 // underway reports whether a late request has not arrived yet. Until then it is not found.
@@ -193,14 +193,14 @@ func (s *Simulator) follow(ctx context.Context, k kind, r acquirer.Follow, late 
 // recall returns the earlier response to a request of a kind. If the card responds immediately,
 // commit finds it.
 func (s *Simulator) recall(id identity, k kind, c card) (acquirer.Answer, bool, error) {
-	if c.behaviour == answersAtOnce {
+	if c.behaviour == respondsAtOnce {
 		return acquirer.Answer{}, false, nil
 	}
 	rec, err := s.known(id.key())
 	if err != nil || rec.kind != k || s.underway(rec) {
 		return acquirer.Answer{}, false, err
 	}
-	return rec.answer(id), true, nil
+	return rec.response(id), true, nil
 }
 
 // known returns the record of a request, the zero record if there is none.
@@ -259,8 +259,8 @@ func (s *Simulator) commit(e effect) (acquirer.Answer, error) {
 	if e.authorization != "" {
 		named, known = s.memory.get(digest(e.authorization).key())
 	}
-	if answer, ended, err := s.decide(&e, own, named, known); ended || err != nil {
-		return answer, err
+	if response, ended, err := s.decide(&e, own, named, known); ended || err != nil {
+		return response, err
 	}
 	if s.journal != nil {
 		if err := s.journal.append(e); err != nil {
@@ -268,16 +268,16 @@ func (s *Simulator) commit(e effect) (acquirer.Answer, error) {
 		}
 	}
 	s.memory.apply(e)
-	return e.record.answer(e.id), nil
+	return e.record.response(e.id), nil
 }
 
 // decide judges e by own, the record of e's reference, and by the record of the reference that e
 // names, if any. ended reports that e already had a response.
-func (s *Simulator) decide(e *effect, own, named record, known bool) (answer acquirer.Answer, ended bool, err error) {
+func (s *Simulator) decide(e *effect, own, named record, known bool) (response acquirer.Answer, ended bool, err error) {
 	switch own.kind {
 	case none:
 	case e.record.kind:
-		return own.answer(e.id), true, nil
+		return own.response(e.id), true, nil
 	case authorize, capture, void, refund, credit:
 		return acquirer.Answer{}, true, fmt.Errorf("simulator: reference of another kind of request: %w", acquirer.ErrUnavailable)
 	}

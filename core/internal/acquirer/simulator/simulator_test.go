@@ -246,7 +246,7 @@ func TestVoid_beforeItsRequest(t *testing.T) {
 
 func TestRepeatedReference(t *testing.T) {
 	t.Parallel()
-	t.Run("Same answer whatever it asks", func(t *testing.T) {
+	t.Run("Same response to any request", func(t *testing.T) {
 		t.Parallel()
 		s := mustOpen(t, simulator.Config{})
 		first := mustAuthorize(t, s, request(t, s, "txn_1", "pm_card_visa"))
