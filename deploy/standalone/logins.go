@@ -24,7 +24,8 @@ type legacyFiles struct {
 //go:embed logins.yaml.tmpl
 var loginsText string
 
-// writeLegacyFiles writes the files in the data folder for c, unless they are equal already.
+// writeLegacyFiles writes the proxy's credentials file and the client's key file with the
+// credentials c. A file that has the right content stays as it is.
 func writeLegacyFiles(data string, c *devcreds.Credentials) (legacyFiles, error) {
 	f := legacyFiles{logins: filepath.Join(data, "compat-credentials.yaml"), p12: filepath.Join(data, "provider-b.p12")}
 	t, err := template.New("logins").Funcs(template.FuncMap{"quote": strconv.Quote}).Parse(loginsText)
@@ -47,7 +48,7 @@ func writeChanged(path string, content []byte) error {
 		return nil
 	}
 	if err := durable.WriteFile(path, content, 0o600); err != nil {
-		return fmt.Errorf("store the legacy logins: %w", err)
+		return fmt.Errorf("write the legacy logins: %w", err)
 	}
 	return nil
 }

@@ -329,13 +329,13 @@ func (t *Transport) fetch(ctx context.Context, of *http.Request) (jose.JSONWebKe
 	if err := errors.Join(err, response.Body.Close()); err != nil || response.StatusCode != http.StatusOK {
 		return jose.JSONWebKey{}, fmt.Errorf("%w: HTTP %d", ErrKey, response.StatusCode)
 	}
-	var refusal struct {
+	var current struct {
 		JWK jose.JSONWebKey `json:"jwk"`
 	}
-	if err := json.Unmarshal(body, &refusal); err != nil {
+	if err := json.Unmarshal(body, &current); err != nil {
 		return jose.JSONWebKey{}, fmt.Errorf("%w: not a JWK", ErrKey)
 	}
-	return refusal.JWK, t.check(refusal.JWK)
+	return current.JWK, t.check(current.JWK)
 }
 
 // check takes a key whose id is its thumbprint, and is pinned where ids are.

@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// steering has every request field that controls Envoy 1.40, from its documentation of the router,
-// sanitizing, connection manager headers, faults and authorization. The values are the ones with
-// the largest effect.
-var steering = []string{
+// controlFields are the request fields that control Envoy 1.40, with their values. They are from
+// its documentation of the router, sanitizing, connection manager headers, faults and
+// authorization. The values are the ones with the largest effect.
+var controlFields = []string{
 	"x-envoy-retry-on",
 	"5xx,gateway-error,reset,reset-before-request,retriable-4xx,retriable-status-codes," +
 		"retriable-headers,envoy-ratelimited",
@@ -60,9 +60,9 @@ var steering = []string{
 	"X-Request-Id", spoofedID,
 }
 
-// hurrying has further such fields. They shorten a request or make Envoy send a second one in
-// parallel.
-var hurrying = []string{
+// timeoutFields are further control fields. They shorten a request or make Envoy send a second one
+// in parallel.
+var timeoutFields = []string{
 	"x-envoy-upstream-rq-timeout-ms", "40",
 	"x-envoy-upstream-rq-per-try-timeout-ms", "10",
 	"x-envoy-upstream-rq-timeout-alt-response", "true",
@@ -84,14 +84,14 @@ func TestSteering(t *testing.T) {
 			at     *standIn
 			fields []string
 		}{
-			{"/v1/created", 201, b.core, steering},
-			{"/v1/failed", 503, b.core, steering},
-			{"/v1/slow", 200, b.core, slices.Concat(steering, hurrying)},
-			{"/v1/slow", 200, b.core, hurrying},
-			{"/compat/created", 201, b.compat, steering},
-			{"/compat/failed", 503, b.compat, steering},
-			{"/compat/slow", 200, b.compat, slices.Concat(steering, hurrying)},
-			{"/compat/slow", 200, b.compat, hurrying},
+			{"/v1/created", 201, b.core, controlFields},
+			{"/v1/failed", 503, b.core, controlFields},
+			{"/v1/slow", 200, b.core, slices.Concat(controlFields, timeoutFields)},
+			{"/v1/slow", 200, b.core, timeoutFields},
+			{"/compat/created", 201, b.compat, controlFields},
+			{"/compat/failed", 503, b.compat, controlFields},
+			{"/compat/slow", 200, b.compat, slices.Concat(controlFields, timeoutFields)},
+			{"/compat/slow", 200, b.compat, timeoutFields},
 		} {
 			for _, method := range []string{"POST", "GET"} {
 				_, before := to.at.last()
@@ -100,14 +100,14 @@ func TestSteering(t *testing.T) {
 				if got.status != to.status || after-before != 1 {
 					t.Errorf("%s %s %s: got %d, and %d requests", name, method, to.path, got.status, after-before)
 				}
-				unsteered(t, name+" "+to.path, r.Header, got.header)
+				wantNoControl(t, name+" "+to.path, r.Header, got.header)
 			}
 		}
 	}
 }
 
-// unsteered checks the forwarded request and the response.
-func unsteered(t *testing.T, name string, request, response http.Header) {
+// wantNoControl checks that neither the forwarded request nor the response has a control field.
+func wantNoControl(t *testing.T, name string, request, response http.Header) {
 	t.Helper()
 	for _, h := range []http.Header{request, response} {
 		for field := range h {

@@ -66,13 +66,14 @@ routes: [{path: /v1/**, upstream: core, mle: off}]
 		}
 		got := conn.(*tls.Conn).ConnectionState()
 		if !bytes.Equal(got.PeerCertificates[0].Raw, want.Leaf.Raw) || got.NegotiatedProtocol != name {
-			t.Errorf("%s: got %q and another certificate", name, got.NegotiatedProtocol)
+			t.Errorf("%s: got the protocol %q and the certificate %s, want %s", name, got.NegotiatedProtocol,
+				got.PeerCertificates[0].SerialNumber, want.Leaf.SerialNumber)
 		}
 		_ = conn.Close()
 	}
 }
 
-// serveChallenge runs a challenge server.
+// serveChallenge runs a challenge server on the unix socket path. It presents cert.
 func serveChallenge(t *testing.T, path string, cert tls.Certificate) {
 	t.Helper()
 	var lc net.ListenConfig

@@ -106,7 +106,7 @@ func unreadTimeout() *corev3.SocketOption {
 
 // requestLimit is how many bytes of a request Envoy holds: a body that mle-filter decrypts.
 func (b *builder) requestLimit() uint32 {
-	return uint32(max(b.Config.Limits.MaxBody, leastWindow)) //nolint:gosec // it was checked
+	return uint32(max(b.Config.Limits.MaxBody, leastWindow)) //nolint:gosec // config bounds it
 }
 
 func (b *builder) httpListener(routes *routev3.RouteConfiguration) *listenerv3.Listener {
@@ -171,7 +171,7 @@ func (b *builder) manager(routes *routev3.RouteConfiguration, prefix string, htt
 	if !https {
 		limitPlain(m)
 	}
-	return b.unsteered(m)
+	return b.withoutControl(m)
 }
 
 // limitPlain gives the port of plain HTTP its limits. A connection of HTTP/1.1 holds one request at
@@ -195,7 +195,7 @@ func (b *builder) filters(https bool) []*hcmv3.HttpFilter {
 	}
 	add(filterHeaders, b.headers(https))
 	if b.Config.Limits.Rate > 0 {
-		add(filterRate, b.rate(https))
+		add(filterRate, b.rateLimit(https))
 	}
 	if https && b.Config.ExtProc.Address != "" {
 		add(filterExtProc, b.extProc())

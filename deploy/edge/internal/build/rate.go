@@ -14,29 +14,31 @@ import (
 	"google.golang.org/protobuf/types/known/wrapperspb"
 )
 
-// addresses is the number of client addresses with a bucket, and of networks. Above it, Envoy
+// maxBuckets bounds the buckets of client addresses, and the buckets of networks. Above it, Envoy
 // removes the least recently used bucket. Its address gets a full one with its next request.
-const addresses = 1 << 16
+const maxBuckets = 1 << 16
 
 const (
-	// publicRate is how many public documents a client address gets in a second, and publicBurst how
-	// many at the same time. They need no key, and a response is much longer than a request.
+	// publicRate is the number of public documents that a client address gets per second, and
+	// publicBurst the number at one time. They need no key, and a response is much longer than a
+	// request.
 	publicRate, publicBurst = 10, 100
-	// networkFactor is how many times as many all addresses of a network get together. One client can
-	// have an IPv6 network of 48 bits, which has 65,536 networks with a bucket each.
+	// The limits of a network are networkFactor times the limits of an address. One client can have an
+	// IPv6 network of 48 bits, which has 65,536 networks with a bucket each.
 	networkFactor = 10
 )
 
-// publicPaths matches the paths of the public documents.
-func (b *builder) publicPaths() string {
+// publicPathPattern returns the regular expression for the paths of the public documents.
+func (b *builder) publicPathPattern() string {
 	calendar := regexp.QuoteMeta(strings.TrimPrefix(b.Config.CalendarPath(), "/"))
 	return `^/(docs|v1/openapi\.json|v1/trust|` + calendar + `)([/?].*)?$`
 }
 
-// rate gives each client address a bucket, and its network one with networkFactor times as much.
-// With https, both have further buckets for public documents. A request takes from the slowest
-// bucket first: one that is refused for its address takes nothing from the network.
-func (b *builder) rate(https bool) *localv3.LocalRateLimit {
+// rateLimit returns the filter that limits the requests of each client address, and of its network
+// by networkFactor times as much. With https, it also limits the requests for public documents. A
+// request takes its tokens from the slowest bucket first. A request that is refused for its address
+// takes nothing from the network.
+func (b *builder) rateLimit(https bool) *localv3.LocalRateLimit {
 	l := b.Config.Limits
 	all := &corev3.RuntimeFractionalPercent{
 		DefaultValue: &typev3.FractionalPercent{Numerator: 100}, RuntimeKey: "edge.rate",
@@ -53,7 +55,7 @@ func (b *builder) rate(https bool) *localv3.LocalRateLimit {
 			{Entries: anyAddress(), TokenBucket: bucket(l.Rate, l.Burst, 1)},
 			{Entries: anyAddress(keyNetwork), TokenBucket: bucket(l.Rate, l.Burst, networkFactor)},
 		},
-		MaxDynamicDescriptors:                 wrapperspb.UInt32(addresses),
+		MaxDynamicDescriptors:                 wrapperspb.UInt32(maxBuckets),
 		AlwaysConsumeDefaultTokenBucket:       wrapperspb.Bool(false),
 		LocalRateLimitPerDownstreamConnection: false,
 	}
@@ -75,8 +77,8 @@ func (b *builder) rate(https bool) *localv3.LocalRateLimit {
 // bucket returns a bucket of factor * burst tokens, which gets factor * rate tokens a second.
 func bucket(rate, burst int, factor uint32) *typev3.TokenBucket {
 	return &typev3.TokenBucket{
-		MaxTokens:     factor * uint32(burst),                   //nolint:gosec // it was checked
-		TokensPerFill: wrapperspb.UInt32(factor * uint32(rate)), //nolint:gosec // it was checked
+		MaxTokens:     factor * uint32(burst),                   //nolint:gosec // config bounds it
+		TokensPerFill: wrapperspb.UInt32(factor * uint32(rate)), //nolint:gosec // config bounds it
 		FillInterval:  duration(time.Second),
 	}
 }
@@ -89,8 +91,8 @@ const (
 	keyPublicNetwork = "public_document_of_network"
 )
 
-// anyAddress returns the entries of a descriptor with a bucket for each address or network. The
-// keys are the ones of the actions before it.
+// anyAddress returns the entries of a descriptor that has a bucket for each address or network.
+// keys are the keys of the actions before perAddress or perNetwork.
 func anyAddress(keys ...string) []*ratev3.RateLimitDescriptor_Entry {
 	var out []*ratev3.RateLimitDescriptor_Entry
 	for _, key := range keys {
@@ -99,22 +101,24 @@ func anyAddress(keys ...string) []*ratev3.RateLimitDescriptor_Entry {
 	return append(out, &ratev3.RateLimitDescriptor_Entry{Key: keyAddress}) // any value
 }
 
-// everyRequest matches all requests. Its key and value distinguish the buckets of networks from the
-// ones of addresses.
+// everyRequest is an action that matches all requests. Its key and value distinguish the buckets of
+// networks from the buckets of addresses.
 func everyRequest() *routev3.RateLimit_Action {
 	return &routev3.RateLimit_Action{ActionSpecifier: &routev3.RateLimit_Action_GenericKey_{
 		GenericKey: &routev3.RateLimit_Action_GenericKey{DescriptorKey: keyNetwork, DescriptorValue: keyNetwork},
 	}}
 }
 
-// perAddress gives a value to each IPv4 address and to each IPv6 network of 64 bits. One client has
-// all addresses of such a network.
+// perAddress is the action whose value is the IPv4 address, or the IPv6 network of 64 bits. One
+// client has all addresses of such a network.
 func perAddress() *routev3.RateLimit_Action { return masked(32, 64) }
 
-// perNetwork gives a value to each IPv4 network of 24 bits and to each IPv6 network of 48 bits.
+// perNetwork is the action whose value is the IPv4 network of 24 bits, or the IPv6 network of 48
+// bits.
 func perNetwork() *routev3.RateLimit_Action { return masked(24, 48) }
 
-// masked gives a value to each network of so many bits.
+// masked returns the action whose value is the client's network. v4 and v6 are the lengths of its
+// prefix in bits.
 func masked(v4, v6 uint32) *routev3.RateLimit_Action {
 	return &routev3.RateLimit_Action{ActionSpecifier: &routev3.RateLimit_Action_MaskedRemoteAddress_{
 		MaskedRemoteAddress: &routev3.RateLimit_Action_MaskedRemoteAddress{
@@ -123,7 +127,7 @@ func masked(v4, v6 uint32) *routev3.RateLimit_Action {
 	}}
 }
 
-// publicDocument matches requests for public documents. Its value is the key.
+// publicDocument is the action that matches requests for public documents. Its value is key.
 func (b *builder) publicDocument(key string) *routev3.RateLimit_Action {
 	return &routev3.RateLimit_Action{ActionSpecifier: &routev3.RateLimit_Action_HeaderValueMatch_{
 		HeaderValueMatch: &routev3.RateLimit_Action_HeaderValueMatch{
@@ -131,7 +135,7 @@ func (b *builder) publicDocument(key string) *routev3.RateLimit_Action {
 			Headers: []*routev3.HeaderMatcher{{
 				Name: ":path",
 				HeaderMatchSpecifier: &routev3.HeaderMatcher_StringMatch{StringMatch: &matcherv3.StringMatcher{
-					MatchPattern: &matcherv3.StringMatcher_SafeRegex{SafeRegex: &matcherv3.RegexMatcher{Regex: b.publicPaths()}},
+					MatchPattern: &matcherv3.StringMatcher_SafeRegex{SafeRegex: &matcherv3.RegexMatcher{Regex: b.publicPathPattern()}},
 				}},
 			}},
 		},

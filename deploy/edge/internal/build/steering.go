@@ -21,8 +21,8 @@ const steeringPrefix = "x-envoy-"
 // requestID is Envoy's own request id, which it takes from internal clients.
 const requestID = "x-request-id"
 
-// unsteered makes a connection manager ignore control fields of clients.
-func (b *builder) unsteered(m *hcmv3.HttpConnectionManager) *hcmv3.HttpConnectionManager {
+// withoutControl makes a connection manager ignore control fields of clients.
+func (b *builder) withoutControl(m *hcmv3.HttpConnectionManager) *hcmv3.HttpConnectionManager {
 	m.UseRemoteAddress = yes() // the peer is the client; other claimed addresses are ignored
 	// Without a range, Envoy trusts loopback and all private networks, and so every client behind a
 	// balancer there. No client has this address.

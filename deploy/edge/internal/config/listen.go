@@ -9,7 +9,7 @@ import (
 type listener struct {
 	key, text string
 	tcp, ip   bool // its required form
-	envoy     bool // on Envoy's machine, not on ours
+	envoy     bool // Envoy listens or connects there, not the edge
 	at        Address
 }
 
@@ -33,7 +33,7 @@ func (c *Config) checkAddresses(f *faults) {
 		}
 		var err error
 		p.at, err = ParseAddress(p.text)
-		by := slices.IndexFunc(taken, func(q listener) bool { return c.meet(p, q) && p.at.Overlaps(q.at) })
+		by := slices.IndexFunc(taken, func(q listener) bool { return c.sameMachine(p, q) && p.at.Overlaps(q.at) })
 		switch {
 		case err != nil:
 			f.add(p.key, "%q: %s", p.text, err)
@@ -42,40 +42,40 @@ func (c *Config) checkAddresses(f *faults) {
 		case p.ip && !p.at.IsIP():
 			f.add(p.key, "%q: want an IP address and a port, because Envoy listens there", p.text)
 		case by >= 0:
-			f.add(p.key, "%q: %s has this address: want another one", p.text, taken[by].key)
+			f.add(p.key, "%q: this is also the address of %s: choose another one", p.text, taken[by].key)
 		default:
 			taken = append(taken, p)
 		}
 	}
-	c.checkReached(f, taken)
+	c.checkUpstreamAddresses(f, taken)
 }
 
-// checkReached rejects an upstream at the address of one of our listeners.
-func (c *Config) checkReached(f *faults, taken []listener) {
-	var reached []listener
+// checkUpstreamAddresses rejects an upstream at the address of one of our listeners.
+func (c *Config) checkUpstreamAddresses(f *faults, taken []listener) {
+	var upstreams []listener
 	for _, address := range Addresses(c.ExtProc.Address) {
-		reached = append(reached, listener{key: "extproc.address", text: address, envoy: true})
+		upstreams = append(upstreams, listener{key: "extproc.address", text: address, envoy: true})
 	}
-	for _, called := range slices.Sorted(maps.Keys(c.Upstreams)) {
-		for _, address := range Addresses(c.Upstreams[called].Address) {
-			reached = append(reached, listener{key: "upstreams." + called + ".address", text: address, envoy: true})
+	for _, name := range slices.Sorted(maps.Keys(c.Upstreams)) {
+		for _, address := range Addresses(c.Upstreams[name].Address) {
+			upstreams = append(upstreams, listener{key: "upstreams." + name + ".address", text: address, envoy: true})
 		}
 	}
-	for _, p := range reached {
+	for _, p := range upstreams {
 		a, err := ParseAddress(p.text)
 		if err != nil {
 			continue // reported by another check
 		}
-		by := slices.IndexFunc(taken, func(q listener) bool { return c.meet(p, q) && q.at.Reaches(a) })
+		by := slices.IndexFunc(taken, func(q listener) bool { return c.sameMachine(p, q) && q.at.Reaches(a) })
 		if by >= 0 {
 			f.add(p.key, "%q: this is the address of %s: want the address of the upstream", p.text, taken[by].key)
 		}
 	}
 }
 
-// meet reports whether two listeners are on one machine. Envoys that do not connect through a unix
-// socket may be on others.
-func (c *Config) meet(p, q listener) bool {
+// sameMachine reports whether two listeners are on one machine. Envoys that do not connect through
+// a unix socket may be on others.
+func (c *Config) sameMachine(p, q listener) bool {
 	a, err := ParseAddress(c.XDS.Listen)
 	return p.envoy == q.envoy || err != nil || a.IsUnix() || a.isLoopback()
 }

@@ -124,7 +124,8 @@ func (c *Config) checkRoutes(f *faults) {
 
 func (c *Config) checkRoute(f *faults, key string, r Route) {
 	if _, ok := c.Upstreams[r.Upstream]; !ok {
-		f.add(key+".upstream", "%q is not in upstreams, so %s has no target", r.Upstream, r.Path)
+		f.add(key+".upstream", "%q is not in upstreams, so %s has no target. Add it there, or change the route",
+			r.Upstream, r.Path)
 	}
 	switch r.MLE {
 	case Off:

@@ -26,7 +26,7 @@ var errNoPair = errors.New("trust: no certificate")
 type set struct {
 	Leaves  []v1.TrustCertificate `json:"leaves"`
 	Issuers []v1.TrustCertificate `json:"issuers"`
-	Renews  time.Time             `json:"renews"` // when the source will have a successor
+	Renews  time.Time             `json:"renews"` // when the source replaces the first of the leaves
 }
 
 // same reports whether two sets have the same leaves.
@@ -50,8 +50,9 @@ func (s *set) notAfter() time.Time {
 	return end
 }
 
-// look returns the set of the pairs. Its order does not depend on theirs.
-func (s *Publisher) look(pairs []*certfile.Pair) (*set, error) {
+// newSet returns the set of the certificates of pairs, in an order that does not depend on the
+// order of pairs.
+func (s *Publisher) newSet(pairs []*certfile.Pair) (*set, error) {
 	out := &set{}
 	var leaves []*x509.Certificate
 	for _, p := range pairs {
@@ -70,12 +71,12 @@ func (s *Publisher) look(pairs []*certfile.Pair) (*set, error) {
 	}
 	slices.SortFunc(out.Leaves, byKey)
 	out.Issuers = distinct(out.Issuers)
-	out.Renews = s.renews(leaves)
+	out.Renews = s.renewalOf(leaves)
 	return out, nil
 }
 
-// renews returns when the source will have a successor for the first of the leaves.
-func (s *Publisher) renews(leaves []*x509.Certificate) time.Time {
+// renewalOf returns when the source replaces the first of the leaves.
+func (s *Publisher) renewalOf(leaves []*x509.Certificate) time.Time {
 	first := s.cfg.Renews(leaves[0])
 	for _, leaf := range leaves[1:] {
 		if at := s.cfg.Renews(leaf); at.Before(first) {

@@ -4,7 +4,7 @@ import "github.com/prometheus/client_golang/prometheus"
 
 var (
 	droppedSeries = prometheus.NewDesc("causeway_edge_events_dropped_total",
-		"Events for merchants that were lost, because the outbox was full.", nil, nil)
+		"Events for merchants that were dropped because the outbox was full.", nil, nil)
 	pendingSeries = prometheus.NewDesc("causeway_edge_events_pending",
 		"Events for merchants that core has not accepted yet.", nil, nil)
 	oldestSeries = prometheus.NewDesc("causeway_edge_events_oldest_pending_seconds",

@@ -207,7 +207,7 @@ func (s *published) oldestRotation(t *testing.T) string {
 func (s *published) wantEvents(t *testing.T, registry *prometheus.Registry, dropped, pending, oldest int) {
 	t.Helper()
 	want := fmt.Sprintf(`
-# HELP causeway_edge_events_dropped_total Events for merchants that were lost, because the outbox was full.
+# HELP causeway_edge_events_dropped_total Events for merchants that were dropped because the outbox was full.
 # TYPE causeway_edge_events_dropped_total counter
 causeway_edge_events_dropped_total %d
 # HELP causeway_edge_events_oldest_pending_seconds Age of the oldest event that core has not accepted; 0 if none.

@@ -120,7 +120,7 @@ func (s *Publisher) replan(ctx context.Context) error {
 	return s.update(ctx, func(h *history, now time.Time) {
 		if len(s.live) > 0 {
 			current := *h.Current
-			current.Renews = s.renews(s.live)
+			current.Renews = s.renewalOf(s.live)
 			h.Current = &current
 		}
 		s.plan(h, now)

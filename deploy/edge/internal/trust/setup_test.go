@@ -91,8 +91,8 @@ func newAuthority(tb testing.TB, name string, by *authority) *authority {
 	}, key, by), key}
 }
 
-// issue returns a pair that is valid for 90 days from a time on. Its chain has the authorities of
-// above.
+// issue returns a pair that is valid for 90 days from the given time. above are the authorities in
+// its chain.
 func (a *authority) issue(tb testing.TB, key crypto.Signer, from time.Time, above ...*authority) *certfile.Pair {
 	tb.Helper()
 	leaf := sign(tb, &x509.Certificate{
@@ -224,11 +224,11 @@ func (s *published) calendar(tb testing.TB) (out calendar) {
 	cmd := exec.CommandContext(context.Background(), "python3", "calendartest/read.py")
 	cmd.Env = append(os.Environ(), "PYTHONPATH="+programtest.MustInstallPython(tb, "icalendar", "calendartest"))
 	cmd.Stdin = strings.NewReader(out.text)
-	var complaint strings.Builder
-	cmd.Stderr = &complaint
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
 	read, err := cmd.Output()
 	if err != nil {
-		tb.Fatalf("read the calendar: %v\n%s\n%s", err, &complaint, out.text)
+		tb.Fatalf("read the calendar: %v\n%s\n%s", err, &stderr, out.text)
 	}
 	if err := json.Unmarshal(read, &out, json.MatchCaseInsensitiveNames(true)); err != nil {
 		tb.Fatal(err)

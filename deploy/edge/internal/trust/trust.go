@@ -118,7 +118,7 @@ func (s *Publisher) Live(ctx context.Context, pairs ...*certfile.Pair) error {
 	if len(pairs) == 0 {
 		return errNoPair
 	}
-	set, err := s.look(pairs)
+	set, err := s.newSet(pairs)
 	if err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func (s *Publisher) Next(ctx context.Context, at time.Time, pairs ...*certfile.P
 			s.plan(h, now)
 		})
 	}
-	set, err := s.look(pairs)
+	set, err := s.newSet(pairs)
 	if err != nil {
 		return err
 	}
