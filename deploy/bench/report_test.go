@@ -73,8 +73,8 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// TestAFailedMeasureLosesNoRow: every measure runs, even after a failed one.
-func TestAFailedMeasureLosesNoRow(t *testing.T) {
+// TestAFailedMeasurementLosesNoRow: every measurement runs, even after a failed one.
+func TestAFailedMeasurementLosesNoRow(t *testing.T) {
 	t.Parallel()
 	report := newBench(t).MeasureAll(nil, errors.New("the server is gone"), nil)
 	var got []string

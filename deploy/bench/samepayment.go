@@ -7,8 +7,8 @@ import (
 	"github.com/causeway-pay/causeway/deploy/bench/load"
 )
 
-// own are the members of a transaction that no two have in common.
-var own = []string{"id", "created_at", "updated_at", "reference", "authorization"}
+// uniqueMembers are the members in which equal transactions differ.
+var uniqueMembers = []string{"id", "created_at", "updated_at", "reference", "authorization"}
 
 // samePayment makes a legacy payment and the payment of v1 that it is measured against. It ends the
 // scope unless core stores the same for both: the sides of P5 would have core do different work.
@@ -19,8 +19,8 @@ func (b *Bench) samePayment(p *proxies, d dialect) {
 	}
 }
 
-// madeBy sends r once to addr and returns the last transaction of core, without the members that
-// are its own.
+// madeBy sends r once to addr and returns the last transaction of core, without
+// uniqueMembers.
 func (b *Bench) madeBy(p *proxies, addr string, r *load.Request) string {
 	sent := must(load.Send(b.ctx, addr, r.Bytes(b.freshKey, 0)))
 	headers := []string{"Authorization: Bearer " + p.core.key}
@@ -30,9 +30,9 @@ func (b *Bench) madeBy(p *proxies, addr string, r *load.Request) string {
 		Data []map[string]jsontext.Value `json:"data"`
 	}
 	if err := json.Unmarshal(response.Body, &list); err != nil || len(list.Data) != 1 {
-		b.Fatalf("no transaction was made, the response was %.300s (%w)", sent.Body, err)
+		b.Fatalf("no transaction was made. The response is %.300s (%w)", sent.Body, err)
 	}
-	for _, name := range own {
+	for _, name := range uniqueMembers {
 		delete(list.Data[0], name)
 	}
 	return string(must(json.Marshal(list.Data[0], json.Deterministic(true))))

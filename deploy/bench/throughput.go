@@ -62,7 +62,8 @@ func (b *Bench) bareSide(n int, step func(*bare.Loop) error) func() sample {
 	}
 }
 
-// repeat times step, which does n things, for as long as a side of a round takes.
+// repeat runs step until a side of a round is over, and returns the rate and the times. Each step
+// writes n payments.
 func (b *Bench) repeat(n int, step func() error) sample {
 	from := b.Clock.Now().Add(b.warmup())
 	until := from.Add(b.Each)

@@ -53,8 +53,8 @@ func Send(ctx context.Context, addr string, request []byte) (Response, error) {
 	return c.send(request)
 }
 
-// errClosing reports that the server closes the connection, which no measured server does.
-var errClosing = errors.New("load: the server closes the connection")
+// errClosing reports that the server closed the connection. No measured server does that.
+var errClosing = errors.New("load: the server closed the connection after its response")
 
 func (c *conn) send(request []byte) (Response, error) {
 	if _, err := c.Write(request); err != nil {

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// slotMark stands for the part in which each request differs.
+// slotMark stands for the bytes in which each request differs.
 const slotMark = "{slot}"
 
-// Request is the bytes of a request with slots. Before each sending all slots are filled with the
-// same bytes.
+// Request is a template of requests with slots. Before a request is sent, all its slots are filled
+// with the same bytes.
 type Request struct {
 	bytes []byte
 	slots []int // offsets
@@ -32,7 +32,7 @@ func NewRequest(method, addr, path string, headers []string, body string, width 
 	b.WriteString("\r\n" + body)
 	parts := strings.Split(b.String(), slotMark)
 	if (len(parts) > 1) != (width > 0) {
-		return nil, fmt.Errorf("load: %d slots of width %d in a request", len(parts)-1, width)
+		return nil, fmt.Errorf("load: got %d slots of width %d: want {slot} if and only if width is not 0", len(parts)-1, width)
 	}
 	r := &Request{bytes: []byte(parts[0]), width: width}
 	for _, part := range parts[1:] {
@@ -43,8 +43,8 @@ func NewRequest(method, addr, path string, headers []string, body string, width 
 	return r, nil
 }
 
-// Finally makes f change every request after its slots are filled, as signing does. f keeps the
-// length. All connections call it at the same time.
+// Finally sets f, which changes every request after its slots are filled, for example to sign it. f
+// must not change the length. The connections call f concurrently.
 func (r *Request) Finally(f func(request []byte)) { r.last = f }
 
 // clone returns a copy with its own bytes to patch.
@@ -54,7 +54,7 @@ func (r *Request) clone() *Request {
 	return &c
 }
 
-// fill returns the bytes to send.
+// fill fills the slots by f, with the number n of the request, and returns the bytes to send.
 func (r *Request) fill(f func(slot []byte, n uint64), n uint64) []byte {
 	if len(r.slots) > 0 && f != nil {
 		first := r.bytes[r.slots[0] : r.slots[0]+r.width]

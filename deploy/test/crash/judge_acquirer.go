@@ -7,11 +7,11 @@ import (
 )
 
 // refusedAsVoided is the code with which the simulator refuses a request that was voided before it
-// came.
+// arrived.
 const refusedAsVoided = "12"
 
-// acquirerAgrees compares the acquirer's journal with v1: it holds and moved the money that v1
-// shows, once, and no more.
+// acquirerAgrees compares the acquirer's journal with v1. The acquirer must hold, and have moved,
+// exactly the money that v1 shows.
 func (j *judge) acquirerAgrees() {
 	if j.later {
 		return // the journal drops old lines; each round was compared with it before
@@ -93,7 +93,7 @@ func (j *judge) stepsAsShown(t v1.Transaction) {
 		done := c.Status == v1.CaptureStatusSucceeded || c.Status == v1.CaptureStatusVoided
 		j.sameAmount(c.ID, string(c.Status), c.Amount, done, moved)
 		if e := j.journal.byRef[c.ID]; done && e.final != c.Final {
-			j.failf("%s has final %t; at the acquirer it releases the rest: %t", c.ID, c.Final, e.final)
+			j.failf("%s: got final %t in v1 and %t at the acquirer", c.ID, c.Final, e.final)
 		}
 	}
 	for _, r := range j.refunds {
@@ -110,6 +110,6 @@ func (j *judge) sameAmount(id, status string, amount int64, done bool, moved map
 	at, there := moved[id]
 	delete(moved, id)
 	if there != done || done && at != amount {
-		j.failf("%s is %s of %d; at the acquirer it is done: %v, of %d", id, status, amount, there, at)
+		j.failf("%s is %s in v1, with the amount %d; got done %t and the amount %d at the acquirer", id, status, amount, there, at)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/certfile/certtest"
 )
 
-// serve starts the programs that do not run yet: the edge, with a certificate from the folder, and
-// an Envoy.
+// serve starts compat-proxy, the edge and an Envoy. It returns the certificate of the edge's
+// folder.
 func (r *deployment) serve(t *testing.T) *certtest.Issued {
 	t.Helper()
 	r.startCompat(t)
@@ -42,16 +42,17 @@ func (r *deployment) issueLogins(t *testing.T) (sdk.LoginA, sdk.LoginsB) {
 	key := r.path("api-key")
 	certtest.Replace(t, key, []byte(r.key+"\n"))
 	shop := sdk.LoginA{Name: "shop", Key: "shopsOwnKey00001"}
-	own := r.path("own-key")
-	certtest.Replace(t, own, []byte(shop.Key+"\n"))
-	issuer.Run(t, "map", "--name", shop.Name, "--transaction-key-file", own, "--api-key-file", key)
+	transactionKey := r.path("transaction-key")
+	certtest.Replace(t, transactionKey, []byte(shop.Key+"\n"))
+	issuer.Run(t, "map", "--name", shop.Name, "--transaction-key-file", transactionKey, "--api-key-file", key)
 	sdk.MapRefunder(t, issuer, r.key)
 	loginB := issuer.IssueB(t, "shop_b", "--api-key-file", key, "--unlinked-refunds")
 	return shop, sdk.IssueB(t, issuer, loginB, r.key)
 }
 
-// TestClients runs the unmodified clients of both dialects through Envoy over HTTPS, each client of
-// provider-b in one way. None of their requests reaches the external processor.
+// TestClients runs the unmodified clients of both dialects through Envoy over HTTPS. Each
+// provider-b client uses one kind of authentication. None of their requests reaches the external
+// processor.
 func TestClients(t *testing.T) {
 	t.Parallel()
 	r := newDeployment(t)

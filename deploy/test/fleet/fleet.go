@@ -17,7 +17,7 @@ import (
 // Config sets the number of programs and their arguments.
 type Config struct {
 	Cores, Filters, Proxies int
-	Store                   string   // URL of an empty database, for cores and filters; with several hosts where there are
+	Store                   string   // URL of an empty database for cores and filters; it may name several hosts
 	Binaries                string   // folder of the programs; "" for the programs of this tree
 	CoreArgs                []string // further arguments of core serve
 	CoreEnv                 []string // further variables of core, as NAME=value

@@ -52,7 +52,8 @@ func TestPagesForOperators(t *testing.T) {
 	}
 }
 
-// TestStepsForOperators: pages name the steps without which a command destroys data or fails.
+// TestStepsForOperators: pages name the steps that must come before a command. Without them it
+// destroys data or fails.
 func TestStepsForOperators(t *testing.T) {
 	t.Parallel()
 	rotate := string(mustRead(t, "deploy/docs/operate/rotate.md"))
@@ -64,7 +65,7 @@ func TestStepsForOperators(t *testing.T) {
 	before, _, _ = strings.Cut(backup, "core restore --from")
 	if !strings.Contains(before, "\n## Payments after the backup\n") ||
 		!strings.Contains(before, "charges the card again") {
-		t.Error("backup.md: no warning that retries charge again stands before the restore")
+		t.Error("backup.md: the restore comes before the warning that retries charge the card again")
 	}
 	for _, page := range []string{"deploy/docs/operate/upgrade.md", "deploy/on/postgres/README.md"} {
 		text := string(mustRead(t, page))
@@ -84,6 +85,6 @@ func TestStepsForOperators(t *testing.T) {
 	}
 	command := regexp.MustCompile(`patronictl (?:pause|failover|switchover|restart|reinit|reload)\b.*`)
 	if got := command.FindString(unconfigured); got != "" {
-		t.Errorf("patroni/README.md: %q finds no cluster: it has no -c, and stands before the variable", got)
+		t.Errorf("patroni/README.md: %q finds no cluster: it has no -c, and comes before the export of PATRONICTL_CONFIG_FILE", got)
 	}
 }

@@ -14,20 +14,20 @@ import (
 // LoginA is a login of a provider-a client.
 type LoginA struct{ Name, Key string }
 
-// Refunder is the login of provider-a's script that may refund a card without a payment.
+// Refunder is the login that sends the unlinked refunds of provider-a's script.
 var Refunder = LoginA{"refunder", "refunderKey00001"}
 
 // MapRefunder maps Refunder to an API key.
 func MapRefunder(t *testing.T, logins Issuer, apiKey string) {
 	t.Helper()
 	dir := t.TempDir()
-	file, own := filepath.Join(dir, "api-key"), filepath.Join(dir, "transaction-key")
-	for path, text := range map[string]string{file: apiKey, own: Refunder.Key} {
+	file, transactionKey := filepath.Join(dir, "api-key"), filepath.Join(dir, "transaction-key")
+	for path, text := range map[string]string{file: apiKey, transactionKey: Refunder.Key} {
 		if err := os.WriteFile(path, []byte(text+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	logins.Run(t, "map", "--name", Refunder.Name, "--transaction-key-file", own, "--api-key-file", file,
+	logins.Run(t, "map", "--name", Refunder.Name, "--transaction-key-file", transactionKey, "--api-key-file", file,
 		"--unlinked-refunds")
 }
 
@@ -90,6 +90,6 @@ func (providerA) check(t *testing.T, w *walker, payments map[string]v1.Transacti
 		}
 	}
 	if got != want {
-		t.Errorf("numbers without a payment in v1: got %d, want the numbers of the %d refunds", got, want)
+		t.Errorf("got %d numbers without a payment in v1, want %d: one of each refund", got, want)
 	}
 }
