@@ -123,39 +123,39 @@ func (n *node) send(ctx context.Context, method, path, body, idempotency string)
 	if idempotency != "" {
 		r.Header.Set("Idempotency-Key", idempotency)
 	}
-	a, err := http.DefaultClient.Do(r)
+	got, err := http.DefaultClient.Do(r)
 	if err != nil {
 		return response{}, err
 	}
-	defer func() { _ = a.Body.Close() }() // it is read
-	out := response{status: a.StatusCode, header: a.Header}
-	return out, json.UnmarshalRead(a.Body, &out.body)
+	defer func() { _ = got.Body.Close() }() // the body was read
+	out := response{status: got.StatusCode, header: got.Header}
+	return out, json.UnmarshalRead(got.Body, &out.body)
 }
 
-// must is send for a response that must have a status.
+// must sends a request and returns the body of the response, which must have the status.
 func (n *node) must(t *testing.T, status int, method, path, body, idempotency string) map[string]any {
 	t.Helper()
-	a, err := n.send(t.Context(), method, path, body, idempotency)
+	got, err := n.send(t.Context(), method, path, body, idempotency)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a.status != status {
-		t.Fatalf("%s %s: got %d %v, want %d", method, path, a.status, a.body, status)
+	if got.status != status {
+		t.Fatalf("%s %s: got %d %v, want %d", method, path, got.status, got.body, status)
 	}
-	return a.body
+	return got.body
 }
 
-// until repeats a request until its response has a status: a busy server may take longer for a
-// command than a core waits.
+// until repeats a request until its response has the status, and returns that body. A busy server
+// may take longer for a command than a core waits.
 func (n *node) until(t *testing.T, status int, method, path, body, idempotency string) (got map[string]any) {
 	t.Helper()
 	programtest.WaitFor(t, fmt.Sprintf("%s %s returns %d", method, path, status), func() bool {
-		a, err := n.send(t.Context(), method, path, body, idempotency)
+		last, err := n.send(t.Context(), method, path, body, idempotency)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got = a.body
-		return a.status == status
+		got = last.body
+		return last.status == status
 	})
 	return got
 }

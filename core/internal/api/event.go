@@ -47,7 +47,7 @@ func eventFilter(q url.Values) (f payment.EventFilter, err error) {
 	if q.Has("type") {
 		f.Type = q.Get("type")
 		if !v1.EventType(f.Type).Valid() {
-			return f, &fault{code: codeInvalidValue, param: "type", message: "There is no such type of event. Check its name."}
+			return f, &fault{code: codeInvalidValue, param: "type", message: "This is not an event type. Check its name."}
 		}
 	}
 	if q.Has("object") {

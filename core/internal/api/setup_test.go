@@ -226,7 +226,7 @@ func (b *bundle) post(t *testing.T, path, body string, options ...option) respon
 func (b *bundle) get(t *testing.T, path string, options ...option) response {
 	t.Helper()
 	if strings.HasPrefix(path, "/v1/events") {
-		b.database.Placed(t, b.inspect)
+		b.database.WaitForCommands(t, b.inspect)
 	}
 	return b.do(t, http.MethodGet, path, "", options...)
 }

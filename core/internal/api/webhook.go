@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"time"
@@ -53,7 +54,8 @@ func (a *API) createEndpoint(c *call) (engine.Result, error) {
 	return a.Engine.CreateEndpoint(c.Context(), c.request, payment.Endpoint{URL: in.URL, Types: in.EnabledEvents, Details: details})
 }
 
-// endpointFault checks the fields of an endpoint that are given.
+// endpointFault returns the first fault of the given fields of an endpoint, or nil. A nil field was
+// not sent.
 func (a *API) endpointFault(live bool, url *string, types *v1.WebhookEventTypes, description *string, metadata *v1.Metadata) *fault {
 	if url != nil {
 		if err := a.WebhookPolicy.CheckURL(*url, live); err != nil {
@@ -76,16 +78,16 @@ func typesFault(types v1.WebhookEventTypes) *fault {
 		return &fault{code: codeInvalidValue, param: "enabled_events", message: message}
 	}
 	if len(types) == 0 || len(types) > 50 {
-		return bad("Send 1 to 50 types of events, or \"*\" alone.")
+		return bad("Send 1 to 50 event types, or \"*\" alone.")
 	}
 	for i, t := range types {
 		switch {
 		case t == payment.AllEventTypes && len(types) > 1:
 			return bad("\"*\" means every type. Send it alone.")
 		case t != payment.AllEventTypes && !v1.EventType(t).Valid():
-			return bad("There is no such type of event. Check its name.")
+			return bad(fmt.Sprintf("Entry %d is not an event type. Check its name.", i+1))
 		case slices.Contains(types[:i], t):
-			return bad("A type was sent twice. Send each type once.")
+			return bad(fmt.Sprintf("Entry %d repeats an earlier entry. Send each type once.", i+1))
 		}
 	}
 	return nil

@@ -21,7 +21,7 @@ import (
 // manifestFile is the manifest's name in the folder.
 const manifestFile = "manifest.json"
 
-// format counts up when the form changes.
+// format is the version of the manifest. It increases when its members change.
 const format = 1
 
 // errDamaged is wrapped by the errors of read and fetch if a backup has changed since its creation.
@@ -41,8 +41,8 @@ type file struct {
 	SHA256 string `json:"sha256"`
 }
 
-// Seal makes the folder a backup: it syncs the files, describes them in the manifest, and syncs
-// that.
+// Seal makes dir a backup of the named files. It syncs them, describes them in the manifest, and
+// syncs the manifest.
 func Seal(dir string, names []string, now time.Time) error {
 	m := manifest{Format: format, CreatedAt: now.UTC().Truncate(time.Second)}
 	for _, name := range names {
@@ -67,8 +67,8 @@ func Seal(dir string, names []string, now time.Time) error {
 	return nil
 }
 
-// read reads the manifest of a backup. Only the given names may be in it, and the required ones
-// must be.
+// read reads the manifest of a backup in dir. The keys of allowed are the files that it may list.
+// It must list the files whose value is true. If it does not, the error wraps errDamaged.
 func read(dir string, allowed map[string]bool) (manifest, error) {
 	b, err := os.ReadFile(filepath.Join(dir, manifestFile))
 	if err != nil {
@@ -110,8 +110,8 @@ func (f file) fetch(from, to string) error {
 	return nil
 }
 
-// copyFile copies a file that exists to one that does not, durably and readable to the owner alone.
-// After a failure the caller removes the folder with its remains.
+// copyFile copies a file to a new file, durably and readable to the owner alone. After a failure
+// the caller removes the folder with its remains.
 func copyFile(from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {
@@ -129,7 +129,7 @@ func copyFile(from, to string) error {
 	return nil
 }
 
-// describe syncs and hashes a file.
+// describe syncs a file and returns its name, size and hash.
 func describe(path string) (file, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // MustRefuse makes the database refuse an operation, INSERT, UPDATE or DELETE, on the rows of a
-// table that meet a condition on NEW or OLD. The returned function ends that.
+// table that meet a condition on NEW or OLD. end removes the refusal.
 func (s *Service) MustRefuse(tb testing.TB, operation, table, condition string) (end func()) {
 	tb.Helper()
 	name := "refused_" + operation + "_" + table
@@ -32,7 +32,7 @@ func (s *Service) MustRefuse(tb testing.TB, operation, table, condition string) 
 func (s *Service) mustDefine(tb testing.TB, statement string) {
 	tb.Helper()
 	db := s.Database.mustWrite(tb)
-	defer func() { _ = db.Close() }() // the statement below has reported
+	defer func() { _ = db.Close() }() // the result of the statement was checked
 	programtest.WaitFor(tb, "no command conflicts with "+statement, func() bool {
 		_, err := db.ExecContext(tb.Context(), statement)
 		if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == "40P01" {

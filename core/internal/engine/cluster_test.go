@@ -173,7 +173,7 @@ func TestEventsOfSeveralCoresPostgreSQL(t *testing.T) {
 	}
 	list := func(p payment.Page) (ids []int64) {
 		t.Helper()
-		first.Database.Placed(t, first.Inspect)
+		first.Database.WaitForCommands(t, first.Inspect)
 		p.Limit = 10
 		found, err := first.DB.Events(t.Context(), first.Tenant, payment.EventFilter{}, p)
 		if err != nil {

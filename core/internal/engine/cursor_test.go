@@ -68,7 +68,7 @@ func (l listed) aroundRemoved(
 	if err := s.DB.Update(t.Context(), func(tx *store.Tx) error { return remove(tx, s, removed) }); err != nil {
 		t.Fatal(err)
 	}
-	s.Database.Placed(t, s.Inspect)
+	s.Database.WaitForCommands(t, s.Inspect)
 	up, err := l.list(t.Context(), s, 0, payment.Page{Limit: 4, Before: removed})
 	if err != nil || !slices.Equal(up, []int64{newer}) {
 		t.Errorf("newer than the removed row %d: got %v, %v, want %d", removed, up, err, newer)

@@ -60,7 +60,7 @@ func TestAForeignTransactionHoldsNoEventsBackPostgreSQL(t *testing.T) {
 	}
 	for n := int64(1); n <= 10; n++ {
 		mustEvent(t, s, n, nil)
-		s.Database.Placed(t, s.Inspect)
+		s.Database.WaitForCommands(t, s.Inspect)
 		if got := eventIDs(t, s, payment.Page{}); len(got) != int(n) || got[0] != n {
 			t.Fatalf("after event %d: got %v", n, got)
 		}

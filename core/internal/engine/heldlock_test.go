@@ -113,7 +113,7 @@ func TestMovedEventsPostgreSQL(t *testing.T) {
 		mustEvent(t, s, n, nil)
 	}
 	want := []int64{10, 20, 30, 40, 50, 70, 45, 60}
-	s.Database.Placed(t, s.Inspect)
+	s.Database.WaitForCommands(t, s.Inspect)
 	list := func(p payment.Page) (ids []int64) {
 		p.Limit = 2
 		found, err := s.DB.Events(t.Context(), s.Tenant, payment.EventFilter{}, p)

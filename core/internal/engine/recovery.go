@@ -20,13 +20,14 @@ const sweepEvery = time.Minute
 // and tries several of each queue at a time. One step is handled in attempt.go, a pending reversal
 // in reversal.go.
 //
-// A step that cannot be finished delays no other step. Each attempt is written before it begins,
-// with the time of the next one. The pauses of a step double up to payment.RetryAfter's longest,
-// and there is no last attempt.
+// A step that cannot be finished delays no other step. Before an attempt begins, it is written with
+// the time of the next one. The pauses of a step double up to payment.RetryAfter's longest, and
+// there is no last attempt.
 //
 // It claims payments in unknown and open steps on which no request works. In its own process these
-// are all steps that are not in flight, by any clock. If cores share a store, the leader claims the
-// steps of cores that have ended, and after Patience the steps of running cores (Cluster).
+// are all steps that are not in flight, at any age. If cores share a store, the leader
+// claims the steps of cores that have ended. After Patience it also claims the steps of running
+// cores (Cluster).
 type Recovery struct {
 	e     *Engine
 	steps *unfinished // used by Pass alone
@@ -35,7 +36,7 @@ type Recovery struct {
 }
 
 // NewRecovery returns the recovery of an engine that has not served yet. If no other core shares
-// the store, each unfinished step is of a process that has ended.
+// the store, a process that has ended left each unfinished step.
 func (e *Engine) NewRecovery() *Recovery {
 	r := &Recovery{e: e, steps: e.newUnfinished()}
 	serves := func(t payment.Tenant) bool { _, err := e.acquirer(t); return err == nil }
@@ -43,9 +44,9 @@ func (e *Engine) NewRecovery() *Recovery {
 	return r
 }
 
-// CatchUp tries every unfinished step once. It returns after that, or after the given time of the
-// machine's clock. A step that cannot be finished must not prevent the start of the service: Run
-// continues it. The error is from the store.
+// CatchUp tries every unfinished step once. It returns when all were tried, or when patience has
+// passed on the machine's clock. A step that cannot be finished must not prevent the start of the
+// service: Run continues it. The error is from the store.
 func (r *Recovery) CatchUp(ctx context.Context, patience time.Duration) error {
 	deadline := time.NewTimer(patience)
 	defer deadline.Stop()
@@ -63,7 +64,8 @@ func (r *Recovery) CatchUp(ctx context.Context, patience time.Duration) error {
 	}
 }
 
-// serve ends the start: from now on each step has its pauses, and requests run at the same time.
+// serve ends the start. From now on a failed step waits for its pause, and requests run at the same
+// time.
 func (r *Recovery) serve() {
 	r.steps.serving = true
 	r.lanes.serve()
@@ -86,8 +88,8 @@ func (r *Recovery) Run(ctx context.Context, every time.Duration) {
 	}
 }
 
-// Pass reads the next pages of unfinished steps and queues the steps that are due. It returns how
-// many queues it has added to.
+// Pass reads the next pages of unfinished steps and queues the steps that are due. It returns the
+// number of queues to which it added steps.
 func (r *Recovery) Pass(ctx context.Context) (int, error) {
 	started, _, err := r.readAndStart(ctx)
 	return started, err
@@ -135,7 +137,7 @@ func (r *Recovery) try(ctx context.Context, t task) error {
 		return errSkipped
 	}
 	if err != nil {
-		return r.refuse(ctx, t, err)
+		return r.postpone(ctx, t, err)
 	}
 	err = r.do(ctx, t)
 	r.e.Observer.RecoveryAttempted(t.step, err == nil)
@@ -157,8 +159,8 @@ func (*Recovery) do(ctx context.Context, t task) error {
 	return t.do(ctx)
 }
 
-// refuse postpones a step whose attempt could not be written, and returns the error.
-func (r *Recovery) refuse(ctx context.Context, t task, err error) error {
+// postpone postpones a step whose attempt could not be written, and returns the error.
+func (r *Recovery) postpone(ctx context.Context, t task, err error) error {
 	if ended := r.e.Store.BeginPass(pass.Recovery).Skip(ctx, string(t.id.Kind), keyOf(t.id).object, err); ended != nil {
 		return ended
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-// code returns a refusal's code, "" for none.
+// code returns the code of a refusal, or "" if r is nil.
 func code(r *payment.Refusal) string {
 	if r == nil {
 		return ""
@@ -21,15 +21,16 @@ const busy = payment.OperationInProgress
 
 func settled(tx *payment.Transaction) { tx.Settled = tx.Captured }
 
-// whyNotCases are transactions, and the codes with which each step on them is refused.
-var whyNotCases = []struct {
+// refusalCases are transactions, and the codes with which steps on them are refused; "" if a step is
+// allowed.
+var refusalCases = []struct {
 	name                          string
 	transaction                   payment.Transaction
 	change                        func(*payment.Transaction)
 	capture, void, refund, settle string
 }{
 	{
-		"waits to be confirmed",
+		"waits for its confirmation",
 		payment.Transaction{Status: payment.RequiresConfirmation},
 		nil, payment.NotCapturable, "",
 		payment.NotRefundable, payment.NotSettleable,
@@ -85,25 +86,25 @@ var whyNotCases = []struct {
 		payment.NotCapturable, payment.NotVoidable, payment.NotRefundable, "",
 	},
 	{
-		"refund pends",
+		"refund pending",
 		payment.Transaction{Status: payment.Captured, Authorized: 100, Captured: 100, RefundPending: 60},
 		nil, payment.NotCapturable, busy, "", "",
 	},
-	{"whole refund pends", payment.Transaction{
+	{"full refund pending", payment.Transaction{
 		Status: payment.Captured, Authorized: 100, Captured: 100,
 		RefundPending: 100,
 	}, nil, payment.NotCapturable, busy, busy, ""},
-	{"capture pends", payment.Transaction{
+	{"capture pending", payment.Transaction{
 		Status: payment.PartiallyCaptured, Authorized: 100, Captured: 40,
 		CapturePending: 1, Operation: payment.CaptureOperation,
 	}, nil, busy, busy, "", busy},
-	{"as many captures as can be", payment.Transaction{
+	{"the most captures", payment.Transaction{
 		Status: payment.PartiallyCaptured, Authorized: 1000, Captured: 250, CapturesBegun: payment.MaxCaptures,
 	}, nil, payment.NotCapturable, "", "", ""},
 	{"one capture fewer", payment.Transaction{
 		Status: payment.PartiallyCaptured, Authorized: 1000, Captured: 249, CapturesBegun: payment.MaxCaptures - 1,
 	}, nil, "", "", "", ""},
-	{"void pends", payment.Transaction{
+	{"void pending", payment.Transaction{
 		Status: payment.Captured, Authorized: 100, Captured: 100,
 		Operation: payment.VoidOperation,
 	}, nil, busy, busy, busy, busy},
@@ -127,9 +128,9 @@ var whyNotCases = []struct {
 	},
 }
 
-func TestWhyNot(t *testing.T) {
+func TestRefusals(t *testing.T) {
 	t.Parallel()
-	for _, c := range whyNotCases {
+	for _, c := range refusalCases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			tx := c.transaction
@@ -144,7 +145,7 @@ func TestWhyNot(t *testing.T) {
 	}
 }
 
-func TestWhyNotThatMuch(t *testing.T) {
+func TestRefusedAmounts(t *testing.T) {
 	t.Parallel()
 	tx := payment.Transaction{
 		Status: payment.PartiallyCaptured, Authorized: 100, Captured: 40, Refunded: 10,
@@ -173,7 +174,7 @@ func TestWhyNotThatMuch(t *testing.T) {
 	}
 }
 
-func TestWhyNoConfirm(t *testing.T) {
+func TestRefusedConfirmations(t *testing.T) {
 	t.Parallel()
 	for _, s := range payment.Statuses() {
 		want := payment.NotConfirmable

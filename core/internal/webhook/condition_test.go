@@ -206,7 +206,7 @@ func TestAFullQueueEndsNoOtherDelivery(t *testing.T) {
 	b.mustSet(t, ids[2], deliveryRow{status: "succeeded", attempts: 1})
 	n, err := b.DB.BoundOutbox(t.Context(), 1, 100, "queue_full")
 	if err != nil || n != 2 {
-		t.Errorf("got %d given up, %v, want 2", n, err)
+		t.Errorf("got %d failed, %v, want 2", n, err)
 	}
 	const statusOf = "SELECT COUNT(*) FROM webhook_deliveries WHERE id = ? AND endpoint_id = ? AND status = ?"
 	for i, want := range []string{"failed", "pending", "succeeded", "failed", "pending"} {

@@ -93,7 +93,7 @@ func TestRetriesAreTheSameMessage(t *testing.T) {
 		}
 	}
 	if took := b.Clock.Now().Sub(coretest.Birth); took < 60*time.Hour || took > 80*time.Hour {
-		t.Errorf("given up after %s, want about three days", took)
+		t.Errorf("failed after %s, want about three days", took)
 	}
 }
 

@@ -60,15 +60,15 @@ func TestTheOldestOfALongQueueAreDiscarded(t *testing.T) {
 	}
 	left, full := b.statuses(t, long)
 	if left != most+leased || full != pending-most-leased || seen.n != full {
-		t.Errorf("got %d pending, %d given up, %d of them counted, want %d and %d", left, full, seen.n, most+leased, pending-most-leased)
+		t.Errorf("got %d pending, %d failed, %d of them counted, want %d and %d", left, full, seen.n, most+leased, pending-most-leased)
 	}
 	const newest = "SELECT COUNT(*) FROM webhook_deliveries WHERE endpoint_id = ? AND status = 'pending' AND id <= (" +
 		"SELECT MAX(id) FROM webhook_deliveries WHERE endpoint_id = ? AND status = 'failed')"
 	if got := b.Number(t, newest, long.ID, long.ID); got != leased {
-		t.Errorf("pending deliveries that are older than one that was given up: got %d, want the leased one", got)
+		t.Errorf("pending deliveries that are older than one that has failed: got %d, want the leased one", got)
 	}
 	if left, full := b.statuses(t, short); left != 1 || full != 0 {
-		t.Errorf("the other endpoint: got %d pending and %d given up, want 1 and 0", left, full)
+		t.Errorf("the other endpoint: got %d pending and %d failed, want 1 and 0", left, full)
 	}
 	end := func(tx *store.Tx) error {
 		return tx.EndAttempt(leases[0], payment.DeliveryAttempt{At: tx.Now, Status: 200}, payment.DeliverySucceeded, tx.Now)
@@ -174,7 +174,7 @@ func TestOnlyTheLeaderBoundsTheOutbox(t *testing.T) {
 		<-asked
 	}
 	if pending, full := b.statuses(t, e); pending != 20 || full != 0 {
-		t.Errorf("got %d pending and %d given up, want 20 and 0", pending, full)
+		t.Errorf("got %d pending and %d failed, want 20 and 0", pending, full)
 	}
 }
 

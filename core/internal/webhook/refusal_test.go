@@ -53,9 +53,9 @@ func TestRefusedLeaseStopsNoDelivery(t *testing.T) {
 	programtest.WaitFor(t, "the refused ones are delivered", func() bool { return b.delivered(t, e) == all })
 }
 
-// TestRefusedHasteStopsNoDelivery: a delivery that a clock wrote while it was ahead cannot be made
-// due. Other deliveries of that clock are sent.
-func TestRefusedHasteStopsNoDelivery(t *testing.T) {
+// TestRefusedDueTimeStopsNoDelivery: the store refuses to make a delivery due that a clock wrote
+// while it was ahead. Other deliveries of that clock are sent.
+func TestRefusedDueTimeStopsNoDelivery(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	r := newReceiver(t, nil)
@@ -150,9 +150,9 @@ func TestRefusedDeliveryStopsNoBound(t *testing.T) {
 	b.MustRefuse(t, "UPDATE", "webhook_deliveries", fmt.Sprintf("NEW.id = %d", ids[0]))
 	n, err := b.DB.BoundOutbox(t.Context(), 1, 100, webhook.ErrorQueueFull)
 	if err != nil || n != 3 {
-		t.Errorf("got %d given up, %v, want 3", n, err)
+		t.Errorf("got %d ended, %v, want 3", n, err)
 	}
 	if left, full := b.statuses(t, e); left != 2 || full != 3 {
-		t.Errorf("got %d pending and %d given up, want 2 and 3", left, full)
+		t.Errorf("got %d pending and %d failed, want 2 and 3", left, full)
 	}
 }

@@ -29,5 +29,5 @@
 //
 // A void is also recorded for the request that it names. If that request arrives later, it is
 // declined, and a voided authorization can no longer be captured. Steps on an unknown authorization
-// are approved: the engine, not the acquirer, holds the truth on amounts.
+// are approved: the engine, not the acquirer, checks the amounts.
 package simulator

@@ -7,10 +7,10 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// Placed waits until every command that runs now on the database has ended, because a list waits
-// for them only a second. The next list has all rows whose commits were reported. inspect queries
-// the database directly.
-func (d *Database) Placed(tb testing.TB, inspect *sql.DB) {
+// WaitForCommands waits until every command that runs now on the database has ended, because a list
+// waits for them only a second. The next list has all rows whose commits were reported. inspect
+// queries the database directly.
+func (d *Database) WaitForCommands(tb testing.TB, inspect *sql.DB) {
 	tb.Helper()
 	if d.url == "" {
 		return
