@@ -10,7 +10,7 @@ import (
 )
 
 // scope is the data that the middlewares share about one request. The first middleware puts it into
-// the context, as one value instead of three. It belongs to the goroutine that serves the request.
+// the context, as one value. It belongs to the goroutine that serves the request.
 type scope struct {
 	requestID     string
 	clientAddress string     // "" before ClientAddress, or if there is none
@@ -58,8 +58,9 @@ func RequestIDFrom(ctx context.Context) string {
 	return ""
 }
 
-// AdoptRequestID sets the request's id, in the log and the trace, to the one that the service
-// behind gave it. A hop calls it when it passes on a response: its client sees that id.
+// AdoptRequestID sets the request's id, in the log and the trace, to the id that the next service
+// gave it. A hop calls it when it forwards the response of that service, because the client sees
+// that id.
 func AdoptRequestID(ctx context.Context, id string) {
 	if s := scopeFrom(ctx); s != nil && validRequestID(id) {
 		s.requestID = id

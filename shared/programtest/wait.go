@@ -33,33 +33,33 @@ func Poll(ctx context.Context, holds func() bool) bool {
 	return true
 }
 
-// WaitFor waits for a condition.
+// WaitFor waits for a condition, and fails the test after Patience. what is the condition in words.
 func WaitFor(tb testing.TB, what string, holds func() bool) {
 	tb.Helper()
 	WaitWithin(tb, Patience, what, holds)
 }
 
-// WaitWithin waits for a condition that can take longer than Patience.
+// WaitWithin is WaitFor for a condition that can take longer than Patience.
 func WaitWithin(tb testing.TB, most time.Duration, what string, holds func() bool) {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(tb.Context(), most)
 	defer cancel()
 	if !Poll(ctx, holds) {
-		tb.Fatalf("waited %s in vain: %s", most, what)
+		tb.Fatalf("after %s this does not hold: %s", most, what)
 	}
 }
 
-// Number returns the number in an environment variable that lengthens or repeats a test, or
-// otherwise if the variable is not set.
-func Number(tb testing.TB, variable string, otherwise uint64) uint64 {
+// Number returns the number in an environment variable that lengthens or repeats a test. It returns
+// fallback if the variable is not set.
+func Number(tb testing.TB, variable string, fallback uint64) uint64 {
 	tb.Helper()
 	text := os.Getenv(variable)
 	if text == "" {
-		return otherwise
+		return fallback
 	}
 	n, err := strconv.ParseUint(text, 10, 64)
 	if err != nil {
-		tb.Fatalf("%s: %v", variable, err)
+		tb.Fatalf("%s: %q: want a whole number", variable, text)
 	}
 	return n
 }

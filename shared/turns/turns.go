@@ -13,9 +13,9 @@ import (
 
 // Bounds are the bounds of work for which callers take turns.
 type Bounds[C comparable] struct {
-	// Slots bounds the work that runs at the same time. Share of the slots are for the work of any
-	// caller. The other slots are for callers without running work. A caller can also use one of
-	// these, but not the last one, for the end of a step. It must run no other such end.
+	// Slots bounds the work that runs at the same time. Share of the slots are for any caller. The
+	// other slots are for callers without running work. For work that ends a step, a caller with
+	// running work can also use one of these, except the last free one.
 	Slots, Share int
 	// Wait is how long work waits for its turn.
 	Wait time.Duration
@@ -23,22 +23,23 @@ type Bounds[C comparable] struct {
 	Queue, Queues int
 	// Slow bounds the slow work that runs at the same time.
 	Slow int
-	// Later reports whether a caller has its turns after other callers, but not twice in a row if it
-	// is next. Nil prefers no caller.
+	// Later reports whether other callers are preferred to a caller. That happens at most once before
+	// each of its turns. Nil prefers no caller.
 	Later func(C) bool
-	// TooMany is the error of work that fails because of other work of its caller. Busy is its error
-	// if the work of other callers is the reason.
+	// TooMany is the error of work that gets no turn because of other work of its caller. Busy is the
+	// error if the work of other callers is the reason.
 	TooMany, Busy error
-	// Stuck is the error of work without a turn if no work has succeeded for Wait: see
-	// Turns.Succeeded. With nil it is TooMany or Busy then, too.
+	// Stuck replaces both errors if no work has succeeded for Wait: see Turns.Succeeded. Nil replaces
+	// neither.
 	Stuck error
 }
 
 // Work is one piece of work of a caller.
 type Work[C comparable] struct {
 	Caller C
-	// Ends reports whether the work ends a step, or is needed for that. It goes before the caller's
-	// other work, waits twice as long, and is not refused for its number.
+	// Ends reports whether the work ends a step, such as a payment whose outcome must be written, or is
+	// needed for that. It goes before the caller's other work, waits twice as long, and is not refused
+	// for its number.
 	Ends bool
 	// Slow reports whether the work is slow now. It must not block. Nil is for work that is not slow.
 	Slow func() bool
@@ -80,9 +81,9 @@ type Turn[C comparable] struct {
 // New returns turns with these bounds.
 func New[C comparable](b Bounds[C]) *Turns[C] { return &Turns[C]{Bounds: b} }
 
-// Take waits for a turn of the caller. The caller calls Done when its work has ended. The error is
-// TooMany if other work of the caller runs for too long, or too much of it waits. It is Busy if the
-// work of other callers is the reason. It is Stuck instead of both if no work succeeds.
+// Take waits for a turn of the caller. The caller calls Done when its work has ended. Take returns
+// TooMany if other work of the caller runs for too long, or too much of it waits. It returns Busy
+// if the work of other callers is the reason. If no work succeeds, it returns Stuck instead.
 func (t *Turns[C]) Take(ctx context.Context, w Work[C]) (*Turn[C], error) {
 	turn, err := t.enqueue(w)
 	if err != nil {
@@ -217,7 +218,7 @@ func (w *Turn[C]) isSlow() bool { return w.work.Slow != nil && w.work.Slow() }
 
 // evict refuses the newest work of the caller with the most waiting work. If work of later callers
 // waits, it chooses among these callers. Among callers with equally much waiting work, it chooses
-// the caller with the last turn. It does not refuse work that ends a step. The caller must hold mu.
+// the caller with the last turn. It does not refuse work that ends a step. The caller holds mu.
 func (t *Turns[C]) evict() {
 	refusable := func(q *queue[C]) int {
 		n := len(q.waiting) - q.ending()
@@ -269,8 +270,8 @@ func (w *Turn[C]) count(n int) {
 	}
 }
 
-// withdraw removes waiting work and returns why, but TooMany for Busy if other work of its caller
-// runs. It returns nil if the turn has begun meanwhile.
+// withdraw removes waiting work and returns why. If why is Busy and other work of the caller runs,
+// it returns TooMany. It returns nil if the turn has begun meanwhile.
 func (t *Turns[C]) withdraw(turn *Turn[C], why error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -32,7 +32,7 @@ type Grant struct {
 	Zone *time.Location
 }
 
-// login is one entry in the form for comparisons, without the legacy secret itself.
+// login is one entry, prepared for comparison: it has a hash of the legacy secret, not the secret.
 type login struct {
 	keyHash [sha256.Size]byte
 	granted Grant
@@ -52,7 +52,7 @@ type Store struct {
 }
 
 // Open reads the credentials file at path and the login files. An empty path means no logins. The
-// error names the file and the key in it. loaded is called after every later attempt to read them,
+// error names the file and the YAML key. loaded is called after every later attempt to read them,
 // with nil if it succeeded; loaded may be nil.
 func Open(path string, c clock.Clock, log *slog.Logger, loaded func(error)) (*Store, error) {
 	s := &Store{path: path, clock: c, log: log, loaded: func(error) {}}
@@ -130,7 +130,8 @@ func (s *Store) refresh(ctx context.Context) {
 	s.log.InfoContext(ctx, "credentials: reloaded", slog.Int("logins", s.table.Load().count()))
 }
 
-// warn logs err once for each state of the files. The caller holds mu.
+// warn logs err once for each state of the files. seen is the fingerprint of the present state, or
+// "" if the files cannot be read. The caller holds mu.
 func (s *Store) warn(ctx context.Context, err error, seen string) {
 	if seen != s.seen || seen != "" {
 		s.log.ErrorContext(ctx, "credentials: cannot use the files; the last valid logins stay in force",

@@ -15,13 +15,13 @@ import (
 
 // The bounds of slow lists.
 const (
-	quickList = 500 * time.Millisecond // how long a list may take that is not slow
-	slowFor   = time.Minute            // how long a kind of lists is slow, even if quick ones follow
-	maxSlow   = 10_000                 // kinds of slow lists in the memory, which is emptied then
+	quickList = 500 * time.Millisecond // a list that takes longer is slow
+	slowFor   = time.Minute            // a kind of list stays slow for so long, even if quick lists follow
+	maxSlow   = 10_000                 // kinds of slow lists; at this number all are forgotten
 )
 
-// listBounds returns the bounds of lists on a number of connections. A merchant has one of these in
-// each mode. Slow lists have half of them together.
+// listBounds returns the bounds of lists on a number of connections. A tenant uses one connection
+// at a time. All slow lists together use half of the connections.
 func listBounds(connections int) turns.Bounds[payment.Tenant] {
 	return turns.Bounds[payment.Tenant]{
 		Slots: connections, Share: 1, Wait: 2 * listTime, Queue: 32, Queues: 128,
@@ -30,13 +30,14 @@ func listBounds(connections int) turns.Bounds[payment.Tenant] {
 	}
 }
 
-// listKind is a kind of lists of a tenant. The tenant's other lists stay quick if one is slow.
+// listKind is a kind of list of a tenant. If one kind is slow, the other lists of the tenant stay
+// quick.
 type listKind struct {
 	tenant payment.Tenant
 	list   *Statement
 }
 
-// slowLists is when lists were found slow, on the monotonic clock.
+// slowLists holds the times at which kinds of lists were found slow, on the monotonic clock.
 type slowLists struct {
 	mu    sync.Mutex
 	found map[listKind]time.Duration // guarded by mu
@@ -107,7 +108,7 @@ func pageOf[T any](
 }
 
 // inTurn runs a list at the tenant's turn. A list that is not slow ends after quickList, and runs
-// again as a slow one. So it delays no quick list of others for longer.
+// again as a slow one. So it does not delay the quick lists of other tenants for longer.
 func (db *DB) inTurn(
 	ctx context.Context, tenant payment.Tenant, s *Statement, list func(context.Context) error,
 ) error {
@@ -119,8 +120,8 @@ func (db *DB) inTurn(
 	}
 }
 
-// oneTurn is inTurn for one turn. It reports whether the list must run again. The time that a page
-// waits for earlier commits does not make it slow.
+// oneTurn runs a list at one turn, and reports whether the list must run again. The time that a
+// page waits for earlier commits does not make it slow.
 func (db *DB) oneTurn(
 	ctx context.Context, tenant payment.Tenant, s *Statement, slow bool, list func(context.Context) error,
 ) (again bool, err error) {

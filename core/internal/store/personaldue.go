@@ -33,9 +33,9 @@ type DueErasure struct {
 	Oldest time.Time
 }
 
-// DueErasures lists the personal data that is due for erasure, by tenant and kind. service has the
-// periods of merchants without a period. It reads all rows past a period that no erasure has
-// passed, and all customers of merchants with a period, page by page.
+// DueErasures lists the personal data that is due for erasure, by tenant and kind. service holds
+// the default periods. It reads two sets of rows, page by page: the rows that are past a period and
+// that no erasure has read yet, and all customers of merchants with a period.
 func (db *DB) DueErasures(ctx context.Context, now time.Time, service payment.Retention) ([]DueErasure, error) {
 	merchants, err := db.Merchants(ctx)
 	if err != nil {
@@ -73,7 +73,7 @@ type dueKind struct {
 	kind   string
 }
 
-// dueCount collects the list.
+// dueCount collects the entries of the list.
 type dueCount struct {
 	db      *DB
 	now     time.Time

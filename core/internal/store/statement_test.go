@@ -7,13 +7,13 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// TestCompileRefuses: Compile refuses SQL that is not for exactly the store's statements.
+// TestCompileRefuses: Compile rejects SQL unless each statement of the store has exactly one text.
 func TestCompileRefuses(t *testing.T) {
 	t.Parallel()
 	_, err := store.Compile(
 		map[string]string{"insertMerchant": "a", "more": "b"}, map[string]string{"insertMerchant": "c"})
 	if err == nil {
-		t.Fatal("got SQL that is incomplete")
+		t.Fatal("got no error for incomplete SQL")
 	}
 	for _, want := range []string{
 		"the statement more is not declared", "the statement insertMerchant has two texts",

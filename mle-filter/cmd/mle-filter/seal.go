@@ -120,7 +120,7 @@ func (m *Main) Open(args []string) error {
 		return err
 	}
 	if message.Header.KID != key.KeyID {
-		return fmt.Errorf("the message is encrypted to another key: %s", message.Header.KID)
+		return fmt.Errorf("the message is encrypted to the key %s, but %s holds the key %s", message.Header.KID, *path, key.KeyID)
 	}
 	if err := message.Bind(key.Key, jwe.Alg(key.Algorithm)); err != nil {
 		return err
@@ -133,7 +133,7 @@ func (m *Main) Open(args []string) error {
 	return err
 }
 
-// inTheClear returns an error for JSON that is not a message. It is most likely an error of the
+// inTheClear returns an error for JSON instead of a compact JWE. It is most likely an error of the
 // service, and the text shows it. It is never written to standard output, because it is
 // unauthenticated.
 func inTheClear(text []byte) error {
@@ -166,16 +166,16 @@ func readKey(path string) (jose.JSONWebKey, error) {
 }
 
 func parseKey(name string, text []byte) (jose.JSONWebKey, error) {
-	var around struct {
+	var envelope struct {
 		JWK jsontext.Value `json:"jwk"`
 	}
-	if err := json.Unmarshal(text, &around); err == nil && len(around.JWK) > 0 {
-		text = around.JWK
+	if err := json.Unmarshal(text, &envelope); err == nil && len(envelope.JWK) > 0 {
+		text = envelope.JWK
 	}
 	var key jose.JSONWebKey
 	if err := key.UnmarshalJSON(text); err != nil || !key.Valid() || key.KeyID == "" || !jwe.Alg(key.Algorithm).Known() {
 		// the library's error would repeat the file
-		return jose.JSONWebKey{}, fmt.Errorf("%s: not a JWK with kid and alg", name)
+		return jose.JSONWebKey{}, fmt.Errorf("%s: want a JWK with kid and alg, as mle-filter keys new writes it", name)
 	}
 	return key, nil
 }

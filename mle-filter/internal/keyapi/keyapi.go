@@ -50,7 +50,7 @@ const (
 
 const scopeWrite = "mle:write"
 
-// New returns the API. Its middleware gives requests their ids and log events.
+// New returns the API. The caller adds the middleware that gives requests their ids and log events.
 func New(cfg Config) *API {
 	a := &API{Config: cfg, mux: http.NewServeMux()}
 	paths := map[string]methods{}
@@ -60,8 +60,8 @@ func New(cfg Config) *API {
 		}
 		paths[rt.path][rt.method] = a.admitted(rt)
 	}
-	for at, its := range paths {
-		a.mux.HandleFunc(at, func(w http.ResponseWriter, r *http.Request) { a.byMethod(w, r, its) })
+	for pattern, handlers := range paths {
+		a.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { a.byMethod(w, r, handlers) })
 	}
 	a.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { a.refuse(w, r, problem(codeRouteNotFound)) })
 	return a
@@ -71,16 +71,16 @@ func New(cfg Config) *API {
 // patterns keys/current and DELETE keys/{kid} as ambiguous.
 type methods map[string]http.Handler
 
-func (a *API) byMethod(w http.ResponseWriter, r *http.Request, its methods) {
+func (a *API) byMethod(w http.ResponseWriter, r *http.Request, handlers methods) {
 	method := r.Method
 	if method == http.MethodHead {
 		method = http.MethodGet
 	}
-	if h, ok := its[method]; ok {
+	if h, ok := handlers[method]; ok {
 		h.ServeHTTP(w, r)
 		return
 	}
-	w.Header().Set("Allow", strings.Join(slices.Sorted(maps.Keys(its)), ", "))
+	w.Header().Set("Allow", strings.Join(slices.Sorted(maps.Keys(handlers)), ", "))
 	a.refuse(w, r, problem(codeMethodNotAllowed))
 }
 
@@ -107,8 +107,8 @@ func (a *API) routes() []route {
 	}
 }
 
-// admitted passes requests that may use the route. It queries core for the API key each time, so an
-// ended key has no access.
+// admitted returns the handler of a route, which passes requests that may use the route. It queries
+// core for the API key each time, so a revoked or expired key has no access.
 func (a *API) admitted(rt route) http.Handler {
 	name := rt.method + " " + rt.path
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -135,7 +135,7 @@ func (a *API) admitted(rt route) http.Handler {
 func (a *API) refuse(w http.ResponseWriter, r *http.Request, p *engine.Problem) {
 	p = shell.Of(r.Context(), p)
 	if p.Status >= http.StatusInternalServerError && p.Cause != nil {
-		a.Log.ErrorContext(r.Context(), "request failed", slog.String("code", p.Code),
+		a.Log.ErrorContext(r.Context(), "key API: the request failed", slog.String("code", p.Code),
 			slog.String("request_id", httpx.RequestIDFrom(r.Context())),
 			slog.Any("error", p.Cause))
 	}

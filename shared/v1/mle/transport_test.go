@@ -22,7 +22,7 @@ import (
 
 const sale = `{"amount":1}`
 
-// service returns a key, and responds to payments as a test demands.
+// service is a service that returns its key, and responds to payments by response.
 type service struct {
 	response func(w http.ResponseWriter, sent string)
 
@@ -54,7 +54,7 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.response(w, string(body))
 }
 
-func (s *service) turn(key jose.JSONWebKey) {
+func (s *service) setKey(key jose.JSONWebKey) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.key = key
@@ -172,13 +172,13 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestRefuses sends responses that a client which demanded encryption must not accept as encrypted.
+// TestRefuses sends responses that a client must not accept as encrypted if it demanded encryption.
 func TestRefuses(t *testing.T) {
 	t.Parallel()
 	own := newKey(t)
 	for name, tt := range map[string]struct {
 		response func(t *testing.T, w http.ResponseWriter, sent string)
-		status int // of a response that is accepted; else it is rejected
+		status int // of an accepted response; 0 if it must be rejected
 	}{
 		"in the clear": {
 			func(_ *testing.T, w http.ResponseWriter, _ string) { _, _ = io.WriteString(w, `{"id":"x"}`) },
@@ -195,13 +195,13 @@ func TestRefuses(t *testing.T) {
 			jwe(w, seal(t, own, "{}")+"A")
 		}, 0},
 		"nonsense": {func(_ *testing.T, w http.ResponseWriter, _ string) { jwe(w, "nonsense") }, 0},
-		"a decline, clear": {clear(402,
+		"a decline in the clear": {clear(402,
 			`{"error":{"type":"card_error","code":"card_declined","message":"m","status":402,"request_id":"r",`+
 				`"transaction":{"id":"x"}}}`), 0},
-		"an error, clear": {clear(503,
+		"an error in the clear": {clear(503,
 			`{"error":{"type":"api_error","code":"mle_unavailable","message":"m","status":503,"request_id":"r"}}`), 503},
-		"an error of none": {clear(500, `oops`), 0},
-		"a success, errors": {clear(200,
+		"an error without JSON": {clear(500, `oops`), 0},
+		"a success with an error": {clear(200,
 			`{"error":{"type":"api_error","code":"c","message":"m","status":503,"request_id":"r"}}`), 0},
 		"no content": {func(_ *testing.T, w http.ResponseWriter, _ string) { w.WriteHeader(204) }, 204},
 	} {
@@ -230,8 +230,8 @@ func clear(status int, body string) func(*testing.T, http.ResponseWriter, string
 
 const unknown = `{"error":{"type":"mle_error","code":"mle_kid_unknown","message":"m","status":400,"request_id":"r"%s}}`
 
-// TestKeyTurns: the client fetches a key again, once, after the service has discarded it.
-func TestKeyTurns(t *testing.T) {
+// TestKeyRotation: the client fetches a key again, once, after the service has discarded it.
+func TestKeyRotation(t *testing.T) {
 	t.Parallel()
 	s, base := open(t)
 	transport := mle.New(mle.Config{})
@@ -245,7 +245,7 @@ func TestKeyTurns(t *testing.T) {
 		t.Errorf("the key was fetched %d times for three payments, want once", s.fetched)
 	}
 	next := newKey(t)
-	s.turn(next)
+	s.setKey(next)
 	refusing := clear(400, strings.Replace(unknown, "%s", "", 1))
 	s.response = func(w http.ResponseWriter, sent string) {
 		object, err := jose.ParseEncryptedCompact(sent, []jose.KeyAlgorithm{jose.ECDH_ES_A256KW},
@@ -260,13 +260,13 @@ func TestKeyTurns(t *testing.T) {
 	s.response = func(w http.ResponseWriter, sent string) { refusing(t, w, sent) }
 	if status, text, err := payBy(t, base, transport); err != nil || status != 400 ||
 		!strings.Contains(text, "mle_kid_unknown") || len(s.sent) != 7 {
-		t.Errorf("for good: got %d %s, %v after %d payments, want the refusal after one more try", status, text, err,
+		t.Errorf("refused again: got %d %s, %v after %d payments, want the refusal after one more try", status, text, err,
 			len(s.sent))
 	}
 	about := clear(400, strings.Replace(unknown, "%s", `,"param":"X-SVC-MLE-Response-Kid"`, 1))
 	s.response = func(w http.ResponseWriter, sent string) { about(t, w, sent) }
 	if status, _, err := payBy(t, base, transport); err != nil || status != 400 || len(s.sent) != 8 {
-		t.Errorf("the key for responses: got %d, %v after %d payments, want no other try", status, err, len(s.sent))
+		t.Errorf("an unknown response key: got %d, %v after %d payments, want no other try", status, err, len(s.sent))
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 // AttemptedSecret returns the secret with which a request tries to authenticate: its API key, or
 // the id or certificate of the key that signed it. A signature differs in each request, so it
 // cannot show that two requests try the same secret. A request without a key counts as a separate
-// attempt. Zero if the headers have none of these.
+// attempt. The secret is zero if the headers have none of these.
 func AttemptedSecret(h http.Header) secret.String {
 	carried, bearer := bearerOf(h)
 	if !bearer {
@@ -34,7 +34,8 @@ func AttemptedSecret(h http.Header) secret.String {
 	return secret.New(carried)
 }
 
-// bearerOf returns the value of an Authorization header of the Bearer scheme; false for any other.
+// bearerOf returns the value of an Authorization header of the Bearer scheme. It returns false for
+// any other scheme.
 func bearerOf(h http.Header) (string, bool) {
 	scheme, carried, _ := strings.Cut(h.Get("Authorization"), " ")
 	return strings.TrimSpace(carried), strings.EqualFold(scheme, "bearer")

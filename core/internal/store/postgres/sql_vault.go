@@ -2,8 +2,9 @@ package postgres
 
 import "github.com/causeway-pay/causeway/core/internal/store/columns"
 
-// tokensAfter selects a page of the tokens that expire up to a time, after the token with an expiry
-// and an id. tokensBetween selects the tokens from one expiry and id up to another.
+// tokensAfter selects a page of the tokens that expire by $1, in the order of expiry and id. It
+// begins after the token with the expiry $2 and the id $3. tokensBetween selects the tokens from
+// one expiry and id up to another.
 const (
 	//nolint:gosec // SQL
 	tokensAfter = `expires_at <= $1::bigint AND expires_at >= $2::bigint AND (expires_at > $2::bigint OR id > $3::bigint)
@@ -76,7 +77,7 @@ var vaultSQL = map[string]string{
 	"deleteCodesOfExpiredTokens": `DELETE FROM security_codes
 		WHERE token_id IN (SELECT id FROM tokens
 			WHERE number IS NOT NULL AND ` + tokensBetween + `)`,
-	// Empty for the reason of overwriteMethod.
+	// Empty, like overwriteMethod.
 	"overwriteExpiredTokens": "",
 	"wipeExpiredTokens": `UPDATE tokens SET number = NULL, expires_at = LEAST(expires_at, $5::bigint)
 		WHERE id IN (SELECT id FROM tokens

@@ -11,14 +11,14 @@ import (
 
 // errUnreplicated reports a commit that the standby did not confirm. It is durable on the primary
 // only: do not acknowledge it until a later commit is replicated.
-var errUnreplicated = errors.New("postgres: the server no longer waited for its standby")
+var errUnreplicated = errors.New("postgres: the standby did not confirm the commit")
 
 // warningKey is the key of the server's last warning in the CustomData of a connection.
 const warningKey = "warning"
 
-// keepWarning stores a warning in the CustomData of its connection. A commit has only one kind of
-// warning: its wait for the standby was cancelled, usually by an operator. The commit then returns
-// no error.
+// keepWarning stores a warning in the CustomData of its connection. PostgreSQL warns about a commit
+// for one reason only: the wait for the standby was cancelled, usually by an operator. The commit
+// then returns no error.
 func keepWarning(conn *pgconn.PgConn, n *pgconn.Notice) {
 	if n.SeverityUnlocalized == "WARNING" {
 		conn.CustomData()[warningKey] = n

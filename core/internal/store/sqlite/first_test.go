@@ -10,16 +10,16 @@ import (
 )
 
 // lead runs two commands in one batch and returns their results.
-func (b *bundle) lead(t *testing.T, fn, behind func(*store.Tx) error) (first, second error) {
+func (b *bundle) lead(t *testing.T, fn, later func(*store.Tx) error) (first, second error) {
 	t.Helper()
 	release := b.block(t)
-	one, two := b.queue(fn), b.queue(behind)
+	one, two := b.queue(fn), b.queue(later)
 	release()
 	return <-one, <-two
 }
 
-// The first command of a batch has no savepoint: its failure rolls back the batch, which begins
-// again.
+// TestFirstOfABatchFails: the first command of a batch has no savepoint. Its failure rolls back the
+// batch, which begins again.
 func TestFirstOfABatchFails(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -41,8 +41,8 @@ func TestFirstOfABatchFails(t *testing.T) {
 	}
 }
 
-// A first command that ignores a full disk must not let those behind it write outside of the
-// batch's transaction.
+// TestFirstOfABatchHidesItsRollback: a first command ignores a full disk. Later commands of the
+// batch must not write outside of its transaction.
 func TestFirstOfABatchHidesItsRollback(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -71,8 +71,7 @@ func TestFirstOfABatchHidesItsRollback(t *testing.T) {
 }
 
 // TestLaterOfABatchHidesItsRollback: a later command that ignores a full disk fails with the batch.
-// The commands behind it are in the next batch: a row is there if and only if its command
-// succeeded.
+// The commands after it are in the next batch. A row exists if and only if its command succeeded.
 func TestLaterOfABatchHidesItsRollback(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -89,7 +88,7 @@ func TestLaterOfABatchHidesItsRollback(t *testing.T) {
 	release()
 	for id, err := range map[int64]error{1: <-first, 2: <-hides} {
 		if !errors.Is(err, store.ErrUnavailable) {
-			t.Errorf("merchant %d: got %v, want it to be unavailable", id, err)
+			t.Errorf("merchant %d: got %v, want %v", id, err, store.ErrUnavailable)
 		}
 	}
 	if err := <-last; err != nil {
@@ -108,18 +107,18 @@ func TestWritesBehindALostBatch(t *testing.T) {
 	if err := b.engine.Exec("PRAGMA max_page_count = 100", "PRAGMA cache_size = 10"); err != nil {
 		t.Fatal(err)
 	}
-	goesOn := func(id int64) func(*store.Tx) error {
+	ignoresFullDisk := func(id int64) func(*store.Tx) error {
 		return func(tx *store.Tx) error {
 			_ = tx.InsertMerchant(id, strings.Repeat("n", 1<<20))
 			return tx.InsertMerchant(id+1, "shop")
 		}
 	}
 	release := b.block(t)
-	first, between, later := b.queue(goesOn(10)), b.queue(merchant(1)), b.queue(goesOn(20))
+	first, between, later := b.queue(ignoresFullDisk(10)), b.queue(merchant(1)), b.queue(ignoresFullDisk(20))
 	release()
-	for what, err := range map[string]error{"first": <-first, "later": <-later} {
+	for name, err := range map[string]error{"first": <-first, "later": <-later} {
 		if !errors.Is(err, store.ErrUnavailable) {
-			t.Errorf("%s: got %v, want it to be unavailable", what, err)
+			t.Errorf("%s: got %v, want %v", name, err, store.ErrUnavailable)
 		}
 	}
 	want := 0
@@ -131,8 +130,8 @@ func TestWritesBehindALostBatch(t *testing.T) {
 	}
 }
 
-// A batch has one time, which is not before any of its commands was requested, even if the clock
-// was set back meanwhile.
+// TestTimeOfABatch: a batch has one time, which is not before the request of any of its commands.
+// That holds even if the clock was set back meanwhile.
 func TestTimeOfABatch(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	mostLog  = 512 << 10        // the size above which the tests have the log emptied
+	mostLog  = 512 << 10        // the size above which the store of the tests empties the log
 	rowBytes = 64 << 10         // bytes of a row that the tests write
 	oneWrite = rowBytes * 3 / 2 // bytes of the log that one row takes at most
 )
@@ -198,8 +198,8 @@ func TestQuickListsWhileReadsWait(t *testing.T) {
 	long.MustEnd(t)
 }
 
-// TestInterruptedRead: a read that holds the log up is interrupted, and runs again once the log is
-// empty. It is not interrupted a second time.
+// TestInterruptedRead: a read that keeps the log from being emptied is interrupted, and runs again
+// once the log is empty. It is not interrupted a second time.
 func TestInterruptedRead(t *testing.T) {
 	t.Parallel()
 	b := setupLog(t)

@@ -94,7 +94,7 @@ func (e *engine) timed(
 	return once(ctx)
 }
 
-// once is timed for one run. SQLite interrupts it when the purpose's time is over.
+// once runs a read one time. SQLite interrupts it when the time of its purpose is over.
 func (e *engine) once(
 	ctx context.Context, p store.Purpose, s *store.Statement, run func(context.Context, statement) error,
 ) error {

@@ -3,9 +3,9 @@ package sqlite
 // takenAt is the time of a capture, word for word as in the index captures_unsettled.
 const takenAt = `CASE WHEN captured_at > 0 THEN captured_at ELSE created_at END`
 
-// days selects each merchant in each mode, with the settings of its settlement day and the times of
-// its oldest and its newest unsettled capture.
-const days = `SELECT m.id, mode.live, m.time_zone, m.cutoff,
+// settlementDays selects each merchant in each mode, with the settings of its settlement day and
+// the times of its oldest and its newest unsettled capture.
+const settlementDays = `SELECT m.id, mode.live, m.time_zone, m.cutoff,
 		CASE mode.live WHEN 0 THEN COALESCE(c.offset_ms, 0) ELSE 0 END,
 		COALESCE((SELECT ` + takenAt + ` FROM captures INDEXED BY captures_unsettled
 			WHERE merchant_id = m.id AND live = mode.live AND settled = 0 AND state = 'succeeded'
@@ -17,8 +17,8 @@ const days = `SELECT m.id, mode.live, m.time_zone, m.cutoff,
 	LEFT JOIN test_clocks c ON c.merchant_id = m.id`
 
 var settlementSQL = map[string]string{
-	"selectDays":   days,
-	"selectDaysOf": days + ` WHERE m.id = ?`,
+	"selectDays":   settlementDays,
+	"selectDaysOf": settlementDays + ` WHERE m.id = ?`,
 	"selectUnsettledCaptures": `SELECT id, transaction_id, ` + takenAt + ` FROM captures INDEXED BY captures_unsettled
 		WHERE merchant_id = ?1 AND live = ?2 AND settled = 0 AND state = 'succeeded' AND ` + takenAt + ` <= ?3
 			AND ` + takenAt + ` >= ?4 AND (` + takenAt + ` > ?4 OR id > ?5)

@@ -2,8 +2,9 @@ package sqlite
 
 import "github.com/causeway-pay/causeway/core/internal/store/columns"
 
-// tokensAfter selects a page of the tokens that expire up to a time, after the token with an expiry
-// and an id. tokensBetween selects the tokens from one expiry and id up to another.
+// tokensAfter selects a page of the tokens that expire by ?1, in the order of expiry and id. It
+// begins after the token with the expiry ?2 and the id ?3. tokensBetween selects the tokens from
+// one expiry and id up to another.
 const (
 	//nolint:gosec // SQL
 	tokensAfter = `expires_at <= ?1 AND expires_at >= ?2 AND (expires_at > ?2 OR id > ?3)
