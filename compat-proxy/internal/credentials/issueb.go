@@ -27,7 +27,7 @@ const (
 	encryptionName = "CyberSource_SJC_US"
 )
 
-var errNotPEM = errors.New("credentials: the encryption certificate is not in PEM")
+var errNotPEM = errors.New("credentials: the encryption certificate is not PEM: want a file with BEGIN CERTIFICATE")
 
 // NewSharedSecretB returns the id and the shared secret of a new provider-b key, in the client's
 // form.

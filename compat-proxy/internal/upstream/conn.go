@@ -124,7 +124,7 @@ func (w writer) Write(b []byte) (int, error) {
 	return n, err
 }
 
-var errUnexpectedData = errors.New("upstream: data on an idle connection")
+var errUnexpectedData = errors.New("upstream: the server sent data on an idle connection")
 
 // alive reports whether the server has kept the connection open and sent nothing unexpected on it.
 // It sees only bytes and events that have arrived.

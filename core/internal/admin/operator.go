@@ -41,7 +41,7 @@ func (a *Admin) CreateOperator(ctx context.Context, name, role string, expires t
 func (a *Admin) RevokeOperator(ctx context.Context, token string) error {
 	n, err := id.Parse(id.Operator, token)
 	if err != nil {
-		return fmt.Errorf("this is not the id of an operator token: %w", err) // it may be a token itself: it is not repeated
+		return fmt.Errorf("want the id of an operator token: see core operators list: %w", err) // the argument may be a token
 	}
 	return a.act(ctx, "operators.revoke", token, func(r engine.Request) error {
 		_, err := a.engine().RevokeOperator(ctx, r, n)

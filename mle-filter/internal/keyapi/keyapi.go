@@ -135,7 +135,7 @@ func (a *API) admitted(rt route) http.Handler {
 func (a *API) refuse(w http.ResponseWriter, r *http.Request, p *engine.Problem) {
 	p = shell.Of(r.Context(), p)
 	if p.Status >= http.StatusInternalServerError && p.Cause != nil {
-		a.Log.ErrorContext(r.Context(), "key API: the request failed", slog.String("code", p.Code),
+		a.Log.ErrorContext(r.Context(), "mle-filter: a request for keys failed", slog.String("code", p.Code),
 			slog.String("request_id", httpx.RequestIDFrom(r.Context())),
 			slog.Any("error", p.Cause))
 	}

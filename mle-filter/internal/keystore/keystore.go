@@ -34,7 +34,7 @@ type Config struct {
 type Opener func(ctx context.Context, source string, existing bool) (*Engine, error)
 
 // ErrNoStore reports a source without a key store.
-var ErrNoStore = errors.New("keystore: no key store there")
+var ErrNoStore = errors.New("keystore: there is no key store")
 
 // Engine is a database, with the differences between SQLite and PostgreSQL.
 type Engine struct {

@@ -62,10 +62,10 @@ func (c *catalogue) addCards(doc document) error {
 	for i, entry := range doc.Cards {
 		card, err := entry.card()
 		if _, twice := c.cards[entry.Number]; twice {
-			err = errors.Join(err, errors.New("number: an earlier card has the same"))
+			err = errors.Join(err, errors.New("number: an earlier card has this number: choose another one"))
 		}
 		if _, twice := c.numbers[entry.PaymentMethod]; twice {
-			err = errors.Join(err, errors.New("payment_method: an earlier card has the same"))
+			err = errors.Join(err, fmt.Errorf("payment_method: an earlier card has %q: choose another one", entry.PaymentMethod))
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("cards, entry %d (%s): %w", i+1, entry.PaymentMethod, err))

@@ -90,7 +90,7 @@ func checkURL(text string, schemes ...string) error {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" || !slices.Contains(schemes, u.Scheme) || u.RawQuery != "" || u.Fragment != "" {
-		return fmt.Errorf("%q is not a URL that begins with %s:// and has a host, no query and no fragment", text,
+		return fmt.Errorf("%q: want a URL that begins with %s:// and has a host, no query and no fragment", text,
 			strings.Join(schemes, ":// or "))
 	}
 	return nil
@@ -113,7 +113,7 @@ func (c *Config) checkXDS(f *faults) {
 		{"xds.certificate", x.Certificate}, {"xds.private_key", x.PrivateKey}, {"xds.client_ca", x.ClientCA},
 	} {
 		if file.path == "" {
-			f.add(file.key, "want a file: xds.listen is an address, and the resources contain private keys")
+			f.add(file.key, "want a file, because xds.listen is not a unix socket and the resources contain private keys")
 		} else if _, err := os.Stat(file.path); err != nil {
 			f.err(file.key, err)
 		}
