@@ -41,8 +41,8 @@ const journalFile = "simulator.journal"
 const (
 	// concurrent is the default number of requests that are served at the same time.
 	concurrent = 1024
-	// reconcileEvery is the pause between two searches for unfinished payments of dead processes.
-	reconcileEvery = 250 * time.Millisecond
+	// recoverEvery is the pause between two searches for unfinished payments of dead processes.
+	recoverEvery = 250 * time.Millisecond
 	// startPatience bounds the time in which a start finishes the unfinished payments of an earlier
 	// process. The rest is finished while the core serves.
 	startPatience = 10 * time.Second
@@ -143,7 +143,7 @@ func testTriggers(sim *simulator.Simulator) []docs.Trigger {
 	return out
 }
 
-// start connects the parts, reconciles, and starts the background work.
+// start connects the parts, recovers unfinished steps, and starts the background work.
 func (c *Core) start(ctx context.Context, cfg Config) error {
 	cards, err := c.dir.Vault(ctx)
 	if err != nil {
@@ -181,7 +181,7 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 	cfg.warnUnfiltered(ctx)
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	c.stop = stop
-	c.ended.Go(func() { recovery.Run(running, reconcileEvery) })
+	c.ended.Go(func() { recovery.Run(running, recoverEvery) })
 	c.ended.Go(func() { hooks.Run(running) })
 	if c.cluster != nil {
 		c.ended.Go(func() { c.cluster.Run(running) })

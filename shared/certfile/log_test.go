@@ -8,7 +8,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// waitingLog hands on log events, line by line.
+// waitingLog passes on log events, line by line.
 type waitingLog struct {
 	lines chan string
 }

@@ -9,7 +9,7 @@ import (
 	"strconv"
 )
 
-// InProcess returns a transport that hands requests to a handler, for any host.
+// InProcess returns a transport that passes requests to a handler, for any host.
 func InProcess(handler http.Handler) http.RoundTripper { return inProcess{handler} }
 
 // inProcess carries a request to a handler in this process. It returns the complete response, so it

@@ -30,8 +30,8 @@ const APIKey = "sk_test_0123456789abcdef"
 // Secret returns the deduplication secret of proxies in tests.
 func Secret() secret.String { return secret.New("a deduplication secret for tests only") }
 
-// Identified handles requests about keys itself, and hands only requests with effects to next. Each
-// API key is one of the same merchant, in test mode.
+// Identified handles requests about keys itself, and passes only requests with effects to next.
+// Each API key is one of the same merchant, in test mode.
 func Identified(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/v1/api_keys/current" {

@@ -90,7 +90,7 @@ func (a *Admin) AuditRecords(ctx context.Context, before int64, limit int) ([]op
 // auditPage is the number of records in one read.
 const auditPage = 500
 
-// eachAuditRecord hands every record to fn, oldest first.
+// eachAuditRecord passes every record to fn, oldest first.
 func (a *Admin) eachAuditRecord(ctx context.Context, fn func(*audit.Record) error) error {
 	for after := int64(0); ; {
 		found, err := a.db.AuditRecords(ctx, after, auditPage)

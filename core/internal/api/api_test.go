@@ -86,7 +86,7 @@ func TestPanicInAHandler(t *testing.T) {
 	}
 	status, again, header := b.post(t, "/v1/transactions", body, "k")
 	if status != 201 || header.Get("Idempotent-Replayed") != "true" {
-		t.Errorf("the same request after reconciling: got %d %s", status, again)
+		t.Errorf("the same request after recovery: got %d %s", status, again)
 	}
 	if got, want := b.Acquirer.Moved(coretest.Authorize), int64(100); got != want {
 		t.Errorf("moved: got %d, want %d", got, want)

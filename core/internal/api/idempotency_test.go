@@ -162,7 +162,7 @@ func TestLostAnswers(t *testing.T) {
 			t.Error("no Retry-After while the key is in use")
 		}
 		wantKeyReused(t, b.post(t, "/v1/transactions", create(9, ""), keyed(method)))
-		b.restart(t) // which reconciles
+		b.restart(t) // which recovers unfinished steps
 		b.resolved(t, e.Transaction.ID)
 		if final == 0 {
 			b.wantTransaction(t, e.Transaction.ID, v1.TransactionStatusFailed, amounts{})
@@ -171,7 +171,7 @@ func TestLostAnswers(t *testing.T) {
 		b.wantTransaction(t, e.Transaction.ID, v1.TransactionStatusCaptured, amounts{5, 5, 0, 0, 5})
 		done := b.post(t, "/v1/transactions", body, keyed(method))
 		if got := MustDecode[v1.Transaction](t, done, final); got.ID != e.Transaction.ID || done.header.Get("Idempotent-Replayed") != "true" {
-			t.Errorf("the replay after reconciling: got %d %s", done.status, done.body)
+			t.Errorf("the replay after recovery: got %d %s", done.status, done.body)
 		}
 	}
 }

@@ -82,7 +82,7 @@ func TestIdempotencyKeyLookUpWhileItRuns(t *testing.T) {
 		}
 	}
 	lose("k")
-	b.restart(t) // which reconciles
+	b.restart(t) // which recovers unfinished steps
 	b.resolved(t, lost)
 	if got := MustDecode[v1.IdempotencyKeyRecord](t, b.lookUp(t, "k"), 200); *got.HTTPStatus != 201 || got.Resource == nil {
 		t.Errorf("after it is known: got %+v", got)

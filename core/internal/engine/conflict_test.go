@@ -117,7 +117,7 @@ func TestOneAcquirerDoesNotHoldUpTheOther(t *testing.T) {
 		t.Errorf("open: got %d, want %d", got, want)
 	}
 	if got := s.Number(t, "SELECT COUNT(*) FROM transactions WHERE status = 'captured'"); got != 1 {
-		t.Error("the payment behind them was not reconciled")
+		t.Error("the payment behind them was not recovered")
 	}
 }
 

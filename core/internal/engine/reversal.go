@@ -16,9 +16,9 @@ import (
 // in the same commit. So the store has decided before core sends a drop request. A later approval
 // cannot become the step's outcome unnoticed.
 
-// reconcileReversal looks for the effect of a step, and releases or records an effect that it
+// recoverReversal looks for the effect of a step, and releases or records an effect that it
 // finds.
-func (e *Engine) reconcileReversal(ctx context.Context, r *payment.Reversal) error {
+func (e *Engine) recoverReversal(ctx context.Context, r *payment.Reversal) error {
 	acq, err := e.acquirer(r.Tenant)
 	if err != nil {
 		return err

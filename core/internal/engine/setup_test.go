@@ -184,9 +184,9 @@ func (st step) wantUndone(t *testing.T, s *coretest.Service) {
 func wantSettledBooks(t *testing.T, s *coretest.Service) {
 	t.Helper()
 	for what, query := range map[string]string{
-		"open payments":       `SELECT COUNT(*) FROM transactions WHERE status IN ('processing', 'unknown') OR operation <> '' OR claim <> 0`,
-		"pending amounts":     `SELECT COUNT(*) FROM transactions WHERE amount_capture_pending + amount_refund_pending <> 0`,
-		"pending steps":       `SELECT (SELECT COUNT(*) FROM captures WHERE state = 'pending') + (SELECT COUNT(*) FROM refunds WHERE state = 'pending')`,
+		"open payments":         `SELECT COUNT(*) FROM transactions WHERE status IN ('processing', 'unknown') OR operation <> '' OR claim <> 0`,
+		"pending amounts":       `SELECT COUNT(*) FROM transactions WHERE amount_capture_pending + amount_refund_pending <> 0`,
+		"pending steps":         `SELECT (SELECT COUNT(*) FROM captures WHERE state = 'pending') + (SELECT COUNT(*) FROM refunds WHERE state = 'pending')`,
 		"keys without response": `SELECT COUNT(*) FROM idempotency_keys WHERE status = 0`,
 		"versions without their one event": `SELECT COUNT(*) FROM transactions t
 			LEFT JOIN (SELECT object_id, COUNT(*) AS all_of_it, COUNT(DISTINCT sequence) AS each, MIN(sequence) AS first, MAX(sequence) AS last

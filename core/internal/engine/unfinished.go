@@ -63,7 +63,7 @@ func (l *roundResult) add(t task) {
 	}
 }
 
-// read hands the steps of the next pages to offer, and reports whether the end of the table was
+// read passes the steps of the next pages to offer, and reports whether the end of the table was
 // among them. A page is at most openBatch rows of the table.
 func (s *source) read(ctx context.Context, db *store.DB, offer offerFunc) (whole bool, err error) {
 	for range openPages {
@@ -119,7 +119,7 @@ func (u *unfinished) ofReversal(o *payment.Reversal) (int64, task) {
 	return o.ID, task{
 		id:     payment.StepID{Kind: payment.ReversalStep, ID: o.ID},
 		tenant: o.Tenant, step: StepReversal, since: o.DueAt, mine: u.e.Cluster.Leads(),
-		do: func(ctx context.Context) error { return u.e.reconcileReversal(ctx, o) },
+		do: func(ctx context.Context) error { return u.e.recoverReversal(ctx, o) },
 	}
 }
 
@@ -129,7 +129,7 @@ func (u *unfinished) ofRefund(f *payment.Refund) (int64, task) {
 	return f.ID, task{
 		id: step, tenant: f.Tenant, step: StepRefund, since: f.UpdatedAt,
 		reference: refundReference(f), mine: u.claimable(step, f.Core, f.UpdatedAt),
-		do: func(ctx context.Context) error { return u.e.reconcileRefund(ctx, f) },
+		do: func(ctx context.Context) error { return u.e.recoverRefund(ctx, f) },
 	}
 }
 
@@ -139,7 +139,7 @@ func (u *unfinished) ofCapture(c *payment.Capture) (int64, task) {
 	return c.ID, task{
 		id: step, tenant: c.Tenant, step: StepCapture, since: c.UpdatedAt,
 		reference: captureReference(c), mine: u.claimable(step, c.Core, c.UpdatedAt),
-		do: func(ctx context.Context) error { return u.e.reconcileCapture(ctx, c) },
+		do: func(ctx context.Context) error { return u.e.recoverCapture(ctx, c) },
 	}
 }
 
@@ -150,7 +150,7 @@ func (u *unfinished) ofTransaction(o store.OpenTransaction) (int64, task) {
 	out := task{
 		id: authorizationStep(t), tenant: t.Tenant, step: StepAuthorize, since: t.UpdatedAt,
 		reference: authorizationReference(t),
-		do:        func(ctx context.Context) error { return u.e.reconcileTransaction(ctx, t) },
+		do:        func(ctx context.Context) error { return u.e.recoverTransaction(ctx, t) },
 	}
 	if t.Operation == payment.VoidOperation {
 		out.id, out.step, out.reference = voidStep(t), StepVoid, voidReference(t)
@@ -229,17 +229,17 @@ func (u *unfinished) report() {
 	u.e.Observer.RecoveryLooked(all.open, all.oldest)
 }
 
-func (e *Engine) reconcileTransaction(ctx context.Context, t *payment.Transaction) error {
+func (e *Engine) recoverTransaction(ctx context.Context, t *payment.Transaction) error {
 	if t.Operation == payment.VoidOperation {
 		return e.resume(ctx, &void{e, t}, !t.ReclaimedAt.IsZero())
 	}
 	return e.resume(ctx, &authorization{Engine: e, t: t}, !t.ReclaimedAt.IsZero())
 }
 
-func (e *Engine) reconcileCapture(ctx context.Context, c *payment.Capture) error {
+func (e *Engine) recoverCapture(ctx context.Context, c *payment.Capture) error {
 	return e.resume(ctx, &capture{e, c}, !c.ReclaimedAt.IsZero())
 }
 
-func (e *Engine) reconcileRefund(ctx context.Context, f *payment.Refund) error {
+func (e *Engine) recoverRefund(ctx context.Context, f *payment.Refund) error {
 	return e.resume(ctx, e.newRefundStep(f), !f.ReclaimedAt.IsZero())
 }

@@ -22,8 +22,8 @@ var (
 // clockStep is how far the clock can be set back before a list by time or object misses events.
 const clockStep = 24 * time.Hour
 
-// InsertEvent inserts e and a delivery of it to each endpoint of the tenant that wants it. It fills
-// in e.CreatedAt.
+// InsertEvent inserts e and a delivery of it to each endpoint of the tenant that subscribes to it.
+// It fills in e.CreatedAt.
 func (tx *Tx) InsertEvent(e *payment.Event) error {
 	e.CreatedAt = tx.Now
 	err := tx.insert(insertEvent,

@@ -32,7 +32,7 @@ func newOutcome(s *coretest.Service, open *payment.Transaction, status payment.S
 	return r
 }
 
-// mustInsertEndpoint makes an endpoint that wants events of a type.
+// mustInsertEndpoint makes an endpoint that subscribes to events of a type.
 func mustInsertEndpoint(t *testing.T, s *coretest.Service, kind string) {
 	t.Helper()
 	w := payment.Endpoint{
@@ -77,8 +77,8 @@ func after(statement string) prepareOutcome {
 	}
 }
 
-// endpoints makes endpoints that want events of some types, makes the engine cache them, and runs
-// change.
+// endpoints makes endpoints that subscribe to events of some types, makes the engine cache them,
+// and runs change.
 func endpoints(change func(*testing.T, *coretest.Service), types ...string) prepareOutcome {
 	return func(t *testing.T, s *coretest.Service, _ *store.OutcomeRecord) {
 		t.Helper()

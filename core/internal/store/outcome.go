@@ -88,8 +88,8 @@ func (tx *Tx) ReadEndpoints(r *OutcomeRecord) error {
 	return err
 }
 
-// deliverTo sets the endpoints of r, and makes a delivery of the event to each endpoint that wants
-// it.
+// deliverTo sets the endpoints of r, and makes a delivery of the event to each endpoint that
+// subscribes to it.
 func (r *OutcomeRecord) deliverTo(db *DB, endpoints []payment.Endpoint, from telemetry.Origin) {
 	r.Endpoints, r.Deliveries = endpoints, nil
 	for _, e := range endpoints {

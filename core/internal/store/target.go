@@ -127,8 +127,8 @@ func (tx *Tx) targets(tenant payment.Tenant) ([]payment.Endpoint, error) {
 	return found, nil
 }
 
-// EndpointsFor returns the tenant's enabled endpoints that want events of a type. No other command
-// changes the endpoints before this one ends.
+// EndpointsFor returns the tenant's enabled endpoints that subscribe to events of a type. No other
+// command changes the endpoints before this one ends.
 func (tx *Tx) EndpointsFor(tenant payment.Tenant, kind string) ([]int64, error) {
 	if err := tx.s.Lock(endpointsLock(tenant), true); err != nil {
 		return nil, err
@@ -140,7 +140,7 @@ func (tx *Tx) EndpointsFor(tenant payment.Tenant, kind string) ([]int64, error) 
 	return wanting(targets, kind), nil
 }
 
-// wanting returns the ids of the endpoints that want events of a type.
+// wanting returns the ids of the endpoints that subscribe to events of a type.
 func wanting(targets []payment.Endpoint, kind string) []int64 {
 	var out []int64
 	for _, e := range targets {
@@ -151,8 +151,8 @@ func wanting(targets []payment.Endpoint, kind string) []int64 {
 	return out
 }
 
-// deliver inserts a delivery of each event to each endpoint that wants it. The events are of one
-// tenant, and the command has the lock of its endpoints.
+// deliver inserts a delivery of each event to each endpoint that subscribes to it. The events are
+// of one tenant, and the command has the lock of its endpoints.
 func (tx *Tx) deliver(events ...*payment.Event) error {
 	targets, err := tx.targets(events[0].Tenant)
 	if err != nil {

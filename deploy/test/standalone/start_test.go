@@ -180,7 +180,7 @@ func TestFlags(t *testing.T) {
 		"rate limit":          {[]string{"--rate-limit", "-1"}, 2, []string{"--rate-limit"}},
 		"no simulator":        {[]string{"--data", d, "--configs", dir}, 1, []string{"--configs", "simulator.yaml"}},
 		"help":                {[]string{"--help"}, 0, nil},
-		"help with others":   {[]string{"--json", "-h"}, 0, nil},
+		"help with others":    {[]string{"--json", "-h"}, 0, nil},
 		"help in the middle":  {[]string{"--data", dir, "--help"}, 0, nil},
 		"json with no folder": {[]string{"--json", "--data="}, 2, []string{"--data"}},
 	} {

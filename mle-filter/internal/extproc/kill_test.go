@@ -36,7 +36,7 @@ func (k *killing) request(key string) enginetest.Request {
 var moments = []struct {
 	name    string
 	reaches int // the number of requests at core
-	prepare  func(t *testing.T, k *killing, key string, strike func()) io.Reader
+	prepare func(t *testing.T, k *killing, key string, strike func()) io.Reader
 }{
 	{"request head", 0, func(_ *testing.T, k *killing, key string, strike func()) io.Reader {
 		k.whose.mu.Lock()

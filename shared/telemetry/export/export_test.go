@@ -79,7 +79,7 @@ func TestOnOrOff(t *testing.T) {
 			true, nil,
 			"OTEL_SDK_DISABLED",
 		},
-		"Unknown":    {map[string]string{"OTEL_TRACES_EXPORTER": secretValue}, false, export.ErrExporter, ""},
+		"Unknown":        {map[string]string{"OTEL_TRACES_EXPORTER": secretValue}, false, export.ErrExporter, ""},
 		"NoneWithOthers": {map[string]string{"OTEL_TRACES_EXPORTER": "none,otlp"}, false, export.ErrExporter, ""},
 		"GRPC": {
 			map[string]string{"OTEL_TRACES_EXPORTER": "otlp", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"},

@@ -25,7 +25,7 @@ import (
 // Errors of the transport. After ErrResponse the request may have been carried out: send it again
 // with the same Idempotency-Key.
 var (
-	ErrKey    = errors.New("mle: the key of the service cannot be read, or is not a key for encryption")
+	ErrKey      = errors.New("mle: the key of the service cannot be read, or is not a key for encryption")
 	ErrResponse = errors.New("mle: the response was not encrypted to this client, although it was requested")
 )
 
@@ -38,7 +38,7 @@ const (
 const (
 	mediaType         = "application/jose"
 	idempotencyHeader = "Idempotency-Key"
-	maxResponse         = 4 << 20
+	maxResponse       = 4 << 20
 )
 
 // Config holds the settings of the encryption. The zero Config encrypts requests, and takes

@@ -178,7 +178,7 @@ func TestRefuses(t *testing.T) {
 	own := newKey(t)
 	for name, tt := range map[string]struct {
 		response func(t *testing.T, w http.ResponseWriter, sent string)
-		status int // of an accepted response; 0 if it must be rejected
+		status   int // of an accepted response; 0 if it must be rejected
 	}{
 		"in the clear": {
 			func(_ *testing.T, w http.ResponseWriter, _ string) { _, _ = io.WriteString(w, `{"id":"x"}`) },

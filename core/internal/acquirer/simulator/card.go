@@ -17,11 +17,11 @@ type behaviour string
 
 const (
 	respondsAtOnce behaviour = ""
-	slow          behaviour = "slow"
-	timeoutBefore behaviour = "timeout_before"
-	timeoutAfter  behaviour = "timeout_after"
-	late          behaviour = "late"
-	outage        behaviour = "unavailable"
+	slow           behaviour = "slow"
+	timeoutBefore  behaviour = "timeout_before"
+	timeoutAfter   behaviour = "timeout_after"
+	late           behaviour = "late"
+	outage         behaviour = "unavailable"
 )
 
 // card is the rule of a card number. The zero value approves.

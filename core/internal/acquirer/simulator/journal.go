@@ -129,7 +129,7 @@ func (j *journal) load(younger []byte) error {
 	return nil
 }
 
-// append hands the line for e to the operating system in one write. After an error the effect is
+// append passes the line for e to the operating system in one write. After an error the effect is
 // not in the journal: the next lock cuts off the written part of the line.
 func (j *journal) append(e effect) error {
 	j.line = e.appendLine(j.line[:0])

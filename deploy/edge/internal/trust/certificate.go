@@ -20,7 +20,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-var errNoPair = errors.New("trust: the pair has no certificate")
+var errNoPair = errors.New("trust: there is no certificate")
 
 // set is the set of served certificates: a leaf, or one for each kind of key, and their issuers.
 type set struct {
