@@ -247,7 +247,7 @@ func nameserver(t *testing.T, asked *atomic.Int64, addresses ...string) *net.Res
 				i := min(asked.Add(1)-1, int64(len(addresses)-1))
 				ip := netip.MustParseAddr(addresses[i]).As4()
 				reply[7] = 1
-				answer = append(answer, 0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, ip[0], ip[1], ip[2], ip[3])
+				reply = append(reply, 0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, ip[0], ip[1], ip[2], ip[3])
 			}
 			_, _ = conn.WriteTo(reply, from)
 		}
