@@ -28,7 +28,7 @@ func lists(b *Bench) {
 		other := c.enroll("test")[0]
 		addr := c.start(nil).addr
 		plan := b.payments(addr, other, conns)
-		plan.Rate = honest
+		plan.Rate = paymentRate
 		got := b.interleave(
 			side{"during lists, " + engine, func() sample {
 				b.list(addr, c.key)

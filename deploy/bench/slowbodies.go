@@ -14,9 +14,9 @@ import (
 
 // The clients of P12.
 const (
-	honest     = 50   // payments a second of the measured client
-	unfinished = 2000 // connections with an unfinished body, without a login
-	slowHosts  = 20   // addresses that they come from
+	paymentRate = 50   // payments per second of the measured client
+	unfinished  = 2000 // connections with an unfinished body, without a login
+	slowHosts   = 20   // addresses that they come from
 )
 
 const (
@@ -41,7 +41,7 @@ func slowBodies(b *Bench) {
 
 // measureSlowBodies measures a plan alone, and while unfinished bodies wait for the same path.
 func (b *Bench) measureSlowBodies(name, path string, plan load.Plan) {
-	plan.Rate = honest
+	plan.Rate = paymentRate
 	got := b.interleave(
 		side{name + ", with slow bodies", func() sample {
 			b.Cleanup(must(openSlowBodies(b.ctx, plan.Addr, path)))

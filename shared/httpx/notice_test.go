@@ -18,7 +18,7 @@ func TestNotice(t *testing.T) {
 	s := httpx.NewServer(httpx.Options{Handler: hello, Notice: n})
 	url := "http://" + mustStart(t, s)
 	client := &http.Client{Transport: &http.Transport{}}
-	ask := func(path string, status int, closes bool) string {
+	send := func(path string, status int, closes bool) string {
 		t.Helper()
 		response := mustGet(t, client, url+path)
 		defer response.Body.Close() //nolint:errcheck // of a test
@@ -27,17 +27,17 @@ func TestNotice(t *testing.T) {
 		}
 		return response.Header.Get("Request-Id")
 	}
-	ask("/v1/health", http.StatusOK, false)
+	send("/v1/health", http.StatusOK, false)
 	given, over := context.WithCancel(t.Context())
 	over() // its time is over, and notice is given
 	n.Give(given)
-	ask("/", http.StatusOK, true)
+	send("/", http.StatusOK, true)
 	for _, path := range n.Health {
-		if id := ask(path, http.StatusServiceUnavailable, true); !strings.HasPrefix(id, "req_") {
+		if id := send(path, http.StatusServiceUnavailable, true); !strings.HasPrefix(id, "req_") {
 			t.Errorf("%s: got request id %q", path, id)
 		}
 	}
-	ask("/v1/health/", http.StatusOK, true)
+	send("/v1/health/", http.StatusOK, true)
 	n.Give(t.Context()) // notice was given already, so it does not wait
 }
 

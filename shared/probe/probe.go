@@ -62,16 +62,16 @@ func (p Program) health(ctx context.Context, args []string, stdout, stderr io.Wr
 	}
 	ctx, cancel := context.WithTimeout(ctx, *patience)
 	defer cancel()
-	if err := ask(ctx, *admin, p.Path, stdout); err != nil {
+	if err := query(ctx, *admin, p.Path, stdout); err != nil {
 		_, _ = fmt.Fprintf(stderr, "%s health: %v\n", p.Name, err)
 		return exitFailed
 	}
 	return exitDone
 }
 
-// ask copies a program's health response to a writer, and returns an error unless the program is
+// query copies a program's health response to a writer, and returns an error unless the program is
 // healthy.
-func ask(ctx context.Context, admin, path string, to io.Writer) error {
+func query(ctx context.Context, admin, path string, to io.Writer) error {
 	network, address, err := target(admin)
 	if err != nil {
 		return err

@@ -64,12 +64,12 @@ func TestFrame(t *testing.T) {
 		addrs = map[string]net.Addr{}
 	)
 	f := mustOpen(t, &log)
-	ends := func(what string, asks ...string) func(context.Context) error {
+	ends := func(what string, names ...string) func(context.Context) error {
 		return func(ctx context.Context) error {
 			mu.Lock()
 			defer mu.Unlock()
 			ended = append(ended, what)
-			for _, name := range asks {
+			for _, name := range names {
 				if err := get(ctx, t, addrs[name]); err != nil {
 					t.Errorf("%s, while %s ends: %v", name, what, err)
 				}

@@ -33,7 +33,8 @@ func Poll(ctx context.Context, holds func() bool) bool {
 	return true
 }
 
-// WaitFor waits for a condition, and fails the test after Patience. what is the condition in words.
+// WaitFor waits for a condition, and fails the test after Patience. The failure describes the
+// condition by what.
 func WaitFor(tb testing.TB, what string, holds func() bool) {
 	tb.Helper()
 	WaitWithin(tb, Patience, what, holds)

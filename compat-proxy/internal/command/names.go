@@ -20,7 +20,7 @@ var (
 	errNoSecret = errors.New("deduplication_secret: missing; " +
 		"give every proxy the same 32 random bytes, made by `openssl rand -base64 32`")
 	errShort = errors.New("deduplication_secret: shorter than 32 characters; make one by `openssl rand -base64 32`")
-	errOther = errors.New("deduplication_secret_other: want at least 32 characters, and another value than deduplication_secret")
+	errOther = errors.New("deduplication_secret_other: want at least 32 characters that differ from deduplication_secret")
 )
 
 // checkSecrets rejects secrets with which names could be guessed.

@@ -97,7 +97,7 @@ func TestFieldsOfADetachedMethod(t *testing.T) {
 func TestCVCOfAStoredCardIsNowhere(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	var said bytes.Buffer
+	var responses bytes.Buffer
 	customer := b.MustCustomer(t, "{}").ID
 	numbers, codes := cards(8)
 	for i, number := range numbers {
@@ -106,14 +106,14 @@ func TestCVCOfAStoredCardIsNowhere(t *testing.T) {
 		typed := typedAgain(codes[i])
 		for j, rest := range []string{"", manual, `,"nonsense":1`, `,"amount":"x"`, "}", `,"customer":"cus_none"`} {
 			a := b.pay(t, m, typed+rest, keyed(fmt.Sprint(i, j)))
-			fmt.Fprintln(&said, a.header, string(a.body))
+			fmt.Fprintln(&responses, a.header, string(a.body))
 		}
 		for _, rest := range []string{`,"payment_method":"card"`, `,"payment_method":"` + m + `"`} {
 			a := b.confirm(t, u.id, u.proven(typed+rest))
-			fmt.Fprintln(&said, a.header, string(a.body))
+			fmt.Fprintln(&responses, a.header, string(a.body))
 		}
 	}
 	places := b.database.Files(t, b.dir)
-	places["the responses"], places["the log"] = said.Bytes(), []byte(b.logs.String())
+	places["the responses"], places["the log"] = responses.Bytes(), []byte(b.logs.String())
 	wantNoCards(t, places, numbers, codes)
 }

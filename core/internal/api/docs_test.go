@@ -182,9 +182,9 @@ func TestDocsShowTheCatalogue(t *testing.T) {
 			t.Errorf("the page lacks %s", row)
 			continue
 		}
-		for _, said := range more {
-			if !strings.Contains(rest, said) {
-				t.Errorf("%s: the page says %s, want %s in it", row, rest, said)
+		for _, text := range more {
+			if !strings.Contains(rest, text) {
+				t.Errorf("%s: the page has %s, want %s in it", row, rest, text)
 			}
 		}
 	}

@@ -72,11 +72,11 @@ func shows(r *http.Request, field string, want secret.String) bool {
 // shown its secret is trusted. Without a secret any client could send the field, so it means
 // nothing.
 func (a *API) sealsResponse(r *http.Request) bool {
-	told := r.Header[EncryptionField]
-	if a.FilterSecret.IsZero() || len(told) != 1 {
+	values := r.Header[EncryptionField]
+	if a.FilterSecret.IsZero() || len(values) != 1 {
 		return false
 	}
-	for word := range strings.SplitSeq(told[0], ";") {
+	for word := range strings.SplitSeq(values[0], ";") {
 		if word == sealedResponse {
 			return true
 		}

@@ -18,8 +18,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// askOf sends a request under an API key, and an idempotency key unless that is "".
-func askOf(t *testing.T, s *coretest.Service, key, route, idempotency string) (status int, body map[string]any) {
+// sendTo sends a request under an API key, and an idempotency key unless that is "".
+func sendTo(t *testing.T, s *coretest.Service, key, route, idempotency string) (status int, body map[string]any) {
 	t.Helper()
 	words := strings.SplitN(route+"  ", " ", 3)
 	r := httptest.NewRequestWithContext(t.Context(), words[0], words[1], strings.NewReader(strings.TrimSpace(words[2])))
@@ -42,7 +42,7 @@ func mustKey(t *testing.T, s *coretest.Service) (secret, shown string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	status, body := askOf(t, s, key.Reveal(), "GET /v1/api_keys/current", "")
+	status, body := sendTo(t, s, key.Reveal(), "GET /v1/api_keys/current", "")
 	if status != 200 {
 		t.Fatalf("a fresh key: got %d %v", status, body)
 	}
@@ -73,13 +73,13 @@ func TestAKeyThatEndedElsewherePostgreSQL(t *testing.T) {
 	}{
 		"revoked": {func(t *testing.T, s *coretest.Service, key string) {
 			t.Helper()
-			if status, body := askOf(t, s, s.Key, "DELETE /v1/api_keys/"+key, ""); status != 200 {
+			if status, body := sendTo(t, s, s.Key, "DELETE /v1/api_keys/"+key, ""); status != 200 {
 				t.Fatalf("revoke: %d %v", status, body)
 			}
 		}, 401},
 		"rolled": {func(t *testing.T, s *coretest.Service, key string) {
 			t.Helper()
-			if status, body := askOf(t, s, s.Key, "POST /v1/api_keys/"+key+`/roll {"expires_in":0}`, ""); status != 201 {
+			if status, body := sendTo(t, s, s.Key, "POST /v1/api_keys/"+key+`/roll {"expires_in":0}`, ""); status != 201 {
 				t.Fatalf("roll: %d %v", status, body)
 			}
 		}, 401},
@@ -103,7 +103,7 @@ func TestAKeyThatEndedElsewherePostgreSQL(t *testing.T) {
 					}
 					key, shown := mustKey(t, second)
 					c.end(t, first, shown)
-					if status, body := askOf(t, second, key, objects.Replace(route), idempotency); status != c.want {
+					if status, body := sendTo(t, second, key, objects.Replace(route), idempotency); status != c.want {
 						t.Errorf("%s under %q: got %d %v, want %d", route, idempotency, status, body, c.want)
 					}
 					mustEnable(t, first)
@@ -113,11 +113,11 @@ func TestAKeyThatEndedElsewherePostgreSQL(t *testing.T) {
 				t.Errorf("rows: %v before, %v after", before, after)
 			}
 			key, shown := mustKey(t, second)
-			if status, body := askOf(t, second, key, changes[0], "once"); status != 201 {
+			if status, body := sendTo(t, second, key, changes[0], "once"); status != 201 {
 				t.Fatalf("before: got %d %v", status, body)
 			}
 			c.end(t, first, shown)
-			if status, body := askOf(t, second, key, changes[0], "once"); status != c.want {
+			if status, body := sendTo(t, second, key, changes[0], "once"); status != c.want {
 				t.Errorf("an earlier response: got %d %v", status, body)
 			}
 		})
@@ -146,7 +146,7 @@ func mustObjects(t *testing.T, s *coretest.Service) *strings.Replacer {
 	t.Helper()
 	made := func(route string) string {
 		t.Helper()
-		status, body := askOf(t, s, s.Key, route, "")
+		status, body := sendTo(t, s, s.Key, route, "")
 		if status != 201 {
 			t.Fatalf("%s: got %d %v", route, status, body)
 		}
@@ -173,7 +173,7 @@ func TestARevocationUnderLoadPostgreSQL(t *testing.T) {
 			defer close(ended)
 			for n := 0; ; n++ {
 				late := responded.Load()
-				status, body := askOf(t, second, key, changes[0], map[bool]string{true: id.Format(id.Request, second.IDs.Next())}[n%2 == 0])
+				status, body := sendTo(t, second, key, changes[0], map[bool]string{true: id.Format(id.Request, second.IDs.Next())}[n%2 == 0])
 				if status == 401 {
 					return
 				}
@@ -184,7 +184,7 @@ func TestARevocationUnderLoadPostgreSQL(t *testing.T) {
 				paid++
 			}
 		}()
-		if status, body := askOf(t, first, first.Key, "DELETE /v1/api_keys/"+shown, ""); status != 200 {
+		if status, body := sendTo(t, first, first.Key, "DELETE /v1/api_keys/"+shown, ""); status != 200 {
 			t.Fatalf("revoke: got %d %v", status, body)
 		}
 		responded.Store(true)

@@ -15,7 +15,7 @@ import (
 func TestRevocationByARevokedKeySQLite(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
-	_, own := askOf(t, s, s.Key, "GET /v1/api_keys/current", "")
+	_, own := sendTo(t, s, s.Key, "GET /v1/api_keys/current", "")
 	attacker, stolen := mustKey(t, s)
 	queue := func(fn func()) {
 		before := s.DB.Waiting()
@@ -33,7 +33,7 @@ func TestRevocationByARevokedKeySQLite(t *testing.T) {
 	merchant, attack := make(chan int, 1), make(chan int, 1)
 	revoke := func(of, path string, status chan<- int) func() {
 		return func() {
-			got, _ := askOf(t, s, of, "DELETE /v1/api_keys/"+path, "")
+			got, _ := sendTo(t, s, of, "DELETE /v1/api_keys/"+path, "")
 			status <- got
 		}
 	}
@@ -49,7 +49,7 @@ func TestRevocationByARevokedKeySQLite(t *testing.T) {
 	if got := <-attack; got != 401 {
 		t.Errorf("the revocation by the revoked key: got %d, want 401", got)
 	}
-	if got, _ := askOf(t, s, s.Key, "GET /v1/api_keys/current", ""); got != 200 {
+	if got, _ := sendTo(t, s, s.Key, "GET /v1/api_keys/current", ""); got != 200 {
 		t.Errorf("the merchant's own key: got %d, want 200", got)
 	}
 }

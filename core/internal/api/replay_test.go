@@ -106,7 +106,7 @@ type replayWorld struct {
 	*bundle
 	customer, method string // with a stored card, the default
 	endpoint         string
-	asking           v1.APIKey // the API key of the requests
+	apiKey           v1.APIKey // the API key of the requests
 }
 
 func newReplayWorld(t *testing.T, b *bundle) *replayWorld {
@@ -115,7 +115,7 @@ func newReplayWorld(t *testing.T, b *bundle) *replayWorld {
 	w := &replayWorld{bundle: b, customer: b.mustCustomer(t), endpoint: b.mustEndpoint(t)}
 	w.method = b.MustAttach(t, w.customer, visa).ID
 	MustDecode[v1.Customer](t, b.setDefault(t, w.customer, w.method), 200)
-	w.asking = MustDecode[v1.APIKey](t, b.get(t, "/v1/api_keys/current"), 200)
+	w.apiKey = MustDecode[v1.APIKey](t, b.get(t, "/v1/api_keys/current"), 200)
 	return w
 }
 
@@ -240,7 +240,7 @@ func (w *replayWorld) change(t *testing.T) {
 	MustDecode[v1.Deleted](t, w.do(t, "DELETE", "/v1/customers/"+w.customer, ""), 200)
 	MustDecode[v1.Deleted](t, w.do(t, "DELETE", "/v1/webhook_endpoints/"+w.endpoint, ""), 200)
 	w.MustAllow(t, false)
-	next := MustDecode[v1.APIKey](t, w.post(t, "/v1/api_keys/"+w.asking.ID+"/roll", `{"expires_in":0}`), 201)
+	next := MustDecode[v1.APIKey](t, w.post(t, "/v1/api_keys/"+w.apiKey.ID+"/roll", `{"expires_in":0}`), 201)
 	w.key = next.Secret.Reveal()
 	w.clock.Set(afterMonthEnd)
 }

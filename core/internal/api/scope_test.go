@@ -45,7 +45,7 @@ type scopedResponse struct {
 	body          []byte
 }
 
-func (h *house) ask(t *testing.T, key, method, path, body string) scopedResponse {
+func (h *house) send(t *testing.T, key, method, path, body string) scopedResponse {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, h.url+path, strings.NewReader(body))
 	if err != nil {
@@ -119,14 +119,14 @@ func TestScopesTable(t *testing.T) {
 	callers := h.callers(t)
 	for _, r := range api.RouteTable() {
 		if r.Scope != "" && !apikey.ValidScope(r.Scope) {
-			t.Errorf("%s %s asks for the scope %q, which no key can have", r.Method, r.Path, r.Scope)
+			t.Errorf("%s %s requires the scope %q, which no key can have", r.Method, r.Path, r.Scope)
 		}
 		path, body := variable.ReplaceAllString(r.Path, "x"), ""
 		if r.Method != http.MethodGet && r.Method != http.MethodDelete {
 			body = "{}"
 		}
 		for _, c := range callers {
-			got := h.ask(t, c.key, r.Method, path, body)
+			got := h.send(t, c.key, r.Method, path, body)
 			where := r.Method + " " + r.Path + " by " + c.name
 			// The permissions of public keys, as the specification states them.
 			browser := r.Method == http.MethodPost && (r.Path == "/v1/tokens" || r.Path == "/v1/transactions/{id}/confirm")
@@ -178,7 +178,7 @@ func (h *house) objects(t *testing.T) map[string]string {
 		} `json:"data"`
 	}
 	read := func(method, path, body string) string {
-		if got := h.ask(t, h.Key, method, path, body); got.status >= 400 || json.Unmarshal(got.body, &first) != nil {
+		if got := h.send(t, h.Key, method, path, body); got.status >= 400 || json.Unmarshal(got.body, &first) != nil {
 			return ""
 		}
 		return first.ID
@@ -233,7 +233,7 @@ func TestOthersObjectsAreNotThere(t *testing.T) {
 		}
 		path := variable.ReplaceAllString(strings.Replace(r.Path, "{id}", object, 1), "x")
 		for who, key := range keys {
-			got := h.ask(t, key, r.Method, path, "")
+			got := h.send(t, key, r.Method, path, "")
 			if got.status == 400 { // required fields are checked before the id
 				continue
 			}
@@ -244,7 +244,7 @@ func TestOthersObjectsAreNotThere(t *testing.T) {
 		}
 	}
 	for _, key := range keys {
-		if got := h.ask(t, key, "POST", "/v1/refunds", bodiesOf(objects["transactions"])["refunds"]); got.status != 404 {
+		if got := h.send(t, key, "POST", "/v1/refunds", bodiesOf(objects["transactions"])["refunds"]); got.status != 404 {
 			t.Errorf("refund: got %d %s, want 404", got.status, got.code)
 		}
 	}
@@ -270,7 +270,7 @@ func TestLiveNeverMeetsTheSimulator(t *testing.T) {
 		{"/v1/transactions/" + taken + "/void", ""},
 		{"/v1/refunds", `{"transaction":"` + taken + `"}`},
 	} {
-		if got := h.ask(t, key, "POST", c.path, c.body); got.status != 503 || got.code != "acquirer_not_configured" {
+		if got := h.send(t, key, "POST", c.path, c.body); got.status != 503 || got.code != "acquirer_not_configured" {
 			t.Errorf("%s: got %d %s, want 503 acquirer_not_configured", c.path, got.status, got.code)
 		}
 	}

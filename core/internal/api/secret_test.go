@@ -34,10 +34,10 @@ func endings() []string {
 func TestSecretsAreNowhere(t *testing.T) {
 	t.Parallel()
 	b, spans := setupTraced(t)
-	var said bytes.Buffer
+	var responses bytes.Buffer
 	send := func(path, body string, options ...option) {
 		a := b.post(t, path, body, options...)
-		fmt.Fprintln(&said, a.header, string(a.body))
+		fmt.Fprintln(&responses, a.header, string(a.body))
 	}
 	live := coretest.MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: b.merchant, Mode: "live", Kind: "secret"})
 	keys := []string{b.key, live, strangeKey(t)}
@@ -66,7 +66,7 @@ func TestSecretsAreNowhere(t *testing.T) {
 		send("/v1/transactions/"+number+"/"+number, "{}")
 		send("/v1/refunds", `{"transaction":"`+number+`"}`)
 		for _, a := range []response{b.get(t, "/v1/transactions?limit="+number), b.get(t, "/v1/captures/"+number), b.get(t, "/v1/transactions", as(number))} {
-			fmt.Fprintln(&said, a.header, string(a.body))
+			fmt.Fprintln(&responses, a.header, string(a.body))
 		}
 	}
 	for _, txn := range MustDecode[v1.TransactionList](t, b.get(t, "/v1/transactions?limit=100"), 200).Data {
@@ -77,7 +77,7 @@ func TestSecretsAreNowhere(t *testing.T) {
 	if _, ok := places[filepath.Join(b.dir, "causeway.db-wal")]; !ok && !coretest.Shared() {
 		t.Error("there is no write-ahead log to look into")
 	}
-	places["the responses"], places["the log"] = said.Bytes(), []byte(b.logs.String())
+	places["the responses"], places["the log"] = responses.Bytes(), []byte(b.logs.String())
 	wantNowhere(t, places, keys)
 	b.stop(t)
 	wantNowhere(t, b.database.Files(t, b.dir), keys)

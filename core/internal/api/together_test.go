@@ -74,7 +74,7 @@ func mustLedger(t *testing.T, s *coretest.Service) map[string][]string {
 	}
 	must := func(route string) string {
 		t.Helper()
-		status, body := askOf(t, s, s.Key, route, "")
+		status, body := sendTo(t, s, s.Key, route, "")
 		if status != 201 {
 			t.Fatalf("%s: got %d %v", route, status, body)
 		}
@@ -87,7 +87,7 @@ func mustLedger(t *testing.T, s *coretest.Service) map[string][]string {
 	must(`POST /v1/webhook_endpoints {"url":"https://example.com/","enabled_events":["transaction.captured","transaction.declined"]}`)
 	customer := must("POST /v1/customers {}")
 	method := must("POST /v1/customers/" + customer + `/payment_methods {"token":"` + must(card) + `"}`)
-	if status, body := askOf(t, s, s.Key, "PATCH /v1/customers/"+customer+` {"default_payment_method":"`+method+`"}`, ""); status != 200 {
+	if status, body := sendTo(t, s, s.Key, "PATCH /v1/customers/"+customer+` {"default_payment_method":"`+method+`"}`, ""); status != 200 {
 		t.Fatalf("default: got %d %v", status, body)
 	}
 	var all sync.WaitGroup
@@ -104,10 +104,10 @@ func mustLedger(t *testing.T, s *coretest.Service) map[string][]string {
 			room <- struct{}{}
 			all.Go(func() {
 				defer func() { <-room }()
-				status, said := askOf(t, s, s.Key, "POST /v1/transactions "+body, key)
+				status, response := sendTo(t, s, s.Key, "POST /v1/transactions "+body, key)
 				mu.Lock()
 				defer mu.Unlock()
-				batched = append(batched, drawn(fmt.Sprint(body, status, said)))
+				batched = append(batched, drawn(fmt.Sprint(body, status, response)))
 			})
 		}
 	}
@@ -154,7 +154,7 @@ func TestAnEndpointOfAnotherCorePostgreSQL(t *testing.T) {
 		t.Helper()
 		for range 2 { // the second time the core has it cached
 			before := first.Number(t, "SELECT COUNT(*) FROM webhook_deliveries")
-			if status, body := askOf(t, second, first.Key, changes[0], ""); status != 201 {
+			if status, body := sendTo(t, second, first.Key, changes[0], ""); status != 201 {
 				t.Fatalf("got %d %v", status, body)
 			}
 			if got := first.Number(t, "SELECT COUNT(*) FROM webhook_deliveries") - before; got != want {
@@ -164,12 +164,12 @@ func TestAnEndpointOfAnotherCorePostgreSQL(t *testing.T) {
 	}
 	pay(0)
 	for range 3 {
-		status, made := askOf(t, first, first.Key, `POST /v1/webhook_endpoints {"url":"https://example.com/","enabled_events":["*"]}`, "")
+		status, made := sendTo(t, first, first.Key, `POST /v1/webhook_endpoints {"url":"https://example.com/","enabled_events":["*"]}`, "")
 		if status != 201 {
 			t.Fatalf("got %d %v", status, made)
 		}
 		pay(1)
-		if status, gone := askOf(t, first, first.Key, "DELETE /v1/webhook_endpoints/"+made["id"].(string), ""); status != 200 {
+		if status, gone := sendTo(t, first, first.Key, "DELETE /v1/webhook_endpoints/"+made["id"].(string), ""); status != 200 {
 			t.Fatalf("got %d %v", status, gone)
 		}
 		pay(0)

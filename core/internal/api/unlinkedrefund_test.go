@@ -204,21 +204,21 @@ func (b *bundle) refunded(t *testing.T, id string) (got v1.RefundStatus) {
 func TestUnlinkedRefundsShowNothing(t *testing.T) {
 	t.Parallel()
 	b := setupGiving(t)
-	var said bytes.Buffer
+	var responses bytes.Buffer
 	numbers, codes := cards(8)
 	for i, number := range numbers {
 		card := `,"card":{"number":"` + number + `","exp_month":12,"exp_year":2030,"cvc":"` + codes[i] + `"}`
 		for j, rest := range []string{"", `,"nonsense":1`, `,"capture":"` + number + `"`, "}", `,"transaction":"` + number + `"`} {
 			a := b.post(t, "/v1/refunds", giving(500, "usd", "card", card+rest), keyed(fmt.Sprint(i, j)))
-			fmt.Fprintln(&said, a.header, string(a.body))
+			fmt.Fprintln(&responses, a.header, string(a.body))
 		}
 		a := b.post(t, "/v1/refunds", giving(500, "usd", number, ""))
-		fmt.Fprintln(&said, a.header, string(a.body))
+		fmt.Fprintln(&responses, a.header, string(a.body))
 	}
 	if got := len(MustDecode[v1.RefundList](t, b.get(t, "/v1/refunds"), 200).Data); got != len(numbers) {
 		t.Errorf("got %d refunds, want %d", got, len(numbers))
 	}
 	places := b.database.Files(t, b.dir)
-	places["the responses"], places["the log"] = said.Bytes(), []byte(b.logs.String())
+	places["the responses"], places["the log"] = responses.Bytes(), []byte(b.logs.String())
 	wantNoCards(t, places, numbers, codes)
 }

@@ -212,15 +212,15 @@ func checkDigit(body string) string {
 func TestVaultShowsNothing(t *testing.T) {
 	t.Parallel()
 	b, spans := setupTraced(t)
-	var said bytes.Buffer
+	var responses bytes.Buffer
 	numbers, codes := cards(50)
-	b.sendCards(t, &said, numbers, codes)
+	b.sendCards(t, &responses, numbers, codes)
 	places := b.database.Files(t, b.dir)
 	b.MustRotate(t, true)
 	for path, text := range b.database.Files(t, b.dir) {
 		places[path+", rotated"] = text
 	}
-	places["the responses"], places["the log"] = said.Bytes(), []byte(b.logs.String())
+	places["the responses"], places["the log"] = responses.Bytes(), []byte(b.logs.String())
 	wantNoCards(t, places, numbers, codes)
 	for i := range codes {
 		for column, table := range map[string]string{"number": "tokens", "sealed": "security_codes"} {
@@ -237,11 +237,11 @@ func TestVaultShowsNothing(t *testing.T) {
 }
 
 // sendCards sends each card in every kind of request, and records the responses.
-func (b *bundle) sendCards(t *testing.T, said *bytes.Buffer, numbers, codes []string) {
+func (b *bundle) sendCards(t *testing.T, responses *bytes.Buffer, numbers, codes []string) {
 	t.Helper()
 	send := func(path, body string, options ...option) response {
 		a := b.post(t, path, body, options...)
-		fmt.Fprintln(said, a.header, string(a.body))
+		fmt.Fprintln(responses, a.header, string(a.body))
 		return a
 	}
 	methods := "/v1/customers/" + b.MustCustomer(t, "{}").ID + "/payment_methods"
@@ -267,7 +267,7 @@ func (b *bundle) sendCards(t *testing.T, said *bytes.Buffer, numbers, codes []st
 		send("/v1/customers/"+number+"/payment_methods", "{}")
 		for _, path := range []string{"/v1/tokens/" + tokenID(token), "/v1/tokens/" + number, methods + "/" + m, methods + "/" + number, methods + "?fingerprint=" + number} {
 			a := b.get(t, path)
-			fmt.Fprintln(said, a.header, string(a.body))
+			fmt.Fprintln(responses, a.header, string(a.body))
 		}
 		MustDecode[v1.Token](t, send("/v1/tokens", card+"}"), 201) // stays unused, with its code
 	}

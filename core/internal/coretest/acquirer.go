@@ -62,27 +62,27 @@ var _ acquirer.Acquirer = (*Acquirer)(nil)
 
 // Authorize implements acquirer.Acquirer.
 func (a *Acquirer) Authorize(ctx context.Context, r acquirer.Authorize) (acquirer.Answer, error) {
-	return a.ask(ctx, Call{Verb: Authorize, Reference: r.Reference, Amount: r.Amount})
+	return a.respond(ctx, Call{Verb: Authorize, Reference: r.Reference, Amount: r.Amount})
 }
 
 // Capture implements acquirer.Acquirer.
 func (a *Acquirer) Capture(ctx context.Context, r acquirer.Follow) (acquirer.Answer, error) {
-	return a.ask(ctx, Call{Capture, r.Reference, r.Authorization, r.Amount, r.Final})
+	return a.respond(ctx, Call{Capture, r.Reference, r.Authorization, r.Amount, r.Final})
 }
 
 // Void implements acquirer.Acquirer.
 func (a *Acquirer) Void(ctx context.Context, r acquirer.Follow) (acquirer.Answer, error) {
-	return a.ask(ctx, Call{Void, r.Reference, r.Authorization, r.Amount, false})
+	return a.respond(ctx, Call{Void, r.Reference, r.Authorization, r.Amount, false})
 }
 
 // Refund implements acquirer.Acquirer.
 func (a *Acquirer) Refund(ctx context.Context, r acquirer.Follow) (acquirer.Answer, error) {
-	return a.ask(ctx, Call{Refund, r.Reference, r.Authorization, r.Amount, false})
+	return a.respond(ctx, Call{Refund, r.Reference, r.Authorization, r.Amount, false})
 }
 
 // Credit implements acquirer.Acquirer.
 func (a *Acquirer) Credit(ctx context.Context, r acquirer.Credit) (acquirer.Answer, error) {
-	return a.ask(ctx, Call{Verb: Credit, Reference: r.Reference, Amount: r.Amount})
+	return a.respond(ctx, Call{Verb: Credit, Reference: r.Reference, Amount: r.Amount})
 }
 
 // Inquire implements acquirer.Acquirer.
@@ -104,7 +104,7 @@ func (a *Acquirer) Inquire(ctx context.Context, reference string) (acquirer.Answ
 	return response, nil
 }
 
-func (a *Acquirer) ask(ctx context.Context, c Call) (acquirer.Answer, error) {
+func (a *Acquirer) respond(ctx context.Context, c Call) (acquirer.Answer, error) {
 	if a.Before != nil {
 		if err := a.Before(ctx, c); err != nil {
 			return acquirer.Answer{}, err

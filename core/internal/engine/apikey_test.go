@@ -52,19 +52,19 @@ func TestRollForTooLong(t *testing.T) {
 func TestSealedResponsesAreBound(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
-	ask := func(key string) (engine.Result, error) {
+	send := func(key string) (engine.Result, error) {
 		return s.Engine.CreateKey(t.Context(), s.Request(key), apikey.AllScopes(), engine.NewKey{Kind: apikey.Secret})
 	}
 	for _, key := range []string{"mine", "yours"} {
-		if _, err := ask(key); err != nil {
+		if _, err := send(key); err != nil {
 			t.Fatal(err)
 		}
 	}
 	s.MustExec(t, `UPDATE idempotency_keys SET answer = (SELECT answer FROM idempotency_keys WHERE key = 'yours') WHERE key = 'mine'`)
-	if a, err := ask("mine"); err == nil {
+	if a, err := send("mine"); err == nil {
 		t.Errorf("got %d %s", a.Status, a.Body)
 	}
-	if a, err := ask("yours"); err != nil || !a.Replayed || a.Status != 201 {
+	if a, err := send("yours"); err != nil || !a.Replayed || a.Status != 201 {
 		t.Errorf("the right place: got %d, %v", a.Status, err)
 	}
 }

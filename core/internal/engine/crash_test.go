@@ -47,7 +47,7 @@ func TestKilledBeforeTheAcquirerHeard(t *testing.T) {
 					t.Fatalf("%d stay open", got)
 				}
 				switch {
-				case !st.asks(): // sent again, under the same reference
+				case !st.authorizes(): // sent again, under the same reference
 					st.wantDone(t, s)
 					if key != "" {
 						st.wantResponse(t, s, st.success, true)
@@ -76,7 +76,7 @@ func TestKilledBeforeTheAcquirerHeard(t *testing.T) {
 						t.Errorf("got %s %+v, want failed and why", got.Status, got.Result)
 					}
 				}
-				if st.asks() && len(s.Acquirer.Calls(coretest.Void)) != 1 {
+				if st.authorizes() && len(s.Acquirer.Calls(coretest.Void)) != 1 {
 					t.Error("the payment was not reversed, so it could arrive late")
 				}
 			})
@@ -102,7 +102,7 @@ func TestKilledBeforeTheOutcomeWasWritten(t *testing.T) {
 					}
 					st.wantDone(t, s)
 				}
-				if st.asks() && len(s.Acquirer.Calls(coretest.Authorize)) != 0 {
+				if st.authorizes() && len(s.Acquirer.Calls(coretest.Authorize)) != 0 {
 					t.Error("the payment was asked for again")
 				}
 			})
@@ -130,7 +130,7 @@ func TestKilledWhenTheAcquirerHadDeclined(t *testing.T) {
 			if got := s.Acquirer.Moved(st.verb); got != 0 {
 				t.Errorf("moved: got %d, want nothing", got)
 			}
-			if st.asks() {
+			if st.authorizes() {
 				wantSettledBooks(t, s)
 				if got := MustTransaction(t, s); got.Status != "declined" || got.Version != 1 || got.Result.DeclineCode != "do_not_honor" {
 					t.Errorf("got %s version %d, %s", got.Status, got.Version, got.Result.DeclineCode)

@@ -50,7 +50,7 @@ func TestLostAnswer(t *testing.T) {
 				if _, err := st.take(t.Context(), s, s.Request("k"), txn); !errors.Is(err, engine.ErrKeyInUse) {
 					t.Errorf("meanwhile: got %v, want %v", err, engine.ErrKeyInUse)
 				}
-				if st.asks() && MustTransaction(t, s).Status != payment.Unknown {
+				if st.authorizes() && MustTransaction(t, s).Status != payment.Unknown {
 					t.Errorf("status: got %s, want unknown", MustTransaction(t, s).Status)
 				}
 				heal(s)

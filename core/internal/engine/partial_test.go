@@ -109,7 +109,7 @@ func TestKilledWithAPartialApproval(t *testing.T) {
 		verb  coretest.Verb
 		after bool
 	}{
-		{"the approval was not heard", coretest.Authorize, true},
+		{"the approval was lost", coretest.Authorize, true},
 		{"before the reversal", coretest.Void, false},
 		{"after the reversal", coretest.Void, true},
 	} {

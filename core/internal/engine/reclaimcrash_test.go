@@ -28,7 +28,7 @@ func TestKilledAfterAReclaim(t *testing.T) {
 					}
 					return acquirer.ErrUnknown
 				}
-				if s.Acquirer.Before = die; after && !st.asks() { // an inquiry has no effect
+				if s.Acquirer.Before = die; after && !st.authorizes() { // an inquiry has no effect
 					s.Acquirer.Before, s.Acquirer.After = nil, die
 				}
 				s.Recover(t)

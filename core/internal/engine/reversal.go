@@ -119,11 +119,11 @@ func (e *Engine) requestRelease(ctx context.Context, acq acquirer.Acquirer, r *p
 		}
 		r.Version++
 	}
-	ask := acq.Void
+	undo := acq.Void
 	if known && r.ByRefund() {
-		ask = acq.Refund
+		undo = acq.Refund
 	}
-	a, err := ask(ctx, acquirer.Follow{
+	a, err := undo(ctx, acquirer.Follow{
 		Reference: reversalReference(r, known), Authorization: stepReference(r.Step),
 		Amount: cmp.Or(r.Held, r.Amount), Currency: r.Currency,
 	})

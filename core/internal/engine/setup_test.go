@@ -27,9 +27,9 @@ type step struct {
 	attempt  int64 // of a confirmation, from 1; 0 for all else
 }
 
-// asks reports whether the step is the payment itself. If the acquirer does not have it, it is
+// authorizes reports whether the step is the payment itself. If the acquirer does not have it, it is
 // closed and not sent again.
-func (st step) asks() bool { return st.verb == coretest.Authorize }
+func (st step) authorizes() bool { return st.verb == coretest.Authorize }
 
 func steps() []step {
 	pay := func(capture bool) takeFunc {
@@ -73,7 +73,7 @@ type takeFunc func(ctx context.Context, s *coretest.Service, r engine.Request, t
 
 // followUpSteps returns the steps on a transaction that exists: captures, voids and refunds.
 func followUpSteps() []step {
-	return slices.DeleteFunc(steps(), step.asks)
+	return slices.DeleteFunc(steps(), step.authorizes)
 }
 
 // mustLoseOutcome makes the transaction that the step needs and takes the step under the key "k".

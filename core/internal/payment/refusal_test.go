@@ -21,8 +21,8 @@ const busy = payment.OperationInProgress
 
 func settled(tx *payment.Transaction) { tx.Settled = tx.Captured }
 
-// refusalCases are transactions, and the codes with which steps on them are refused; "" if a step is
-// allowed.
+// refusalCases are transactions, and the codes with which steps on them are refused; "" if a step
+// is allowed.
 var refusalCases = []struct {
 	name                          string
 	transaction                   payment.Transaction

@@ -90,9 +90,9 @@ func (tx *Tx) forgetKey(tenant payment.Tenant, old int64) error {
 }
 
 // RollKey replaces the active key old by next, which requests find by hash. old expires at a time,
-// unless it expires earlier. It returns ErrConflict if old is not active, ErrDuplicate if the id of
-// next is taken, ErrTooManyKeys if payment.MaxStoredKeys keys are stored and none has ended.
-// Nothing is changed then.
+// unless it expires earlier. It returns ErrConflict if old is not active, and ErrDuplicate if the
+// id of next is taken. It returns ErrTooManyKeys if payment.MaxStoredKeys keys are stored and none
+// has ended. Nothing is changed then.
 func (tx *Tx) RollKey(old int64, until time.Time, next *payment.APIKey, hash []byte) error {
 	return tx.whole(func() error {
 		err := tx.change(replaceKey,

@@ -34,8 +34,8 @@ type DueErasure struct {
 }
 
 // DueErasures lists the personal data that is due for erasure, by tenant and kind. service holds
-// the default periods. It reads two sets of rows, page by page: the rows that are past a period and
-// that no erasure has read yet, and all customers of merchants with a period.
+// the default periods. It reads two sets of rows, page by page. One is the rows that are past a
+// period and that no erasure has read yet. The other is all customers of merchants with a period.
 func (db *DB) DueErasures(ctx context.Context, now time.Time, service payment.Retention) ([]DueErasure, error) {
 	merchants, err := db.Merchants(ctx)
 	if err != nil {

@@ -47,8 +47,8 @@ func (tx *Tx) KeepStep(s payment.StepID) error {
 }
 
 // CorrectCapture records that a capture which was recorded as failed succeeded at the acquirer. It
-// returns ErrConflict if the capture is not recorded as failed, if the transaction has less left to
-// capture, or if another step is in progress. Nothing is changed then.
+// returns ErrConflict if the capture is not recorded as failed, or if another step is in progress.
+// It also does if the transaction has less left to capture. Nothing is changed then.
 func (tx *Tx) CorrectCapture(c *payment.Capture) error {
 	return tx.whole(func() error {
 		err := tx.change(correctCaptureOfTransaction,

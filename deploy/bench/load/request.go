@@ -32,7 +32,8 @@ func NewRequest(method, addr, path string, headers []string, body string, width 
 	b.WriteString("\r\n" + body)
 	parts := strings.Split(b.String(), slotMark)
 	if (len(parts) > 1) != (width > 0) {
-		return nil, fmt.Errorf("load: got %d slots of width %d: want {slot} if and only if width is not 0", len(parts)-1, width)
+		return nil, fmt.Errorf("load: got %d slots of width %d: want slots if and only if width is not 0", len(parts)-1,
+			width)
 	}
 	r := &Request{bytes: []byte(parts[0]), width: width}
 	for _, part := range parts[1:] {

@@ -110,6 +110,7 @@ func (j *judge) sameAmount(id, status string, amount int64, done bool, moved map
 	at, there := moved[id]
 	delete(moved, id)
 	if there != done || done && at != amount {
-		j.failf("%s is %s in v1, with the amount %d; got done %t and the amount %d at the acquirer", id, status, amount, there, at)
+		j.failf("%s is %s in v1, with the amount %d; got done %t and the amount %d at the acquirer", id, status, amount,
+			there, at)
 	}
 }

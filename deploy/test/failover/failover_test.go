@@ -46,7 +46,7 @@ func holdUp(t *testing.T, n *node, l *load) {
 		"SELECT pg_logical_emit_message(false, 'more', repeat('x', 8 << 20))"); err != nil {
 		t.Error(err)
 	}
-	waitFor(t, "clients ask again", func() bool { return clock.System().Now().Sub(begun) > 3500*time.Millisecond })
+	waitFor(t, "clients retry", func() bool { return clock.System().Now().Sub(begun) > 3500*time.Millisecond })
 	leads := slices.ContainsFunc(n.members(t.Context()), func(m member) bool {
 		return m.Role == "leader" && m.Name == n.name
 	})

@@ -85,6 +85,6 @@ func TestStepsForOperators(t *testing.T) {
 	}
 	command := regexp.MustCompile(`patronictl (?:pause|failover|switchover|restart|reinit|reload)\b.*`)
 	if got := command.FindString(unconfigured); got != "" {
-		t.Errorf("patroni/README.md: %q finds no cluster: it has no -c, and comes before the export of PATRONICTL_CONFIG_FILE", got)
+		t.Errorf("patroni/README.md: %q finds no cluster: it has no -c, and comes before PATRONICTL_CONFIG_FILE is set", got)
 	}
 }

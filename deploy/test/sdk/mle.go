@@ -66,7 +66,7 @@ func runMLE(t *testing.T, s *System, dir, program, file, command string, env ...
 		t.Fatalf("got %q, %v, want a captured payment\n%s\n%s", stdout, err, stderr, s.Log)
 	}
 	var got v1.Transaction
-	_, body := s.ask(t, http.MethodGet, "/v1/transactions/"+number)
+	_, body := s.send(t, http.MethodGet, "/v1/transactions/"+number)
 	if json.Unmarshal([]byte(body), &got) != nil || got.Status != v1.TransactionStatusCaptured {
 		t.Errorf("v1 has %s as %s, want it captured", number, body)
 	}

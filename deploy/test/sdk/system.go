@@ -24,8 +24,8 @@ type System struct {
 	Log   fmt.Stringer // its log, shown if a client fails
 }
 
-// ask sends a v1 request without a body.
-func (s *System) ask(t *testing.T, method, path string) (status int, body string) {
+// send sends a v1 request without a body.
+func (s *System) send(t *testing.T, method, path string) (status int, body string) {
 	t.Helper()
 	return s.do(t, method, path, "")
 }

@@ -66,7 +66,7 @@ type walker struct {
 func (w *walker) control(t *testing.T, step, what string) {
 	t.Helper()
 	path := "/v1/test_helpers/transactions/" + transaction(t, w.read[step][w.dialect.number()]) + "/" + what
-	if status, body := w.s.ask(t, http.MethodPost, path); status != http.StatusOK {
+	if status, body := w.s.send(t, http.MethodPost, path); status != http.StatusOK {
 		t.Fatalf("%s %s = %d %s", what, step, status, body)
 	}
 }
@@ -200,7 +200,7 @@ func checkNoTrace(t *testing.T, s *System) {
 		"billto", "poNumber",
 	}
 	for _, path := range []string{"/v1/transactions", "/v1/refunds"} {
-		status, body := s.ask(t, http.MethodGet, path+"?limit=100")
+		status, body := s.send(t, http.MethodGet, path+"?limit=100")
 		if status != http.StatusOK || path == "/v1/transactions" && !strings.Contains(body, `"id":"txn_`) {
 			t.Fatalf("%s: got %d %s, want payments", path, status, body)
 		}

@@ -22,7 +22,7 @@ func TestMaskedCustomersAreApart(t *testing.T) {
 	for field, form := range map[string]string{
 		"merchantCustomerId": "{number}", "description": "member {number}", "email": "{number}@example.org",
 	} {
-		ask := func(number, card string) dialectResponse {
+		send := func(number, card string) dialectResponse {
 			return mustAsk(t, p, p.Keys.SKTest, createProfile, strings.NewReplacer(
 				"{field}", field, "{value}", strings.Replace(form, "{number}", number, 1), "{card}", card,
 			).Replace(`"profile":{"{field}":"{value}","paymentProfiles":[{"payment":{"creditCard":`+
@@ -30,14 +30,14 @@ func TestMaskedCustomersAreApart(t *testing.T) {
 		}
 		made := map[string]profileNumbers{}
 		for number, card := range cardsOf {
-			made[number] = readProfile(t, ask(number, card))
+			made[number] = readProfile(t, send(number, card))
 		}
 		if made[numberOfAna].Customer == made[numberOfBo].Customer {
 			t.Errorf("%s: both customers have one profile, %+v", field, made)
 		}
 		for number, ids := range made {
 			want := "A duplicate record with ID " + ids.Customer + " already exists."
-			if again := ask(number, "4111111111111111"); !strings.Contains(again.body, want) {
+			if again := send(number, "4111111111111111"); !strings.Contains(again.body, want) {
 				t.Errorf("%s, again: got %s, want %s", field, again.body, want)
 			}
 			last4 := cardsOf[number][12:]

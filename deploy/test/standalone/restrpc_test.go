@@ -38,14 +38,14 @@ func TestRPCRunsProviderB(t *testing.T) {
 	p := start(t, t.TempDir(), "--log", "error")
 	client := patientClient(t)
 	at := time.Now() //nolint:forbidigo // the process under test has the machine's clock
-	for name, ask := range map[string]func(body string) string{
+	for name, send := range map[string]func(body string) string{
 		"a key": func(body string) string { return bearerRPC(t, p, client, body) },
 		"a signature": func(body string) string {
 			return p.signed(t, client, p.HTTP, "/compat/rpc", body, at)
 		},
 	} {
 		step := func(method, id, body, want string) string {
-			a := result(t, ask(called(method, id, body)))
+			a := result(t, send(called(method, id, body)))
 			if a.result() != want {
 				t.Errorf("with %s: %s = %s, want %s: %s", name, method, a.result(), want, a.Body)
 			}

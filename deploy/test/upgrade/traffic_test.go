@@ -85,7 +85,7 @@ func (tr *traffic) send(ctx context.Context, c call) string {
 	}
 	tr.requests.Add(1)
 	begun := time.Now() //nolint:forbidigo // the test measures real time
-	status, text, err := tr.ask(ctx, c)
+	status, text, err := tr.sendOnce(ctx, c)
 	took := time.Since(begun)
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
@@ -108,7 +108,7 @@ func (tr *traffic) send(ctx context.Context, c call) string {
 	return one.ID
 }
 
-func (tr *traffic) ask(ctx context.Context, c call) (status int, text string, err error) {
+func (tr *traffic) sendOnce(ctx context.Context, c call) (status int, text string, err error) {
 	r, err := http.NewRequestWithContext(ctx, c.method, "https://"+host+c.path, strings.NewReader(c.body))
 	if err != nil {
 		return 0, "", err

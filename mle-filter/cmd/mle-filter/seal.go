@@ -120,7 +120,8 @@ func (m *Main) Open(args []string) error {
 		return err
 	}
 	if message.Header.KID != key.KeyID {
-		return fmt.Errorf("the message is encrypted to the key %s, but %s holds the key %s", message.Header.KID, *path, key.KeyID)
+		return fmt.Errorf("the message is encrypted to the key %s, but %s holds the key %s", message.Header.KID, *path,
+			key.KeyID)
 	}
 	if err := message.Bind(key.Key, jwe.Alg(key.Algorithm)); err != nil {
 		return err

@@ -219,7 +219,7 @@ func (f *fakeEnvoy) judge(ctx context.Context, t *testing.T, r enginetest.Reques
 	}
 	m := requestOf(r)
 	head := &extprocv3.HttpHeaders{Headers: m.proto(), EndOfStream: m.body == ""}
-	response, err := (&call{stream: stream}).ask(requestMessages.head(head))
+	response, err := (&call{stream: stream}).process(requestMessages.head(head))
 	if err != nil {
 		t.Fatal(err)
 	}

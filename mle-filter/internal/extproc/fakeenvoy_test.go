@@ -65,8 +65,8 @@ type call struct {
 	mode   *filterv3.ProcessingMode // the processor's override; nil for the configured mode
 }
 
-// ask sends a message and returns the only response to it.
-func (c *call) ask(r *extprocv3.ProcessingRequest) (*extprocv3.ProcessingResponse, error) {
+// process sends a message and returns the only response to it.
+func (c *call) process(r *extprocv3.ProcessingRequest) (*extprocv3.ProcessingResponse, error) {
 	if !c.sent {
 		r.ProtocolConfig = &extprocv3.ProtocolConfiguration{
 			RequestBodyMode: filterv3.ProcessingMode_BUFFERED, ResponseBodyMode: filterv3.ProcessingMode_BUFFERED,
@@ -159,7 +159,7 @@ var responseMessages = messages{
 
 // through passes a message through the processor, which changes it or responds instead of core.
 func (c *call) through(m *message, body bool, side messages) (*extprocv3.ImmediateResponse, error) {
-	response, err := c.ask(side.head(&extprocv3.HttpHeaders{Headers: m.proto(), EndOfStream: !body}))
+	response, err := c.process(side.head(&extprocv3.HttpHeaders{Headers: m.proto(), EndOfStream: !body}))
 	if err != nil || response.GetImmediateResponse() != nil {
 		return response.GetImmediateResponse(), c.unusual(err, response)
 	}
@@ -175,7 +175,7 @@ func (c *call) through(m *message, body bool, side messages) (*extprocv3.Immedia
 	if err := errors.Join(c.unusual(nil, response), change(m, head.GetResponse(), body)); err != nil || !body {
 		return nil, err
 	}
-	response, err = c.ask(side.body(&extprocv3.HttpBody{Body: []byte(m.body), EndOfStream: true}))
+	response, err = c.process(side.body(&extprocv3.HttpBody{Body: []byte(m.body), EndOfStream: true}))
 	if err != nil || response.GetImmediateResponse() != nil {
 		return response.GetImmediateResponse(), c.unusual(err, response)
 	}

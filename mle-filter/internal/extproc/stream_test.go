@@ -148,17 +148,17 @@ func TestOrder(t *testing.T) {
 			}
 			c := &call{stream: stream}
 			for _, r := range sent[:len(sent)-1] {
-				if _, err := c.ask(clone(r)); err != nil {
+				if _, err := c.process(clone(r)); err != nil {
 					t.Fatal(err)
 				}
 			}
-			_, err = c.ask(clone(sent[len(sent)-1]))
+			_, err = c.process(clone(sent[len(sent)-1]))
 			wantStatus(t, err, codes.FailedPrecondition)
 		})
 	}
 }
 
-// clone copies a message for cases that share it, because call.ask writes the mode into the first
+// clone copies a message for cases that share it, because call.process writes the mode into the first
 // message of a stream.
 func clone(r *extprocv3.ProcessingRequest) *extprocv3.ProcessingRequest {
 	return &extprocv3.ProcessingRequest{Request: r.GetRequest(), ObservabilityMode: r.GetObservabilityMode()}
@@ -186,7 +186,7 @@ func TestMode(t *testing.T) {
 			&extprocv3.HttpHeaders{Headers: requestOf(plain("GET", "/", "")).proto(), EndOfStream: true},
 		)
 		head.ProtocolConfig = mode
-		_, err = (&call{stream: stream, sent: true}).ask(head)
+		_, err = (&call{stream: stream, sent: true}).process(head)
 		wantStatus(t, err, codes.FailedPrecondition)
 	}
 }
@@ -338,7 +338,7 @@ func TestStopCuts(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := &call{stream: stream}
-	if _, err := c.ask(
+	if _, err := c.process(
 		requestMessages.head(&extprocv3.HttpHeaders{Headers: requestOf(plain("POST", "/", "{}")).proto()}),
 	); err != nil {
 		t.Fatal(err)

@@ -152,7 +152,7 @@ func TestTrailersOrder(t *testing.T) {
 			for _, r := range sent[:len(sent)-1] {
 				c.must(t, clone(r))
 			}
-			_, err := c.ask(clone(sent[len(sent)-1]))
+			_, err := c.process(clone(sent[len(sent)-1]))
 			wantStatus(t, err, codes.FailedPrecondition)
 		})
 	}
@@ -171,7 +171,7 @@ func TestPart(t *testing.T) {
 
 func (c *call) must(t *testing.T, r *extprocv3.ProcessingRequest) *extprocv3.ProcessingResponse {
 	t.Helper()
-	response, err := c.ask(r)
+	response, err := c.process(r)
 	if err != nil {
 		t.Fatal(err)
 	}

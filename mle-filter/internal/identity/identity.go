@@ -65,8 +65,8 @@ type Config struct {
 
 // Resolver resolves API keys at core. It is safe for concurrent use.
 type Resolver struct {
-	cfg Config
-	ask singleflight.Group
+	cfg    Config
+	flight singleflight.Group
 
 	mu   sync.Mutex
 	held map[[sha256.Size]byte]entry // guarded by mu; by the hash of the credential
@@ -107,7 +107,7 @@ func (r *Resolver) Resolve(ctx context.Context, h http.Header) (Identity, *engin
 	}
 	// Only callers of one client address share a call. Core counts the call for that address. If
 	// callers of other addresses shared it, a client over its rate limit would get them refused.
-	v, err, _ := r.ask.Do(string(name[:])+httpx.ClientAddressFrom(ctx), func() (any, error) {
+	v, err, _ := r.flight.Do(string(name[:])+httpx.ClientAddressFrom(ctx), func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)
 		defer cancel()
 		return r.current(ctx, credential, nil, now) // core receives the request's Origin later

@@ -11,8 +11,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// ask rotates as a merchant does.
-func (f filter) ask(t *testing.T, tenant string, alg engine.Alg, keep *time.Duration) error {
+// rotateAsMerchant rotates as a merchant does, and returns the error.
+func (f filter) rotateAsMerchant(t *testing.T, tenant string, alg engine.Alg, keep *time.Duration) error {
 	t.Helper()
 	_, err := f.Rotate(
 		t.Context(), keyring.Rotate{Tenant: tenant, Alg: alg, Keep: keep, Limited: true},
@@ -41,23 +41,23 @@ func TestRotationsADay(t *testing.T) {
 			none := time.Duration(0)
 			for i := range keyring.MaxRotations {
 				a.clock.Advance(time.Minute)
-				if err := []filter{a, b}[i%2].ask(t, shop, ec, &none); err != nil {
+				if err := []filter{a, b}[i%2].rotateAsMerchant(t, shop, ec, &none); err != nil {
 					t.Fatal(err)
 				}
 			}
 			const until = day - (keyring.MaxRotations-1)*time.Minute // the first of the ten was nine minutes ago
-			a.wantLimit(t, a.ask(t, shop, ec, &none), keyring.ErrTooOften, until)
-			if err := a.ask(t, other, ec, &none); err != nil {
+			a.wantLimit(t, a.rotateAsMerchant(t, shop, ec, &none), keyring.ErrTooOften, until)
+			if err := a.rotateAsMerchant(t, other, ec, &none); err != nil {
 				t.Errorf("another merchant: %v", err)
 			}
 			for range 2 * keyring.MaxRotations {
 				a.rotate(t, keyring.Rotate{Tenant: shop, Alg: ec, Keep: &none}) // operators have no limit
 			}
-			a.wantLimit(t, a.ask(t, shop, ec, &none), keyring.ErrTooOften, until) // and do not change the merchant's
+			a.wantLimit(t, a.rotateAsMerchant(t, shop, ec, &none), keyring.ErrTooOften, until) // and do not change the merchant's
 			a.clock.Advance(until - time.Millisecond)
-			a.wantLimit(t, a.ask(t, shop, ec, &none), keyring.ErrTooOften, time.Millisecond)
+			a.wantLimit(t, a.rotateAsMerchant(t, shop, ec, &none), keyring.ErrTooOften, time.Millisecond)
 			a.clock.Advance(time.Millisecond)
-			if err := a.ask(t, shop, ec, &none); err != nil {
+			if err := a.rotateAsMerchant(t, shop, ec, &none); err != nil {
 				t.Errorf("after its time: %v", err)
 			}
 		})
@@ -84,11 +84,11 @@ func TestOperatorsRotateOutsideTheLimit(t *testing.T) {
 				}
 			}
 			for range keyring.MaxRotations {
-				if err := a.ask(t, shop, ec, &none); err != nil {
+				if err := a.rotateAsMerchant(t, shop, ec, &none); err != nil {
 					t.Fatal(err)
 				}
 			}
-			a.wantLimit(t, b.ask(t, shop, ec, &none), keyring.ErrTooOften, day)
+			a.wantLimit(t, b.rotateAsMerchant(t, shop, ec, &none), keyring.ErrTooOften, day)
 		})
 	}
 }
@@ -101,24 +101,24 @@ func TestLiveKeys(t *testing.T) {
 	first := f.current(t, ec).Current.Kid
 	for range keyring.MaxLive - 1 {
 		f.clock.Advance(time.Hour)
-		if err := f.ask(t, shop, ec, nil); err != nil {
+		if err := f.rotateAsMerchant(t, shop, ec, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
 	f.clock.Advance(2 * day)
-	f.wantLimit(t, f.ask(t, shop, ec, nil), keyring.ErrTooManyKeys, 28*day-(keyring.MaxLive-2)*time.Hour)
+	f.wantLimit(t, f.rotateAsMerchant(t, shop, ec, nil), keyring.ErrTooManyKeys, 28*day-(keyring.MaxLive-2)*time.Hour)
 	none := time.Duration(0)
-	if err := f.ask(t, shop, ec, &none); err != nil {
+	if err := f.rotateAsMerchant(t, shop, ec, &none); err != nil {
 		t.Errorf("the replaced key is not kept: %v", err)
 	}
-	f.wantLimit(t, f.ask(t, shop, ec, nil), keyring.ErrTooManyKeys, 28*day-(keyring.MaxLive-2)*time.Hour)
+	f.wantLimit(t, f.rotateAsMerchant(t, shop, ec, nil), keyring.ErrTooManyKeys, 28*day-(keyring.MaxLive-2)*time.Hour)
 	if _, err := f.Retire(t.Context(), shop, first); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.ask(t, shop, ec, nil); err != nil {
+	if err := f.rotateAsMerchant(t, shop, ec, nil); err != nil {
 		t.Errorf("with room for it: %v", err)
 	}
-	if err := f.ask(t, shop, ec, nil); err == nil {
+	if err := f.rotateAsMerchant(t, shop, ec, nil); err == nil {
 		t.Error("there was room for two")
 	}
 }
@@ -130,17 +130,17 @@ func TestSparesAreShared(t *testing.T) {
 	f := open(t, storetest.SQLite(t), clock.NewFake(birth), func(c *keyring.Config) { c.Spares = 4 })
 	f.must(t, f.Fill)
 	f.current(t, rsa) // 3 left
-	if err := f.ask(t, shop, rsa, nil); err != nil {
+	if err := f.rotateAsMerchant(t, shop, rsa, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.ask(t, shop, rsa, nil); !errors.Is(err, keyring.ErrNotReady) {
+	if err := f.rotateAsMerchant(t, shop, rsa, nil); !errors.Is(err, keyring.ErrNotReady) {
 		t.Errorf("with two left: got %v", err)
 	}
 	if _, err := f.Current(t.Context(), other, rsa); err != nil {
 		t.Errorf("another merchant: got %v", err)
 	}
 	f.clock.Advance(time.Hour)
-	if err := f.ask(t, shop, rsa, nil); err != nil {
+	if err := f.rotateAsMerchant(t, shop, rsa, nil); err != nil {
 		t.Errorf("an hour later: got %v", err)
 	}
 }

@@ -79,7 +79,7 @@ func TestRevisionQueryGivesUp(t *testing.T) {
 	t.Parallel()
 	f := open(t, storetest.SQLite(t), clock.NewFake(birth))
 	arrived, slow := make(chan struct{}), make(chan struct{})
-	ask := keyring.RevisionQuery(func(ctx context.Context) (int64, error) {
+	readRevision := keyring.RevisionQuery(func(ctx context.Context) (int64, error) {
 		select {
 		case arrived <- struct{}{}:
 		case <-ctx.Done():
@@ -89,11 +89,11 @@ func TestRevisionQueryGivesUp(t *testing.T) {
 		return f.db.Revision(ctx)
 	})
 	first := make(chan error, 1)
-	go func() { _, err := ask(t.Context()); first <- err }()
+	go func() { _, err := readRevision(t.Context()); first <- err }()
 	<-arrived
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := ask(ctx); !errors.Is(err, context.Canceled) {
+	if _, err := readRevision(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 	slow <- struct{}{}

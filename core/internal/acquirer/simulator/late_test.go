@@ -29,14 +29,14 @@ func TestLate(t *testing.T) {
 				return s
 			}
 			r := request(t, s, "txn_1", "pm_card_late_approval")
-			ask := func(patience time.Duration) error {
+			authorize := func(patience time.Duration) error {
 				ctx, cancel := context.WithTimeout(t.Context(), patience)
 				defer cancel()
 				_, err := again().Authorize(ctx, r)
 				return err
 			}
 			for _, patience := range []time.Duration{time.Second, time.Hour} {
-				if err := ask(patience); !errors.Is(err, acquirer.ErrUnknown) {
+				if err := authorize(patience); !errors.Is(err, acquirer.ErrUnknown) {
 					t.Errorf("got %v, want %v", err, acquirer.ErrUnknown)
 				}
 			}

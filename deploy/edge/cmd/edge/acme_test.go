@@ -16,7 +16,7 @@ func TestFirstCertificateOfAnAuthority(t *testing.T) {
 	t.Parallel()
 	for _, challenge := range []string{"http-01", "tls-alpn-01"} {
 		t.Run(challenge, func(t *testing.T) { // sequential: certmagic's challenges are shared by the process, by name
-			b := newBed(t)
+			b := newTestbed(t)
 			at, _, err := net.SplitHostPort(b.https)
 			if err != nil {
 				t.Fatal(err)

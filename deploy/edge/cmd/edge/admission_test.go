@@ -23,12 +23,12 @@ import (
 // TestLegacyBodyLimit checks that the limit of bodies is exact on a legacy route too.
 func TestLegacyBodyLimit(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newTestbed(t)
 	b.configure(t, "limits: {max_body: 1024}")
 	b.run(t)
 	b.envoy(t).Listeners(t)
 	for size, want := range map[int]int{1024: 200, 1025: 413} {
-		got := b.ask(t, b.client(nil), "POST", "https://"+host+"/compat/x", strings.Repeat("a", size))
+		got := b.send(t, b.client(nil), "POST", "https://"+host+"/compat/x", strings.Repeat("a", size))
 		if got.status != want || want == 413 && !strings.Contains(got.body, "body_too_large") {
 			t.Errorf("%d bytes: got %d %s, want %d", size, got.status, got.body, want)
 		}
@@ -140,7 +140,7 @@ func timeWait(t *testing.T, address string) int {
 // key. The services get the bodies as they arrive, and admit their clients.
 func TestUnfinishedBodies(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newTestbed(t)
 	b.run(t)
 	e := b.envoy(t)
 	e.Listeners(t)
@@ -152,7 +152,7 @@ func TestUnfinishedBodies(t *testing.T) {
 		if grown := allocated(t, e) - before; grown > bodies*size/2 {
 			t.Errorf("%s: Envoy's heap has %d bytes more for %d unfinished bodies of %d bytes", path, grown, bodies, size)
 		}
-		if got := b.ask(t, b.client(nil), "POST", "https://"+host+path, "a"); got.status != 200 {
+		if got := b.send(t, b.client(nil), "POST", "https://"+host+path, "a"); got.status != 200 {
 			t.Errorf("%s: another client: got %d %s", path, got.status, got.body)
 		}
 		stop()
@@ -160,7 +160,7 @@ func TestUnfinishedBodies(t *testing.T) {
 }
 
 // unfinished sends requests over HTTP/2 whose bodies lack their last byte until stop.
-func (b *bed) unfinished(t *testing.T, path string, n, size int) (stop func()) {
+func (b *testbed) unfinished(t *testing.T, path string, n, size int) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	var ended sync.WaitGroup
@@ -203,7 +203,7 @@ func allocated(t *testing.T, e *envoytest.Envoy) int {
 // TestResets checks that Envoy ends an HTTP/2 connection on which a client resets its requests.
 func TestResets(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newTestbed(t)
 	b.run(t)
 	b.envoy(t).Listeners(t)
 	var dials atomic.Int64

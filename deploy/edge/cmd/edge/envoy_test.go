@@ -20,7 +20,7 @@ type response struct {
 	body   string
 }
 
-func (b *bed) ask(t *testing.T, by *http.Client, method, url, body string, fields ...string) response {
+func (b *testbed) send(t *testing.T, by *http.Client, method, url, body string, fields ...string) response {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
 	if err != nil {
@@ -45,7 +45,7 @@ func (b *bed) ask(t *testing.T, by *http.Client, method, url, body string, field
 }
 
 // raw sends the path unchanged; a Go client would normalise it.
-func (b *bed) raw(t *testing.T, text string) response {
+func (b *testbed) raw(t *testing.T, text string) response {
 	t.Helper()
 	conn, err := b.handshake(t, nil)
 	if err != nil {
@@ -66,10 +66,10 @@ func (b *bed) raw(t *testing.T, text string) response {
 	return response{got.StatusCode, got.Header, string(body)}
 }
 
-// served returns a bed with a control plane and a ready Envoy.
-func served(t *testing.T) *bed {
+// served returns a testbed with a control plane and a ready Envoy.
+func served(t *testing.T) *testbed {
 	t.Helper()
-	b := newBed(t)
+	b := newTestbed(t)
 	b.run(t)
 	b.envoy(t).Listeners(t)
 	return b
@@ -93,7 +93,7 @@ func TestRoutes(t *testing.T) {
 			"/calendar.ics":   {"route_not_found", "", 404}, // only on the trust host
 			"/v1/trust/x":     {"route_not_found", "", 404}, // edge responds, and the filter does not see it
 		} {
-			got := b.ask(t, client, "GET", "https://"+host+path, "")
+			got := b.send(t, client, "GET", "https://"+host+path, "")
 			bare, _, _ := strings.Cut(path, "?")
 			if got.status != want.status || !strings.Contains(got.body, want.body) || b.filter.word(bare) != want.word {
 				t.Errorf("%s %s: got %d %s, filter %q", name, path, got.status, got.body, b.filter.word(bare))
@@ -108,13 +108,13 @@ func TestRoutes(t *testing.T) {
 		"https://trust.example.com/v1/x":             404,
 		"https://" + host + "/v1/trust/fingerprints": 200,
 	} {
-		if got := b.ask(t, b.client(nil), "GET", url, ""); got.status != want || got.header.Get(tlspolicy.HSTSHeader) == "" {
+		if got := b.send(t, b.client(nil), "GET", url, ""); got.status != want || got.header.Get(tlspolicy.HSTSHeader) == "" {
 			t.Errorf("%s: got %d %v", url, got.status, got.header)
 		}
 	}
 }
 
-func (b *bed) http2() *http.Client {
+func (b *testbed) http2() *http.Client {
 	c := b.client(func(c *tls.Config) { c.NextProtos = []string{"h2"} })
 	if t, ok := c.Transport.(*http.Transport); ok {
 		t.ForceAttemptHTTP2 = true
@@ -132,7 +132,7 @@ func TestLargeResponses(t *testing.T) {
 			for _, fields := range [][]string{
 				nil, {"X-SVC-MLE-Response", "required"}, {"X-SVC-MLE", "v1", "X-SVC-MLE-Response", "required"},
 			} {
-				got := b.ask(t, client, method, "https://"+host+"/v1/large", body, fields...)
+				got := b.send(t, client, method, "https://"+host+"/v1/large", body, fields...)
 				if got.status != 200 || len(got.body) < 1<<20 {
 					t.Errorf("%s %s %v: got %d %.200s, %d bytes", name, method, fields, got.status, got.body, len(got.body))
 				}
@@ -204,11 +204,11 @@ func TestResponsesOfEnvoy(t *testing.T) {
 		status int
 		code   string
 	}{
-		"NoRoute":    {b.ask(t, client, "GET", url+"/none", ""), 404, "route_not_found"},
-		"OtherHost":  {b.ask(t, client, "GET", url+"/v1/x", "", "Host", "other.example.com"), 421, "misdirected_request"},
-		"WithPort":   {b.ask(t, client, "GET", url+"/none", "", "Host", host+":8443"), 404, "route_not_found"},
-		"Gone":       {b.ask(t, client, "GET", url+"/gone", ""), 503, "service_unavailable"},
-		"TooLarge":   {b.ask(t, client, "POST", url+"/v1/x", strings.Repeat("x", 256<<10+1)), 413, "body_too_large"},
+		"NoRoute":    {b.send(t, client, "GET", url+"/none", ""), 404, "route_not_found"},
+		"OtherHost":  {b.send(t, client, "GET", url+"/v1/x", "", "Host", "other.example.com"), 421, "misdirected_request"},
+		"WithPort":   {b.send(t, client, "GET", url+"/none", "", "Host", host+":8443"), 404, "route_not_found"},
+		"Gone":       {b.send(t, client, "GET", url+"/gone", ""), 503, "service_unavailable"},
+		"TooLarge":   {b.send(t, client, "POST", url+"/v1/x", strings.Repeat("x", 256<<10+1)), 413, "body_too_large"},
 		"Underscore": {b.raw(t, "GET /v1/x HTTP/1.1\r\n"+head+"X_Svc: a\r\n\r\n"), 400, "invalid_request"},
 		"Slashes":    {b.raw(t, "GET /v1%2fx HTTP/1.1\r\n"+head+"\r\n"), 400, "invalid_request"},
 		"Codec":      {b.raw(t, "GET /v1/x HTTP/1.1\r\n"+head+"Content-Length: x\r\n\r\n"), 400, "invalid_request"},
@@ -231,14 +231,14 @@ func TestResponsesOfEnvoy(t *testing.T) {
 			"headers_too_large",
 		},
 		"OldVersion": {b.raw(t, "GET /v1/x HTTP/1.0\r\n"+head+"\r\n"), 426, "invalid_request"},
-		"Filter":     {b.ask(t, client, "GET", url+"/v1/x", "", "X-Svc-Refuse", "1"), 400, "mle_required"},
+		"Filter":     {b.send(t, client, "GET", url+"/v1/x", "", "X-Svc-Refuse", "1"), 400, "mle_required"},
 		"AskedFor": {
-			b.ask(t, client, "POST", url+"/compat/x", "{}", "X-Svc-Mle-Response", "required"), 400,
+			b.send(t, client, "POST", url+"/compat/x", "{}", "X-Svc-Mle-Response", "required"), 400,
 			"mle_not_supported",
 		},
-		"Encrypted": {b.ask(t, client, "POST", url+"/compat/x", "a.b.c.d.e", "Content-Type",
+		"Encrypted": {b.send(t, client, "POST", url+"/compat/x", "a.b.c.d.e", "Content-Type",
 			"Application/JOSE; charset=utf-8"), 400, "mle_not_supported"},
-		"Core": {b.ask(t, client, "GET", url+"/v1/unknown", ""), 401, ""},
+		"Core": {b.send(t, client, "GET", url+"/v1/unknown", ""), 401, ""},
 	} {
 		if tt.got.status != tt.status || tt.got.header.Get(tlspolicy.HSTSHeader) != tlspolicy.HSTS {
 			t.Errorf("%s: got %d %v %s", name, tt.got.status, tt.got.header, tt.got.body)
@@ -275,7 +275,7 @@ func TestResponsesOfEnvoy(t *testing.T) {
 			t.Errorf("%.40s: got %d %s", fine, got.status, got.body)
 		}
 	}
-	if got := b.ask(t, client, "POST", url+"/v1/x", strings.Repeat("x", 256<<10)); got.status != 200 {
+	if got := b.send(t, client, "POST", url+"/v1/x", strings.Repeat("x", 256<<10)); got.status != 200 {
 		t.Errorf("a body of the limit: got %d %s", got.status, got.body)
 	}
 }

@@ -14,7 +14,7 @@ import (
 // configuration. After a repair of the listener, the Envoy is current.
 func TestForeignNACK(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newTestbed(t)
 	admin := programtest.Host(t) + ":9084"
 	b.configure(t, "admin: "+admin)
 	var lc net.ListenConfig
@@ -53,7 +53,7 @@ func TestForeignNACK(t *testing.T) {
 }
 
 // ready waits until the operators' port reports the state of an Envoy.
-func (b *bed) ready(t *testing.T, e *envoytest.Envoy, admin, want string) {
+func (b *testbed) ready(t *testing.T, e *envoytest.Envoy, admin, want string) {
 	t.Helper()
 	e.Wait(t, "never: "+want, func() bool { return strings.Contains(fetched(t, "http://"+admin+"/ready"), want) })
 }

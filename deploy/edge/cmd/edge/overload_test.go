@@ -28,7 +28,7 @@ import (
 // is full. So responses that wait for slow clients leave the heap.
 func TestReducedTimeouts(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newTestbed(t)
 	b.configure(t, "")
 	b.run(t)
 	e := b.envoyWith(t, fullHeap)
@@ -64,19 +64,19 @@ func TestReducedTimeouts(t *testing.T) {
 // The idle one in this test is older and stays open.
 func TestUnreadResponse(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newTestbed(t)
 	b.run(t)
 	e := b.envoy(t)
 	e.Listeners(t)
 	b.logged(t, e, "certificate is live") // the control plane has no more connections to Envoy
-	ask := func(conn *tls.Conn, path string) {
+	send := func(conn *tls.Conn, path string) {
 		if _, err := io.WriteString(conn, "GET "+path+" HTTP/1.1\r\nHost: "+host+"\r\n\r\n"); err != nil {
 			t.Fatal(err)
 		}
 	}
 	idle := b.unreadConn(t)
 	served := func() {
-		ask(idle, "/v1/x")
+		send(idle, "/v1/x")
 		got, err := http.ReadResponse(bufio.NewReader(idle), nil)
 		if err != nil {
 			t.Fatal(err)
@@ -87,7 +87,7 @@ func TestUnreadResponse(t *testing.T) {
 		}
 	}
 	served()
-	ask(b.unreadConn(t), "/v1/long") // it fits into Envoy's buffer
+	send(b.unreadConn(t), "/v1/long") // it fits into Envoy's buffer
 	e.Wait(t, "does not serve", func() bool { _, n := b.core.last(); return n == 2 })
 	e.Wait(t, "keeps the connection", func() bool { return connections(t, e) == 1 })
 	served()
@@ -95,7 +95,7 @@ func TestUnreadResponse(t *testing.T) {
 
 // unreadConn returns a connection of HTTP/1.1 whose client has room for few bytes of a response. It
 // does so by the options of its socket, which take Linux.
-func (b *bed) unreadConn(t *testing.T) *tls.Conn {
+func (b *testbed) unreadConn(t *testing.T) *tls.Conn {
 	t.Helper()
 	small := func(_, _ string, c syscall.RawConn) (err error) {
 		controlErr := c.Control(func(fd uintptr) {
@@ -124,7 +124,7 @@ func connections(t *testing.T, e *envoytest.Envoy) (n int) {
 func TestSilentConnections(t *testing.T) {
 	t.Parallel()
 	const most = 20
-	b := newBed(t)
+	b := newTestbed(t)
 	b.run(t)
 	e := b.envoyWith(t, func(t *testing.T, bootstrap string) string {
 		t.Helper()
@@ -139,7 +139,7 @@ func TestSilentConnections(t *testing.T) {
 		_, _ = b.handshake(t, nil)
 	}
 	e.Wait(t, "keeps silent connections", func() bool { return connections(t, e) < most*8/10 })
-	if got := b.ask(t, b.client(nil), "GET", "https://"+host+"/v1/x", ""); got.status != http.StatusOK {
+	if got := b.send(t, b.client(nil), "GET", "https://"+host+"/v1/x", ""); got.status != http.StatusOK {
 		t.Errorf("got %d %s", got.status, got.body)
 	}
 	const idle = 2 * time.Minute // without reduction
@@ -197,7 +197,7 @@ func unreadRequest(t *testing.T, conn *tls.Conn) *http2.Framer {
 }
 
 // envoyWith starts an Envoy with a changed bootstrap.
-func (b *bed) envoyWith(t *testing.T, change func(*testing.T, string) string) *envoytest.Envoy {
+func (b *testbed) envoyWith(t *testing.T, change func(*testing.T, string) string) *envoytest.Envoy {
 	t.Helper()
 	file := b.bootstrap(t, "envoy-1")
 	text, err := os.ReadFile(file)

@@ -19,21 +19,21 @@ func TestPlainHTTP(t *testing.T) {
 	t.Parallel()
 	b := served(t)
 	client := b.plainClient()
-	got := b.ask(t, client, "POST", "http://"+host+"/v1/x?a=b", "{}")
+	got := b.send(t, client, "POST", "http://"+host+"/v1/x?a=b", "{}")
 	if got.status != 308 || got.header.Get("Location") != "https://"+host+"/v1/x?a=b" ||
 		got.header.Get(tlspolicy.HSTSHeader) != "" {
 		t.Errorf("got %d %v", got.status, got.header)
 	}
 	for _, port := range []string{":8088", ":80", ":443"} {
-		if got := b.ask(t, client, "GET", "http://"+host+port+"/v1/x", ""); got.header.Get("Location") != "https://"+host+
+		if got := b.send(t, client, "GET", "http://"+host+port+"/v1/x", ""); got.header.Get("Location") != "https://"+host+
 			"/v1/x" {
 			t.Errorf("%s: got %d %v", port, got.status, got.header)
 		}
 	}
-	if got := b.ask(t, client, "GET", "http://other.example.com/", ""); got.status != 421 {
+	if got := b.send(t, client, "GET", "http://other.example.com/", ""); got.status != 421 {
 		t.Errorf("another host: got %d %v", got.status, got.header)
 	}
-	long := b.ask(t, client, "GET", "http://"+host+"/", "", "X-Long", strings.Repeat("x", 4<<10))
+	long := b.send(t, client, "GET", "http://"+host+"/", "", "X-Long", strings.Repeat("x", 4<<10))
 	if long.status != 431 {
 		t.Errorf("a header of more than 4 kB: got %d %v", long.status, long.header)
 	}
@@ -62,7 +62,7 @@ func TestPlainConnection(t *testing.T) {
 }
 
 // plainClient returns a client that connects to Envoy's port of plain HTTP for every host name.
-func (b *bed) plainClient() *http.Client {
+func (b *testbed) plainClient() *http.Client {
 	return &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -102,13 +102,13 @@ func TestPlainHTTP2(t *testing.T) {
 // plain HTTP too.
 func TestRateOfPlainHTTP(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newTestbed(t)
 	b.configure(t, "limits: {rate: 1, burst: 3}")
 	b.run(t)
 	b.envoy(t).Listeners(t)
 	client := b.plainClient()
 	for range 10 {
-		got := b.ask(t, client, "GET", "http://"+host+"/v1/x", "")
+		got := b.send(t, client, "GET", "http://"+host+"/v1/x", "")
 		if got.status == http.StatusPermanentRedirect {
 			continue
 		}

@@ -64,7 +64,7 @@ func TestGenerated(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newTestbed(t)
 	if got, err := output(t, "check", "--config", b.path("edge.yaml")); err != nil ||
 		!strings.Contains(got, "nothing is wrong") {
 		t.Errorf("got %q, %v", got, err)
@@ -99,7 +99,7 @@ func TestCommandLine(t *testing.T) {
 // TestCheckToken checks that check reports an error that would prevent the start.
 func TestCheckToken(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newTestbed(t)
 	b.configure(t, "operator: http://127.0.0.1:1\nfilter_token: {file: /nonexistent}")
 	if _, err := output(t, "check", "--config", b.path("edge.yaml")); err == nil ||
 		!strings.Contains(err.Error(), "filter_token: ") {

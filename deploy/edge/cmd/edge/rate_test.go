@@ -21,7 +21,7 @@ import (
 func TestRateOfANetwork(t *testing.T) {
 	t.Parallel()
 	const rate, burst = 1, 3
-	b := newBed(t)
+	b := newTestbed(t)
 	b.configure(t, fmt.Sprintf("limits: {rate: %d, burst: %d}", rate, burst))
 	b.run(t)
 	b.envoy(t).Listeners(t)
@@ -52,7 +52,7 @@ func TestRateOfANetwork(t *testing.T) {
 func TestRateOfManyAddresses(t *testing.T) {
 	t.Parallel()
 	const burst = 100
-	b := newBed(t)
+	b := newTestbed(t)
 	b.configure(t, fmt.Sprintf("limits: {rate: 1, burst: %d}", burst))
 	text, err := output(t, "static", "--config", b.path("edge.yaml"), "--admin", "127.0.0.1:0",
 		"--certificate", b.path("certs/edge.crt"), "--key", b.path("certs/edge.key"))
@@ -70,7 +70,7 @@ func TestRateOfManyAddresses(t *testing.T) {
 	envoytest.Start(t, file).Listeners(t)
 	first := b.plainAt("127.0.90.1")
 	refused := func() bool {
-		return b.ask(t, first, "GET", "http://"+host+"/v1/x", "").status == http.StatusTooManyRequests
+		return b.send(t, first, "GET", "http://"+host+"/v1/x", "").status == http.StatusTooManyRequests
 	}
 	for n := 0; !refused(); n++ {
 		if n == 10*burst {
@@ -79,7 +79,7 @@ func TestRateOfManyAddresses(t *testing.T) {
 	}
 	for i := range 3 {
 		client := b.plainAt(fmt.Sprintf("127.0.%d.1", 91+i))
-		if got := b.ask(t, client, "GET", "http://"+host+"/v1/x", ""); got.status != http.StatusPermanentRedirect {
+		if got := b.send(t, client, "GET", "http://"+host+"/v1/x", ""); got.status != http.StatusPermanentRedirect {
 			t.Errorf("address %d: got %d %s", i+2, got.status, got.body)
 		}
 	}
@@ -91,7 +91,7 @@ func TestRateOfManyAddresses(t *testing.T) {
 }
 
 // plainAt is plainClient with a client address.
-func (b *bed) plainAt(address string) *http.Client {
+func (b *testbed) plainAt(address string) *http.Client {
 	client := b.plainClient()
 	client.Transport.(*http.Transport).DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
 		d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}}

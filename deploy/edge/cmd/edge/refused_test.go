@@ -29,7 +29,7 @@ import (
 // it, edge rolls it back, and the program continues.
 func TestNACK(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newTestbed(t)
 	admin := programtest.Host(t) + ":9084"
 	b.configure(t, "admin: "+admin)
 	b.run(t)
@@ -42,7 +42,7 @@ func TestNACK(t *testing.T) {
 	b.logged(t, e, "a node rejected its configuration")
 	b.logged(t, e, "the configuration was rejected; the previous one stays in effect")
 	b.https = mine
-	if got := b.ask(t, b.client(nil), "GET", "https://"+host+"/v1/x", ""); got.status != 200 {
+	if got := b.send(t, b.client(nil), "GET", "https://"+host+"/v1/x", ""); got.status != 200 {
 		t.Errorf("got %d %s", got.status, got.body)
 	}
 	if got := fetched(t, "http://"+admin+"/metrics"); !strings.Contains(got,
@@ -80,13 +80,13 @@ func fetched(t *testing.T, url string) string {
 // and that operators see it.
 func TestRate(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newTestbed(t)
 	b.configure(t, "limits: {rate: 1, burst: 3}")
 	b.run(t)
 	e := b.envoy(t)
 	e.Listeners(t)
 	for range 10 {
-		got := b.ask(t, b.client(nil), "GET", "https://"+host+"/v1/x", "")
+		got := b.send(t, b.client(nil), "GET", "https://"+host+"/v1/x", "")
 		if got.status == 200 {
 			continue
 		}
@@ -120,14 +120,14 @@ func TestRateOfPublicDocuments(t *testing.T) {
 		client := b.clientAt(address) // one connection: handshakes would let the bucket fill up again
 		got := 0
 		for ; got < 1000; got++ {
-			if a := b.ask(t, client, "GET", document+"?n="+strconv.Itoa(got), ""); a.status == 429 {
+			if a := b.send(t, client, "GET", document+"?n="+strconv.Itoa(got), ""); a.status == 429 {
 				break
 			}
 		}
 		if got < 100 || got == 1000 {
 			t.Errorf("%s before a refusal: got %d, want the burst of 100 and a few", document, got)
 		}
-		if a := b.ask(t, client, "GET", "https://"+host+"/v1/x", ""); a.status != 200 {
+		if a := b.send(t, client, "GET", "https://"+host+"/v1/x", ""); a.status != 200 {
 			t.Errorf("another path: got %d %s", a.status, a.body)
 		}
 	}
@@ -201,13 +201,13 @@ func getAtOnce(t *testing.T, conn *tls.Conn, path string, count int) (allowed in
 }
 
 // http2At returns an HTTP/2 connection from a client address.
-func (b *bed) http2At(t *testing.T, address string) *tls.Conn {
+func (b *testbed) http2At(t *testing.T, address string) *tls.Conn {
 	t.Helper()
 	return b.connect(t, &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}}, http2.NextProtoTLS)
 }
 
 // clientAt returns a client with an address.
-func (b *bed) clientAt(address string) *http.Client {
+func (b *testbed) clientAt(address string) *http.Client {
 	client := b.client(nil)
 	client.Transport.(*http.Transport).DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
 		d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}}
@@ -220,7 +220,7 @@ func (b *bed) clientAt(address string) *http.Client {
 // names it.
 func TestMutualTLS(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newTestbed(t)
 	xds := programtest.Host(t)
 	server := b.authority.Issue(t, certtest.Hosts(xds)).Write(t, b.dir, "xds")
 	client := b.authority.Issue(t, certtest.Hosts("envoy-1"), func(c *x509.Certificate) {
@@ -239,7 +239,7 @@ func TestMutualTLS(t *testing.T) {
 	b.configure(t, "")
 	b.run(t)
 	b.envoy(t).Listeners(t)
-	if got := b.ask(t, b.client(nil), "GET", "https://"+host+"/v1/x", ""); got.status != 200 {
+	if got := b.send(t, b.client(nil), "GET", "https://"+host+"/v1/x", ""); got.status != 200 {
 		t.Errorf("got %d %s", got.status, got.body)
 	}
 }

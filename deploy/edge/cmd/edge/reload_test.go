@@ -19,7 +19,7 @@ import (
 // until the file is corrected.
 func TestRefusedReload(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newTestbed(t)
 	admin := "admin: " + programtest.Host(t) + ":9084\n"
 	url := "http://" + strings.TrimSpace(strings.TrimPrefix(admin, "admin: "))
 	b.configure(t, admin)
@@ -60,7 +60,7 @@ func ready(t *testing.T, url string) string {
 // the first check for changes.
 func TestChangedDuringTheStart(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newTestbed(t)
 	b.configure(t, "admin: "+programtest.Host(t)+":9084")
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	ended := make(chan error, 1)
@@ -105,7 +105,7 @@ func (o *operatorPort) accepted() int {
 // without a change of the file. Its event is sent with the present token.
 func TestPolicyReachesMerchants(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newTestbed(t)
 	port := &operatorPort{token: "new"}
 	server := httptest.NewServer(port)
 	t.Cleanup(server.Close)

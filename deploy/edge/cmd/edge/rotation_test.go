@@ -15,7 +15,7 @@ import (
 // connections stay open, and new handshakes get it. The published history agrees.
 func TestRotation(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newTestbed(t)
 	b.configure(t, "limits: {rate: 0}") // the load comes from one address
 	b.run(t)
 	e := b.envoy(t)
@@ -49,7 +49,7 @@ func TestRotation(t *testing.T) {
 	}
 	serial := strings.ToLower(last.Leaf.NotAfter.UTC().Format("2006-01-02T15:04:05"))
 	e.Wait(t, "has another fingerprint than its certificate", func() bool {
-		got := b.ask(t, b.client(nil), "GET", "https://"+host+"/v1/trust/fingerprints", "")
+		got := b.send(t, b.client(nil), "GET", "https://"+host+"/v1/trust/fingerprints", "")
 		var decoded struct {
 			Current []struct {
 				SPKI string `json:"spki_sha256"`
@@ -62,7 +62,7 @@ func TestRotation(t *testing.T) {
 
 // load runs four clients at full speed, two of them over HTTP/2, until stop is called. soFar
 // returns the number of finished requests.
-func (b *bed) load(t *testing.T) (soFar func() int64, stop func() (done, failed int64)) {
+func (b *testbed) load(t *testing.T) (soFar func() int64, stop func() (done, failed int64)) {
 	t.Helper()
 	ended := make(chan struct{})
 	var all sync.WaitGroup
@@ -99,7 +99,7 @@ func (b *bed) load(t *testing.T) (soFar func() int64, stop func() (done, failed 
 // TestRefusedCertificate checks that an invalid certificate leaves the present one.
 func TestRefusedCertificate(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newTestbed(t)
 	stop := b.run(t)
 	e := b.envoy(t)
 	e.Listeners(t)
@@ -129,7 +129,7 @@ func TestRefusedCertificate(t *testing.T) {
 // TestEnvoyFirst checks that an Envoy started before the control plane waits, and then serves.
 func TestEnvoyFirst(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newTestbed(t)
 	e := b.envoy(t)
 	e.Wait(t, "does not try", func() bool {
 		text, err := e.TryGet(t.Context(), "/stats?filter=cluster.xds.upstream_cx_connect_fail")
@@ -140,7 +140,7 @@ func TestEnvoyFirst(t *testing.T) {
 	}
 	b.run(t)
 	e.Listeners(t)
-	if got := b.ask(t, b.client(nil), "GET", "https://"+host+"/v1/x", ""); got.status != 200 {
+	if got := b.send(t, b.client(nil), "GET", "https://"+host+"/v1/x", ""); got.status != 200 {
 		t.Errorf("got %d %s", got.status, got.body)
 	}
 }
@@ -149,7 +149,7 @@ func TestEnvoyFirst(t *testing.T) {
 // same files pushes no resource, and later pushes changes.
 func TestKilled(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newTestbed(t)
 	kill := b.process(t)
 	e := b.envoy(t)
 	e.Listeners(t)
@@ -157,7 +157,7 @@ func TestKilled(t *testing.T) {
 	kill()
 	serving := func(what string) {
 		t.Helper()
-		if got := b.ask(t, b.client(nil), "GET", "https://"+host+"/v1/x", ""); got.status != 200 {
+		if got := b.send(t, b.client(nil), "GET", "https://"+host+"/v1/x", ""); got.status != 200 {
 			t.Errorf("%s: got %d %s", what, got.status, got.body)
 		}
 	}
@@ -185,7 +185,7 @@ func TestKilled(t *testing.T) {
 	}
 	b.configure(t, "routes: [{path: /later/**, upstream: compat, mle: off}]")
 	e.Wait(t, "takes no changes", func() bool {
-		return b.ask(t, b.client(nil), "GET", "https://"+host+"/later/x", "").status == 200
+		return b.send(t, b.client(nil), "GET", "https://"+host+"/later/x", "").status == 200
 	})
 }
 
@@ -203,13 +203,13 @@ func value(stats, name string) string {
 // with the reason.
 func TestReload(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newTestbed(t)
 	b.run(t)
 	e := b.envoy(t)
 	e.Listeners(t)
 	b.configure(t, "routes: [{path: /later/**, upstream: compat, mle: off}]")
 	e.Wait(t, "does not take the new routes", func() bool {
-		return b.ask(t, b.client(nil), "GET", "https://"+host+"/later/x", "").status == 200
+		return b.send(t, b.client(nil), "GET", "https://"+host+"/later/x", "").status == 200
 	})
 	for more, reason := range map[string]string{
 		"routes: [{path: /a, upstream: nowhere}]": "is not in upstreams",
@@ -219,7 +219,7 @@ func TestReload(t *testing.T) {
 	} {
 		b.configure(t, more)
 		b.logged(t, e, reason)
-		if got := b.ask(t, b.client(nil), "GET", "https://"+host+"/later/x", ""); got.status != 200 {
+		if got := b.send(t, b.client(nil), "GET", "https://"+host+"/later/x", ""); got.status != 200 {
 			t.Errorf("%s: got %d %s", more, got.status, got.body)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 // secrets are the hop secret, the filter token and the private key of the certificate.
 func TestSecretsDoNotPrint(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newTestbed(t)
 	hop, token := strings.Repeat("planted-hop", 4), strings.Repeat("planted-token", 4)
 	b.env = []string{"CAUSEWAY_HOP_SECRET=" + hop, "CAUSEWAY_FILTER_TOKEN=" + token}
 	admin := "http://" + programtest.Host(t) + ":9084"
@@ -53,13 +53,13 @@ func TestSecretsDoNotPrint(t *testing.T) {
 // method. A client could send a card number there.
 func TestAccessLogMethods(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newTestbed(t)
 	b.run(t)
 	e := envoytest.Start(t, b.bootstrap(t, "envoy-1"), "--file-flush-interval-msec", "100")
 	e.Listeners(t)
 	const number = "4111111111111111"
 	for _, method := range []string{number, http.MethodPatch} {
-		b.ask(t, b.http2(), method, "https://"+host+"/compat/x", "")
+		b.send(t, b.http2(), method, "https://"+host+"/compat/x", "")
 	}
 	e.Wait(t, "does not log the last request", func() bool { return strings.Contains(e.Log(), `"method":"PATCH"`) })
 	if log := e.Log(); strings.Contains(log, number) || !strings.Contains(log, `"method":"OTHER"`) {

@@ -46,8 +46,8 @@ const (
 	look = 500 * time.Millisecond // includes the time for a handshake on a busy machine
 )
 
-// bed is an edge with stand-ins for its upstreams.
-type bed struct {
+// testbed is an edge with stand-ins for its upstreams.
+type testbed struct {
 	dir         string
 	https, http string
 	xds         string // address for Envoys
@@ -62,8 +62,8 @@ type bed struct {
 	routes       string   // further ones, a line each
 }
 
-// newBed returns a bed with one certificate in its folder, and no process.
-func newBed(t *testing.T) *bed {
+// newTestbed returns a testbed with one certificate in its folder, and no process.
+func newTestbed(t *testing.T) *testbed {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "e") //nolint:usetesting // the names of sockets must not be long
 	if err != nil {
@@ -71,7 +71,7 @@ func newBed(t *testing.T) *bed {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	at := programtest.Host(t)
-	b := &bed{
+	b := &testbed{
 		dir: dir, https: at + ":8443", http: at + ":8080", core: newStandIn(t, "core"), compat: newStandIn(t, "compat"),
 		filter: newFilter(t, filepath.Join(dir, "mle.sock")), authority: certtest.Root(t).Intermediate(t),
 	}
@@ -84,10 +84,10 @@ func newBed(t *testing.T) *bed {
 	return b
 }
 
-func (b *bed) path(name string) string { return filepath.Join(b.dir, name) }
+func (b *testbed) path(name string) string { return filepath.Join(b.dir, name) }
 
 // install writes a new certificate into the folder.
-func (b *bed) install(t *testing.T) *certtest.Issued {
+func (b *testbed) install(t *testing.T) *certtest.Issued {
 	t.Helper()
 	issued := b.authority.Issue(t, certtest.Hosts(host, "trust.example.com"))
 	issued.Write(t, b.path("certs"), "edge")
@@ -95,7 +95,7 @@ func (b *bed) install(t *testing.T) *certtest.Issued {
 }
 
 // configure writes the configuration, with further keys.
-func (b *bed) configure(t *testing.T, more string) {
+func (b *testbed) configure(t *testing.T, more string) {
 	t.Helper()
 	text := fmt.Sprintf(`hosts: [%s]
 trust: {url: https://trust.example.com}
@@ -123,7 +123,7 @@ const routes = `routes:
 `
 
 // run runs the control plane in this process until the test ends or stop is called.
-func (b *bed) run(t *testing.T) (stop func()) {
+func (b *testbed) run(t *testing.T) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	ready, ended := make(chan struct{}), make(chan error, 1)
@@ -149,7 +149,7 @@ func (b *bed) run(t *testing.T) (stop func()) {
 }
 
 // log returns a file that the test shows if it fails.
-func (b *bed) log(t *testing.T) io.Writer {
+func (b *testbed) log(t *testing.T) io.Writer {
 	t.Helper()
 	f, err := os.OpenFile(b.path("log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -165,7 +165,7 @@ func (b *bed) log(t *testing.T) io.Writer {
 }
 
 // process runs the control plane in a separate process, and returns a function that kills it.
-func (b *bed) process(t *testing.T) (kill func()) {
+func (b *testbed) process(t *testing.T) (kill func()) {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -177,18 +177,18 @@ func (b *bed) process(t *testing.T) (kill func()) {
 }
 
 // envoy starts an Envoy with the bootstrap that the program prints.
-func (b *bed) envoy(t *testing.T) *envoytest.Envoy {
+func (b *testbed) envoy(t *testing.T) *envoytest.Envoy {
 	t.Helper()
 	return b.envoyCalled(t, "envoy-1")
 }
 
-func (b *bed) envoyCalled(t *testing.T, id string) *envoytest.Envoy {
+func (b *testbed) envoyCalled(t *testing.T, id string) *envoytest.Envoy {
 	t.Helper()
 	return envoytest.Start(t, b.bootstrap(t, id))
 }
 
 // bootstrap writes the bootstrap that the program prints into a file.
-func (b *bed) bootstrap(t *testing.T, id string) (file string) {
+func (b *testbed) bootstrap(t *testing.T, id string) (file string) {
 	t.Helper()
 	var out bytes.Buffer
 	m := &Main{Stdout: &out, Stderr: io.Discard}
@@ -208,7 +208,7 @@ func (b *bed) bootstrap(t *testing.T, id string) (file string) {
 }
 
 // client returns an HTTP/1.1 or HTTP/2 client that connects to Envoy for every host name.
-func (b *bed) client(change func(*tls.Config)) *http.Client {
+func (b *testbed) client(change func(*tls.Config)) *http.Client {
 	policy := &tls.Config{RootCAs: b.authority.Pool(), ServerName: host, MinVersion: tls.VersionTLS12}
 	if change != nil {
 		change(policy)
@@ -226,7 +226,7 @@ func (b *bed) client(change func(*tls.Config)) *http.Client {
 }
 
 // handshake makes a TLS handshake and returns the connection.
-func (b *bed) handshake(t *testing.T, change func(*tls.Config)) (*tls.Conn, error) {
+func (b *testbed) handshake(t *testing.T, change func(*tls.Config)) (*tls.Conn, error) {
 	t.Helper()
 	policy := &tls.Config{RootCAs: b.authority.Pool(), ServerName: host, MinVersion: tls.VersionTLS10}
 	if change != nil {
@@ -242,7 +242,7 @@ func (b *bed) handshake(t *testing.T, change func(*tls.Config)) (*tls.Conn, erro
 }
 
 // connect returns a connection that a dialer opens, for a protocol.
-func (b *bed) connect(t *testing.T, by *net.Dialer, protocol string) *tls.Conn {
+func (b *testbed) connect(t *testing.T, by *net.Dialer, protocol string) *tls.Conn {
 	t.Helper()
 	policy := &tls.Config{
 		RootCAs: b.authority.Pool(), ServerName: host, MinVersion: tls.VersionTLS12, NextProtos: []string{protocol},
@@ -256,7 +256,7 @@ func (b *bed) connect(t *testing.T, by *net.Dialer, protocol string) *tls.Conn {
 }
 
 // shows waits until a new handshake has a certificate.
-func (b *bed) shows(t *testing.T, e *envoytest.Envoy, want *certtest.Issued) {
+func (b *testbed) shows(t *testing.T, e *envoytest.Envoy, want *certtest.Issued) {
 	t.Helper()
 	e.Wait(t, "does not show the certificate", func() bool {
 		conn, err := b.handshake(t, nil)
@@ -265,13 +265,13 @@ func (b *bed) shows(t *testing.T, e *envoytest.Envoy, want *certtest.Issued) {
 }
 
 // logged waits until the control plane has logged a message.
-func (b *bed) logged(t *testing.T, e *envoytest.Envoy, what string) {
+func (b *testbed) logged(t *testing.T, e *envoytest.Envoy, what string) {
 	t.Helper()
 	e.Wait(t, "was waited for in vain: "+what, func() bool { return b.countLogged(t, what) > 0 })
 }
 
 // countLogged counts the lines of the control plane's log with a message.
-func (b *bed) countLogged(t *testing.T, what string) int {
+func (b *testbed) countLogged(t *testing.T, what string) int {
 	t.Helper()
 	text, err := os.ReadFile(b.path("log"))
 	if err != nil {

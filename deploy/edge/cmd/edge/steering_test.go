@@ -95,7 +95,7 @@ func TestSteering(t *testing.T) {
 		} {
 			for _, method := range []string{"POST", "GET"} {
 				_, before := to.at.last()
-				got := b.ask(t, client, method, "https://"+host+to.path, `{"amount":777}`, to.fields...)
+				got := b.send(t, client, method, "https://"+host+to.path, `{"amount":777}`, to.fields...)
 				r, after := to.at.last()
 				if got.status != to.status || after-before != 1 {
 					t.Errorf("%s %s %s: got %d, and %d requests", name, method, to.path, got.status, after-before)

@@ -87,10 +87,10 @@ func listen(t *testing.T, serve func(net.Conn)) net.Listener {
 	return ln
 }
 
-// unsentBed returns a bed with an upstream for each fault. The path /NAME is routed to it.
-func unsentBed(t *testing.T) (b *bed, leaves net.Listener) {
+// unsentTestbed returns a testbed with an upstream for each fault. The path /NAME is routed to it.
+func unsentTestbed(t *testing.T) (b *testbed, leaves net.Listener) {
 	t.Helper()
-	b = newBed(t)
+	b = newTestbed(t)
 	at := map[string]string{}
 	for name, misbehave := range misbehaviours {
 		at[name] = listen(t, func(c net.Conn) { serveConn(c, misbehave) }).Addr().String()
@@ -133,7 +133,7 @@ func unsentBed(t *testing.T) (b *bed, leaves net.Listener) {
 // response_lost.
 func TestUnavailableIsUnsent(t *testing.T) {
 	t.Parallel()
-	b, leaves := unsentBed(t)
+	b, leaves := unsentTestbed(t)
 	for _, client := range []*http.Client{b.client(nil), b.http2()} {
 		for path, want := range map[string]string{
 			"/resets": lost, "/closes": lost, "/garbles": lost, "/stops": lost,
@@ -145,13 +145,13 @@ func TestUnavailableIsUnsent(t *testing.T) {
 			}
 		}
 		for range 3 { // the first and third on new connections, the second on the kept one
-			got := b.ask(t, client, http.MethodPost, "https://"+host+"/kept", "{}")
+			got := b.send(t, client, http.MethodPost, "https://"+host+"/kept", "{}")
 			if got.status == http.StatusOK {
 				b.wantFailure(t, client, http.MethodPost, "/kept", lost)
 			}
 		}
 	}
-	if got := b.ask(t, b.client(nil), http.MethodPost, "https://"+host+"/leaves", "{}"); got.status != http.StatusOK {
+	if got := b.send(t, b.client(nil), http.MethodPost, "https://"+host+"/leaves", "{}"); got.status != http.StatusOK {
 		t.Errorf("before it leaves: got %d %s", got.status, got.body)
 	}
 	_ = leaves.Close()
@@ -159,9 +159,9 @@ func TestUnavailableIsUnsent(t *testing.T) {
 }
 
 // wantFailure checks Envoy's own response to a request.
-func (b *bed) wantFailure(t *testing.T, by *http.Client, method, path, want string) {
+func (b *testbed) wantFailure(t *testing.T, by *http.Client, method, path, want string) {
 	t.Helper()
-	got := b.ask(t, by, method, "https://"+host+path, "{}")
+	got := b.send(t, by, method, "https://"+host+path, "{}")
 	var decoded struct {
 		Error struct {
 			Code      string

@@ -21,7 +21,7 @@ import (
 const (
 	loopback          = "127.0.0.1"
 	orderPatience     = 10 * time.Minute // for a whole order
-	askEvery          = time.Hour        // between two requests for renewal information, at least
+	adviceEvery       = time.Hour        // between two requests for renewal information, at least
 	challengePatience = 3 * time.Minute  // for the validation of a challenge
 )
 
@@ -110,14 +110,14 @@ func (s *Source) occupy(ctx context.Context) (release func(), err error) {
 	}, nil
 }
 
-// ask requests the authority's renewal information, unless it did so lately. An authority without
-// such information is no error.
-func (r *running) ask(ctx context.Context) {
+// fetchAdvice requests the authority's renewal information, unless it did so lately. An authority
+// without such information is no error.
+func (r *running) fetchAdvice(ctx context.Context) {
 	now, before := r.Clock.Now(), r.state.Advice
-	if now.Before(r.asked.Add(askEvery)) || before != nil && before.RetryAfter != nil && now.Before(*before.RetryAfter) {
+	if now.Before(r.advised.Add(adviceEvery)) || before != nil && before.RetryAfter != nil && now.Before(*before.RetryAfter) {
 		return
 	}
-	r.asked = now
+	r.advised = now
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	advice, err := r.issuer.GetRenewalInfo(ctx, certmagic.Certificate{Certificate: r.pair.Certificate})

@@ -45,8 +45,8 @@ type running struct {
 	by    string         // the directory of its authority
 	state state
 
-	next  time.Time // earliest next attempt
-	asked time.Time // last request for renewal information
+	next    time.Time // earliest next attempt
+	advised time.Time // last request for renewal information
 }
 
 // resume continues with the pair of an earlier run. A pair that has expired, or lacks a host, is
@@ -73,7 +73,7 @@ func (r *running) resume(ctx context.Context, pair *certfile.Pair) {
 func (r *running) step(ctx context.Context) {
 	now := r.Clock.Now()
 	if r.pair != nil && r.by == r.Directory {
-		r.ask(ctx)
+		r.fetchAdvice(ctx)
 		at := newIssued(r.pair.Leaf(), r.state).due(r.RenewAfter)
 		r.report(r.pair.Leaf().SerialNumber.String(), at)
 		if now.Before(at) {
@@ -109,7 +109,7 @@ func (r *running) attempt(ctx context.Context, now time.Time) (*certfile.Pair, e
 		return nil, err
 	}
 	r.counts.attempt("issued")
-	r.pair, r.by, r.next, r.asked = pair, r.Directory, time.Time{}, time.Time{}
+	r.pair, r.by, r.next, r.advised = pair, r.Directory, time.Time{}, time.Time{}
 	r.state = state{
 		Serial: pair.Leaf().SerialNumber.String(), Obtained: now, Tried: now,
 		Jitter: rand.Float64(), //nolint:gosec // it spreads load

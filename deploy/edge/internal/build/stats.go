@@ -44,7 +44,9 @@ func (b *builder) stats(n Node) (*listenerv3.Listener, *clusterv3.Cluster) {
 	}
 	l := &listenerv3.Listener{
 		Name: listenerStats, Address: b.tcp(n.Stats), IgnoreGlobalConnLimit: true,
-		FilterChains: []*listenerv3.FilterChain{{Filters: []*listenerv3.Filter{b.network("http", b.withoutControl(manager))}}},
+		FilterChains: []*listenerv3.FilterChain{{
+			Filters: []*listenerv3.Filter{b.network("http", b.withoutControl(manager))},
+		}},
 	}
 	c := b.cluster(clusterAdmin, n.admin(), 64, b.http1())
 	c.LoadAssignment.Endpoints[0].LbEndpoints[0].GetEndpoint().Address = b.tcp(n.admin())

@@ -28,7 +28,7 @@ type nodes struct {
 	changed chan struct{}      // guarded by mu: closed and replaced at each change of the state
 	turns   int                // guarded by mu: number of connections and disconnections
 	// Requests between their callback and their watch, which run in one goroutine; guarded by mu.
-	asking map[*discoveryv3.DeltaDiscoveryRequest]*kind
+	requested map[*discoveryv3.DeltaDiscoveryRequest]*kind
 }
 
 // stream is a node's connection. It is guarded by the mutex of nodes.
@@ -48,7 +48,7 @@ type Node struct {
 func newNodes(cfg Config) *nodes {
 	return &nodes{
 		cfg: cfg, streams: map[int64]*stream{}, changed: make(chan struct{}),
-		asking: map[*discoveryv3.DeltaDiscoveryRequest]*kind{},
+		requested: map[*discoveryv3.DeltaDiscoveryRequest]*kind{},
 	}
 }
 
@@ -158,7 +158,7 @@ func (n *nodes) OnStreamDeltaRequest(id int64, r *discoveryv3.DeltaDiscoveryRequ
 		return status.Error(codes.ResourceExhausted, "edge: too many resource names")
 	}
 	n.acknowledged(s, k, r)
-	n.asking[r] = k
+	n.requested[r] = k
 	n.notify()
 	return nil
 }

@@ -121,8 +121,8 @@ func (f forgetful) ReturnedResources() map[string]string {
 func (n *nodes) again(r *discoveryv3.DeltaDiscoveryRequest) (name string, ok bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	k := n.asking[r]
-	delete(n.asking, r)
+	k := n.requested[r]
+	delete(n.requested, r)
 	if k == nil {
 		return "", false
 	}

@@ -64,10 +64,10 @@ func halfway(t *testing.T, s *serve.Server, at string) *client {
 		if url == resourcev3.ListenerType {
 			break
 		}
-		c.ask(url, map[string][]string{resourcev3.SecretType: {"edge-cert"}, resourcev3.RouteType: {"edge_routes"}}[url]...)
+		c.subscribe(url, map[string][]string{resourcev3.SecretType: {"edge-cert"}, resourcev3.RouteType: {"edge_routes"}}[url]...)
 		c.ack(c.receive())
 	}
-	c.ask(resourcev3.ListenerType)
+	c.subscribe(resourcev3.ListenerType)
 	for _, want := range [][]string{{"edge_http", "edge_https"}, {"edge_http"}, {"edge_https"}} {
 		if got := c.takes("edge_http"); !slices.Equal(got, want) {
 			t.Fatalf("got %q, want %q", got, want)
@@ -224,7 +224,7 @@ func TestRefusalShowsNoSecret(t *testing.T) {
 	first, second := strings.Repeat("planted-1", 6), strings.Repeat("planted-2", 6)
 	set(t, s, snapshotWith(t, least+"listen: {https: '127.0.0.1:1', http: ''}\n", "chain", first))
 	c := connect(t, at, "n1", nil)
-	c.ask(resourcev3.ListenerType)
+	c.subscribe(resourcev3.ListenerType)
 	delivered := c.receive()
 	set(t, s, snapshotWith(t, least+"listen: {https: '127.0.0.1:2', http: ''}\n", "chain", second))
 	c.nack(delivered, strings.Repeat("x", 480)+first) // the log has the first 500 characters

@@ -35,16 +35,16 @@ func TestServes(t *testing.T) {
 	s, at := started(t, nil, nil)
 	set(t, s, made(t, "one"))
 	c := connect(t, at, "n1", nil)
-	c.ask(resourcev3.ClusterType)
+	c.subscribe(resourcev3.ClusterType)
 	r := c.receive()
 	if got := names(r); !slices.Equal(got, []string{"compat", "core", "edge", "mle", "mle-extproc"}) {
 		t.Errorf("got %q", got)
 	}
 	c.ack(r)
-	c.ask(resourcev3.ListenerType)
+	c.subscribe(resourcev3.ListenerType)
 	r = c.receive()
 	c.ack(r)
-	c.ask(resourcev3.SecretType, "edge-cert")
+	c.subscribe(resourcev3.SecretType, "edge-cert")
 	r = c.receive()
 	c.ack(r)
 	set(t, s, made(t, "two"))
@@ -205,17 +205,17 @@ func TestRefuses(t *testing.T) {
 	} {
 		c := connect(t, at, "", nil)
 		c.node = tt.node
-		c.ask(tt.url)
+		c.subscribe(tt.url)
 		if _, err := c.stream.Recv(); status.Code(err) != tt.want {
 			t.Errorf("%s: got %v, want %s", name, err, tt.want)
 		}
 	}
 	c := connect(t, at, "n1", nil)
-	c.ask(resourcev3.ClusterType)
+	c.subscribe(resourcev3.ClusterType)
 	c.ack(c.receive())
 	connect(t, at, "n2", nil).refused(codes.ResourceExhausted) // the limit here is one node
 	c.node = &corev3.Node{Id: "n2", Cluster: cluster}
-	c.ask(resourcev3.ListenerType)
+	c.subscribe(resourcev3.ListenerType)
 	c.refused(codes.PermissionDenied) // another node id on the same stream
 }
 
@@ -243,6 +243,6 @@ func TestBoundedNames(t *testing.T) {
 	for i := range many {
 		many[i] = strings.Repeat("x", i+1)
 	}
-	c.ask(resourcev3.SecretType, many...)
+	c.subscribe(resourcev3.SecretType, many...)
 	c.refused(codes.ResourceExhausted)
 }

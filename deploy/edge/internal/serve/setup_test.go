@@ -127,8 +127,8 @@ func connect(t *testing.T, at, id string, with *tls.Config) *client {
 	return &client{t: t, stream: stream, node: &corev3.Node{Id: id, Cluster: cluster}, close: cancel}
 }
 
-// ask subscribes to names of a type; without names to all.
-func (c *client) ask(url string, names ...string) {
+// subscribe subscribes to names of a type; without names to all.
+func (c *client) subscribe(url string, names ...string) {
 	c.t.Helper()
 	c.send(&discoveryv3.DeltaDiscoveryRequest{TypeUrl: url, ResourceNamesSubscribe: names})
 }
@@ -171,7 +171,7 @@ func (c *client) all() {
 			snapshot.Types[0]: {"edge-cert"},
 			snapshot.Types[2]: {"edge_routes", "edge_redirect"},
 		}[url]
-		c.ask(url, names...)
+		c.subscribe(url, names...)
 		c.ack(c.receive())
 	}
 }

@@ -109,10 +109,10 @@ func TestMutualTLS(t *testing.T) {
 	set(t, s, made(t, "one"))
 
 	c := connect(t, at, "n1", first.client(t, "n1", first))
-	c.ask(resourcev3.ClusterType)
+	c.subscribe(resourcev3.ClusterType)
 	c.ack(c.receive())
 	other := connect(t, at, "n1", first.client(t, "n2", first))
-	other.ask(resourcev3.ClusterType)
+	other.subscribe(resourcev3.ClusterType)
 	other.refused(codes.PermissionDenied)
 	for name, with := range map[string]*tls.Config{
 		"no certificate":     first.client(t, "", first),
@@ -130,7 +130,7 @@ func TestMutualTLS(t *testing.T) {
 	}
 	install(second)
 	c = connect(t, at, "n1", second.client(t, "n1", second))
-	c.ask(resourcev3.ClusterType)
+	c.subscribe(resourcev3.ClusterType)
 	c.ack(c.receive())
 }
 
@@ -141,7 +141,7 @@ func fails(t *testing.T, at string, with *tls.Config) bool {
 	if c == nil {
 		return true
 	}
-	c.ask(resourcev3.ClusterType)
+	c.subscribe(resourcev3.ClusterType)
 	_, err := c.stream.Recv()
 	return err != nil
 }
