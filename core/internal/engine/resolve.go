@@ -26,7 +26,7 @@ const (
 var (
 	// ErrStepRunning: an attempt at the step has no result yet, or its request may still work on
 	// it.
-	ErrStepRunning = errors.New("engine: an attempt at the step may be in progress: resolve the step in 30 seconds")
+	ErrStepRunning = errors.New("engine: an attempt at the step may be in progress: retry in 30 seconds")
 	// ErrDecision: the step cannot have this decision.
 	ErrDecision = errors.New(
 		"engine: outcome: want released for a pending reversal, and approved, declined or no_effect for other steps")

@@ -20,7 +20,7 @@ var (
 	// ErrUnknownKey: the text is sealed by a key that the keyset lacks, or that was dropped from it.
 	ErrUnknownKey = errors.New("vault: sealed by an unknown key")
 	// ErrNotHere: the text was not sealed for this tenant, object and field, or was changed since.
-	ErrNotHere = errors.New("vault: does not open here")
+	ErrNotHere = errors.New("vault: the text was sealed for another object or field, or was changed")
 	// ErrWiped: the number was removed. Its key may have been dropped since.
 	ErrWiped = errors.New("vault: the number was removed")
 )

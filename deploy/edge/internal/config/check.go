@@ -71,7 +71,7 @@ func (c *Config) checkHosts(f *faults) {
 	}
 	if path := strings.TrimSuffix(c.trust().Path, "/"); path != "" {
 		if p, err := ParsePattern(path); err != nil || p.Rest || slices.Contains(p.Segments, "{}") {
-			f.add("trust.url", "the path %q must be in its shortest form", path)
+			f.add("trust.url", "%q: want a path without {}, /**, // and the segments . and ..", path)
 		}
 	}
 	if port := c.trust().Port(); port != "" {

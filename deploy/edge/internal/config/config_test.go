@@ -116,7 +116,7 @@ func TestRefuses(t *testing.T) {
 		"Wildcard":      {"hosts: ['*.example']", "hosts[0]", "name each host"},
 		"NoHost":        {"hosts: []", "hosts", "at least one"},
 		"Trust":         {"trust: {url: 'http://t.example'}", "trust.url", "https://"},
-		"TrustPath":     {"trust: {url: 'https://t.example/a/../b'}", "trust.url", "shortest form"},
+		"TrustPath":     {"trust: {url: 'https://t.example/a/../b'}", "trust.url", "want a path without {}"},
 		"TrustPort":     {"trust: {url: 'https://t.example:99999'}", "trust.url", "65535"},
 		"TrustPortZero": {"trust: {url: 'https://t.example:0'}", "trust.url", "65535"},
 		"BothSources": {
@@ -152,10 +152,10 @@ func TestRefuses(t *testing.T) {
 		"LongSocket":       {"http: 'unix:" + strings.Repeat("a", 108) + "'", "http", "107"},
 		"Operator":         {"operator: 'ftp://a'", "operator", "http:// or https://"},
 		"HealthNotNormal": {"upstreams: {core: {address: 'a:1', health: /a/**}, compat: {address: 'a:1'}, mle: {address: " +
-			"'a:2'}}", "upstreams.core.health", "shortest form"},
+			"'a:2'}}", "upstreams.core.health", "want a path without {}"},
 		"SeveralUnasked": {
 			"upstreams: {core: {address: 'a:1, a:2'}, compat: {address: 'a:1'}, mle: {address: 'a:2'}}",
-			"upstreams.core.health", "needed with several",
+			"upstreams.core.health", "because there are several addresses",
 		},
 		"SeveralTwice": {"upstreams: {core: {address: 'a:1,a:1', health: /a}, compat: {address: 'a:1'}, mle: " +
 			"{address: 'a:2'}}", "upstreams.core.address", "twice"},

@@ -22,10 +22,11 @@ func (c *Config) checkUpstreams(f *faults) {
 		several := len(Addresses(u.Address)) > 1
 		switch {
 		case u.Health == "" && several:
-			f.add(key+".health", "needed with several addresses: by it a server reports that it is about to stop")
+			f.add(key+".health",
+				"want a path, because there are several addresses: a server reports there that it is about to stop")
 		case u.Health != "":
 			if p, err := ParsePattern(u.Health); err != nil || p.Rest || slices.Contains(p.Segments, "{}") {
-				f.add(key+".health", "%q must be a path in its shortest form, without {} and /**", u.Health)
+				f.add(key+".health", "%q: want a path without {}, /**, // and the segments . and ..", u.Health)
 			}
 		}
 		switch {
@@ -36,7 +37,7 @@ func (c *Config) checkUpstreams(f *faults) {
 		case u.CA != "" && u.ServerName == "" && first.IsUnix():
 			f.add(key+".server_name", "needed with a unix socket: the name that the certificate must have")
 		case u.CA != "" && u.ServerName == "" && several:
-			f.add(key+".server_name", "needed with several addresses: the name that their certificates must have")
+			f.add(key+".server_name", "want the name in the servers' certificates, because there are several addresses")
 		}
 		if u.CA == "" {
 			continue
