@@ -15,7 +15,8 @@ import (
 // errMemoryDisk reports a folder in memory: its numbers mean nothing for durable payments.
 var errMemoryDisk = errors.New("the folder for the databases is in memory: name one on a disk with -dir")
 
-// machine returns the facts about the machine. It ends the run if its numbers would not be reliable.
+// machine returns the facts about the machine. It ends the run if its numbers would not be
+// reliable.
 func (b *Bench) machine() []string {
 	fs := fileSystem(b.dir)
 	if fs == "tmpfs" || fs == "ramfs" {

@@ -27,8 +27,8 @@ type step struct {
 	attempt  int64 // of a confirmation, from 1; 0 for all else
 }
 
-// authorizes reports whether the step is the payment itself. If the acquirer does not have it, it is
-// closed and not sent again.
+// authorizes reports whether the step is the payment itself. If the acquirer does not have it, it
+// is closed and not sent again.
 func (st step) authorizes() bool { return st.verb == coretest.Authorize }
 
 func steps() []step {

@@ -320,7 +320,7 @@ func TestWrongUse(t *testing.T) {
 		"keys, no such":        {[]string{"keys", "burn"}, 2, "keys: want new"},
 		"keys revoke, no kid":  {[]string{"keys", "revoke"}, 2, "want a key id"},
 		"keys, no such alg":    {[]string{"keys", "new", "--alg", "dir"}, 2, "--alg"},
-		"seal to no JWK":       {[]string{"seal", "--key", unknown}, 1, "not a JWK"},
+		"seal to no JWK":       {[]string{"seal", "--key", unknown}, 1, "want a JWK with kid and alg"},
 		"keys current, no key": {[]string{"keys", "current"}, 2, "--api-key-env"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -158,8 +158,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// clone copies a message for cases that share it, because call.process writes the mode into the first
-// message of a stream.
+// clone copies a message for cases that share it, because call.process writes the mode into the
+// first message of a stream.
 func clone(r *extprocv3.ProcessingRequest) *extprocv3.ProcessingRequest {
 	return &extprocv3.ProcessingRequest{Request: r.GetRequest(), ObservabilityMode: r.GetObservabilityMode()}
 }

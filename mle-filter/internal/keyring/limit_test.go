@@ -53,7 +53,7 @@ func TestRotationsADay(t *testing.T) {
 			for range 2 * keyring.MaxRotations {
 				a.rotate(t, keyring.Rotate{Tenant: shop, Alg: ec, Keep: &none}) // operators have no limit
 			}
-			a.wantLimit(t, a.rotateAsMerchant(t, shop, ec, &none), keyring.ErrTooOften, until) // and do not change the merchant's
+			a.wantLimit(t, a.rotateAsMerchant(t, shop, ec, &none), keyring.ErrTooOften, until) // and keep the merchant's
 			a.clock.Advance(until - time.Millisecond)
 			a.wantLimit(t, a.rotateAsMerchant(t, shop, ec, &none), keyring.ErrTooOften, time.Millisecond)
 			a.clock.Advance(time.Millisecond)

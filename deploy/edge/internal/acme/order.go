@@ -114,7 +114,8 @@ func (s *Source) occupy(ctx context.Context) (release func(), err error) {
 // without such information is no error.
 func (r *running) fetchAdvice(ctx context.Context) {
 	now, before := r.Clock.Now(), r.state.Advice
-	if now.Before(r.advised.Add(adviceEvery)) || before != nil && before.RetryAfter != nil && now.Before(*before.RetryAfter) {
+	early := before != nil && before.RetryAfter != nil && now.Before(*before.RetryAfter)
+	if early || now.Before(r.advised.Add(adviceEvery)) {
 		return
 	}
 	r.advised = now

@@ -24,7 +24,7 @@ func ParseAddress(text string) (Address, error) {
 	if path, ok := strings.CutPrefix(text, "unix:"); ok {
 		switch {
 		case path == "" || path != filepath.Clean(path):
-			return Address{}, errors.New("want a path after unix:, without // and the segments . and ..")
+			return Address{}, errors.New("unix: want a path without //, and without the segments . and .. in it")
 		case len(path) > maxSocketPath:
 			return Address{}, errors.New("want a path of at most 107 bytes for a unix socket")
 		}

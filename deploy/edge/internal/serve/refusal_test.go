@@ -64,7 +64,8 @@ func halfway(t *testing.T, s *serve.Server, at string) *client {
 		if url == resourcev3.ListenerType {
 			break
 		}
-		c.subscribe(url, map[string][]string{resourcev3.SecretType: {"edge-cert"}, resourcev3.RouteType: {"edge_routes"}}[url]...)
+		names := map[string][]string{resourcev3.SecretType: {"edge-cert"}, resourcev3.RouteType: {"edge_routes"}}
+		c.subscribe(url, names[url]...)
 		c.ack(c.receive())
 	}
 	c.subscribe(resourcev3.ListenerType)
