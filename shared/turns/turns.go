@@ -37,9 +37,9 @@ type Bounds[C comparable] struct {
 // Work is one piece of work of a caller.
 type Work[C comparable] struct {
 	Caller C
-	// Ends reports whether the work ends a step, such as a payment whose outcome must be written, or is
-	// needed for that. It goes before the caller's other work, waits twice as long, and is not refused
-	// for its number.
+	// Ends reports whether the work ends a step, such as a payment whose outcome must be written, or
+	// is needed for that. It goes before the caller's other work, waits twice as long, and is not
+	// refused for its number.
 	Ends bool
 	// Slow reports whether the work is slow now. It must not block. Nil is for work that is not slow.
 	Slow func() bool
