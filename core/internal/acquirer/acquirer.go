@@ -23,27 +23,27 @@ var (
 // Acquirer moves money. Implementations are safe for concurrent use, honour ctx, and treat a
 // repeated reference as the same request: they return the first outcome again.
 type Acquirer interface {
-	// Authorize reserves, and with Capture also takes, the amount. A decline is an [Answer], not an
+	// Authorize reserves, and with Capture also takes, the amount. A decline is a [Response], not an
 	// error.
-	Authorize(ctx context.Context, r Authorize) (Answer, error)
+	Authorize(ctx context.Context, r Authorize) (Response, error)
 	// Capture takes part or all of an authorized amount. With Final it also releases the rest of the
 	// authorization, so that the payer can use that money immediately. A connector to an acquirer
 	// without such a flag must request the release of the rest once the capture is approved. It must
 	// repeat that request until it has a response. If its own response is lost, the engine calls
 	// Capture again with the same values.
-	Capture(ctx context.Context, r Follow) (Answer, error)
+	Capture(ctx context.Context, r Follow) (Response, error)
 	// Void releases an authorization or cancels a payment that has not settled. A void of an unknown
 	// request must be approved, because the engine reverses a request with a lost response in this
 	// way. If that request arrives later, the acquirer should decline it. If the acquirer approves it,
 	// Inquire finds that.
-	Void(ctx context.Context, r Follow) (Answer, error)
+	Void(ctx context.Context, r Follow) (Response, error)
 	// Refund gives captured money back.
-	Refund(ctx context.Context, r Follow) (Answer, error)
+	Refund(ctx context.Context, r Follow) (Response, error)
 	// Credit makes an unlinked refund to a source.
-	Credit(ctx context.Context, r Credit) (Answer, error)
+	Credit(ctx context.Context, r Credit) (Response, error)
 	// Inquire returns the outcome of the request with this reference, and whether it was released
 	// since, or ErrNotFound. A request that is not found may still be on its way.
-	Inquire(ctx context.Context, reference string) (Answer, error)
+	Inquire(ctx context.Context, reference string) (Response, error)
 }
 
 // Authorize is a request for money from a payer.
@@ -91,8 +91,8 @@ type Credit struct {
 	Source
 }
 
-// Answer is the acquirer's response to a request.
-type Answer struct {
+// Response is the acquirer's response to a request.
+type Response struct {
 	Approved bool
 	// the issuer's approval code, 6 upper-case letters and digits; also when the acquirer's own
 	// checks then declined

@@ -21,32 +21,32 @@ type traced struct {
 	tracer *telemetry.Tracer
 }
 
-func (a *traced) Authorize(ctx context.Context, r Authorize) (Answer, error) {
-	return a.span(ctx, "acquirer authorize", func(ctx context.Context) (Answer, error) { return a.next.Authorize(ctx, r) })
+func (a *traced) Authorize(ctx context.Context, r Authorize) (Response, error) {
+	return a.span(ctx, "acquirer authorize", func(ctx context.Context) (Response, error) { return a.next.Authorize(ctx, r) })
 }
 
-func (a *traced) Capture(ctx context.Context, r Follow) (Answer, error) {
-	return a.span(ctx, "acquirer capture", func(ctx context.Context) (Answer, error) { return a.next.Capture(ctx, r) })
+func (a *traced) Capture(ctx context.Context, r Follow) (Response, error) {
+	return a.span(ctx, "acquirer capture", func(ctx context.Context) (Response, error) { return a.next.Capture(ctx, r) })
 }
 
-func (a *traced) Void(ctx context.Context, r Follow) (Answer, error) {
-	return a.span(ctx, "acquirer void", func(ctx context.Context) (Answer, error) { return a.next.Void(ctx, r) })
+func (a *traced) Void(ctx context.Context, r Follow) (Response, error) {
+	return a.span(ctx, "acquirer void", func(ctx context.Context) (Response, error) { return a.next.Void(ctx, r) })
 }
 
-func (a *traced) Refund(ctx context.Context, r Follow) (Answer, error) {
-	return a.span(ctx, "acquirer refund", func(ctx context.Context) (Answer, error) { return a.next.Refund(ctx, r) })
+func (a *traced) Refund(ctx context.Context, r Follow) (Response, error) {
+	return a.span(ctx, "acquirer refund", func(ctx context.Context) (Response, error) { return a.next.Refund(ctx, r) })
 }
 
-func (a *traced) Credit(ctx context.Context, r Credit) (Answer, error) {
-	return a.span(ctx, "acquirer credit", func(ctx context.Context) (Answer, error) { return a.next.Credit(ctx, r) })
+func (a *traced) Credit(ctx context.Context, r Credit) (Response, error) {
+	return a.span(ctx, "acquirer credit", func(ctx context.Context) (Response, error) { return a.next.Credit(ctx, r) })
 }
 
-func (a *traced) Inquire(ctx context.Context, reference string) (Answer, error) {
+func (a *traced) Inquire(ctx context.Context, reference string) (Response, error) {
 	return a.span(ctx, "acquirer inquire",
-		func(ctx context.Context) (Answer, error) { return a.next.Inquire(ctx, reference) })
+		func(ctx context.Context) (Response, error) { return a.next.Inquire(ctx, reference) })
 }
 
-func (a *traced) span(ctx context.Context, name string, call func(context.Context) (Answer, error)) (Answer, error) {
+func (a *traced) span(ctx context.Context, name string, call func(context.Context) (Response, error)) (Response, error) {
 	ctx, span := a.tracer.Client(ctx, name)
 	defer span.End()
 	response, err := call(ctx)
@@ -60,7 +60,7 @@ func (a *traced) span(ctx context.Context, name string, call func(context.Contex
 
 // Outcome returns the outcome of a call in a word: approved, declined, not_found, unavailable or
 // unknown.
-func Outcome(a Answer, err error) string {
+func Outcome(a Response, err error) string {
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return "not_found"

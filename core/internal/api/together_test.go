@@ -118,15 +118,15 @@ func mustLedger(t *testing.T, s *coretest.Service) map[string][]string {
 		"transactions": "amount", "captures": "amount", "idempotency_keys": "key", "tokens": "id",
 		"events": "data", "transaction_terms": "1", "webhook_deliveries": "1",
 	} {
-		for _, row := range s.Texts(t, "SELECT (to_jsonb(t) - 'core_id' - 'position' - 'term_position' - 'answer')::text FROM "+table+" t ORDER BY "+order) {
+		for _, row := range s.Texts(t, "SELECT (to_jsonb(t) - 'core_id' - 'position' - 'term_position' - 'body')::text FROM "+table+" t ORDER BY "+order) {
 			out[table] = append(out[table], drawn(row))
 		}
 		slices.Sort(out[table])
 	}
-	for _, row := range s.Texts(t, `SELECT t.amount || ' ' || COALESCE(convert_from(k.answer, 'UTF8'), '') || (SELECT COUNT(*) FROM captures c WHERE c.transaction_id = t.id
+	for _, row := range s.Texts(t, `SELECT t.amount || ' ' || COALESCE(convert_from(k.body, 'UTF8'), '') || (SELECT COUNT(*) FROM captures c WHERE c.transaction_id = t.id
 			AND c.amount = t.amount_captured) || e.type || (SELECT COUNT(*) FROM webhook_deliveries d WHERE d.event_id = e.id)
 			|| (SELECT COUNT(*) FROM tokens o WHERE o.used_by = t.id AND NOT EXISTS (SELECT 1 FROM security_codes WHERE token_id = o.id)) || (SELECT COUNT(*) FROM transaction_terms r WHERE r.transaction_id = t.id)
-		FROM transactions t JOIN events e ON e.object_id = t.id LEFT JOIN idempotency_keys k ON strpos(convert_from(k.answer, 'UTF8'), '"amount":' || t.amount || ',') > 0`) {
+		FROM transactions t JOIN events e ON e.object_id = t.id LEFT JOIN idempotency_keys k ON strpos(convert_from(k.body, 'UTF8'), '"amount":' || t.amount || ',') > 0`) {
 		out["what belongs together"] = append(out["what belongs together"], drawn(row))
 	}
 	slices.Sort(out["what belongs together"])

@@ -46,10 +46,10 @@ type Acquirer struct {
 	After func(ctx context.Context, c Call) error
 	// Report changes the response on its way, so that it contradicts the effect; nil reports the
 	// truth. Inquire always reports the truth.
-	Report func(c Call, a acquirer.Answer) acquirer.Answer
+	Report func(c Call, a acquirer.Response) acquirer.Response
 
 	mu        sync.Mutex
-	responses map[string]acquirer.Answer // by reference
+	responses map[string]acquirer.Response // by reference
 	calls     []Call
 	moved     map[Verb]int64 // approved minor units by verb
 
@@ -61,36 +61,36 @@ type Acquirer struct {
 var _ acquirer.Acquirer = (*Acquirer)(nil)
 
 // Authorize implements acquirer.Acquirer.
-func (a *Acquirer) Authorize(ctx context.Context, r acquirer.Authorize) (acquirer.Answer, error) {
+func (a *Acquirer) Authorize(ctx context.Context, r acquirer.Authorize) (acquirer.Response, error) {
 	return a.respond(ctx, Call{Verb: Authorize, Reference: r.Reference, Amount: r.Amount})
 }
 
 // Capture implements acquirer.Acquirer.
-func (a *Acquirer) Capture(ctx context.Context, r acquirer.Follow) (acquirer.Answer, error) {
+func (a *Acquirer) Capture(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
 	return a.respond(ctx, Call{Capture, r.Reference, r.Authorization, r.Amount, r.Final})
 }
 
 // Void implements acquirer.Acquirer.
-func (a *Acquirer) Void(ctx context.Context, r acquirer.Follow) (acquirer.Answer, error) {
+func (a *Acquirer) Void(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
 	return a.respond(ctx, Call{Void, r.Reference, r.Authorization, r.Amount, false})
 }
 
 // Refund implements acquirer.Acquirer.
-func (a *Acquirer) Refund(ctx context.Context, r acquirer.Follow) (acquirer.Answer, error) {
+func (a *Acquirer) Refund(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
 	return a.respond(ctx, Call{Refund, r.Reference, r.Authorization, r.Amount, false})
 }
 
 // Credit implements acquirer.Acquirer.
-func (a *Acquirer) Credit(ctx context.Context, r acquirer.Credit) (acquirer.Answer, error) {
+func (a *Acquirer) Credit(ctx context.Context, r acquirer.Credit) (acquirer.Response, error) {
 	return a.respond(ctx, Call{Verb: Credit, Reference: r.Reference, Amount: r.Amount})
 }
 
 // Inquire implements acquirer.Acquirer.
-func (a *Acquirer) Inquire(ctx context.Context, reference string) (acquirer.Answer, error) {
+func (a *Acquirer) Inquire(ctx context.Context, reference string) (acquirer.Response, error) {
 	c := Call{Verb: Inquire, Reference: reference}
 	if a.Before != nil {
 		if err := a.Before(ctx, c); err != nil {
-			return acquirer.Answer{}, err
+			return acquirer.Response{}, err
 		}
 	}
 	a.mu.Lock()
@@ -98,22 +98,22 @@ func (a *Acquirer) Inquire(ctx context.Context, reference string) (acquirer.Answ
 	a.calls = append(a.calls, c)
 	response, ok := a.responses[reference]
 	if !ok {
-		return acquirer.Answer{}, acquirer.ErrNotFound
+		return acquirer.Response{}, acquirer.ErrNotFound
 	}
 	response.Released = a.released[reference]
 	return response, nil
 }
 
-func (a *Acquirer) respond(ctx context.Context, c Call) (acquirer.Answer, error) {
+func (a *Acquirer) respond(ctx context.Context, c Call) (acquirer.Response, error) {
 	if a.Before != nil {
 		if err := a.Before(ctx, c); err != nil {
-			return acquirer.Answer{}, err
+			return acquirer.Response{}, err
 		}
 	}
 	response := a.effect(c)
 	if a.After != nil {
 		if err := a.After(ctx, c); err != nil {
-			return acquirer.Answer{}, afterEffect(err)
+			return acquirer.Response{}, afterEffect(err)
 		}
 	}
 	if a.Report != nil {
@@ -132,14 +132,14 @@ func afterEffect(err error) error {
 }
 
 // effect happens once per reference.
-func (a *Acquirer) effect(c Call) acquirer.Answer {
+func (a *Acquirer) effect(c Call) acquirer.Response {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.calls = append(a.calls, c)
 	if response, ok := a.responses[c.Reference]; ok {
 		return response
 	}
-	response := acquirer.Answer{
+	response := acquirer.Response{
 		Approved: true, Code: "A1B2C3", ResponseCode: "00", Amount: c.Amount, ExpiresAt: Birth.Add(7 * 24 * time.Hour),
 		Checks: acquirer.Checks{CVC: "not_provided", AddressLine: "not_provided", PostalCode: "not_provided"},
 	}
@@ -152,7 +152,7 @@ func (a *Acquirer) effect(c Call) acquirer.Answer {
 		response.Amount = a.Grant(c)
 	}
 	if a.responses == nil {
-		a.responses, a.moved = map[string]acquirer.Answer{}, map[Verb]int64{}
+		a.responses, a.moved = map[string]acquirer.Response{}, map[Verb]int64{}
 	}
 	a.responses[c.Reference] = response
 	a.moved[c.Verb] += response.Amount

@@ -60,7 +60,7 @@ func TestSealedResponsesAreBound(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s.MustExec(t, `UPDATE idempotency_keys SET answer = (SELECT answer FROM idempotency_keys WHERE key = 'yours') WHERE key = 'mine'`)
+	s.MustExec(t, `UPDATE idempotency_keys SET body = (SELECT body FROM idempotency_keys WHERE key = 'yours') WHERE key = 'mine'`)
 	if a, err := send("mine"); err == nil {
 		t.Errorf("got %d %s", a.Status, a.Body)
 	}

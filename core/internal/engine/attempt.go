@@ -31,7 +31,7 @@ func attempt(ctx context.Context) (context.Context, context.CancelFunc) {
 
 // take makes the first attempt at a step and concludes it.
 func (e *Engine) take(
-	ctx context.Context, requestID string, s step, send func(context.Context) (acquirer.Answer, error),
+	ctx context.Context, requestID string, s step, send func(context.Context) (acquirer.Response, error),
 ) (Result, error) {
 	from := origin{request: requestID}
 	ctx, cancel := attempt(ctx)
@@ -48,7 +48,7 @@ func (e *Engine) take(
 
 // takeAgain is take for a step that recovery can repeat: both attempts send the same request.
 func (e *Engine) takeAgain(ctx context.Context, requestID string, s step, acq acquirer.Acquirer) (Result, error) {
-	return e.take(ctx, requestID, s, func(ctx context.Context) (acquirer.Answer, error) { return s.again(ctx, acq) })
+	return e.take(ctx, requestID, s, func(ctx context.Context) (acquirer.Response, error) { return s.again(ctx, acq) })
 }
 
 // resume makes recovery's attempt at an unfinished step: it marks the step, sends it again and
@@ -91,7 +91,7 @@ func finished(a Result, err error) error {
 
 // conclude commits the acquirer's result of a step. Without a result the step stays open, and
 // recovery continues it.
-func (e *Engine) conclude(ctx context.Context, from origin, s step, a acquirer.Answer, err error) (Result, error) {
+func (e *Engine) conclude(ctx context.Context, from origin, s step, a acquirer.Response, err error) (Result, error) {
 	if err == nil {
 		err = e.check(s.about(), a)
 	}
@@ -112,7 +112,7 @@ func (e *Engine) conclude(ctx context.Context, from origin, s step, a acquirer.A
 
 // check refuses an approval of an amount that was not requested. Such an outcome must not be
 // recorded.
-func (e *Engine) check(o about, a acquirer.Answer) error {
+func (e *Engine) check(o about, a acquirer.Response) error {
 	fits := a.Amount == o.amount
 	if o.Kind == payment.AuthorizeStep { // possibly a part
 		fits = min(1, o.amount) <= a.Amount && a.Amount <= o.amount

@@ -51,7 +51,7 @@ func (e *Engine) Authorize(ctx context.Context, r Request, p Payment) (Result, e
 		return value(replay), err
 	}
 	a := &authorization{Engine: e, t: t, secrets: p.Drawn.secrets}
-	return e.take(ctx, r.ID, a, func(ctx context.Context) (acquirer.Answer, error) {
+	return e.take(ctx, r.ID, a, func(ctx context.Context) (acquirer.Response, error) {
 		return acq.Authorize(ctx, acquirer.Authorize{
 			Reference: authorizationReference(t), Amount: t.Amount, Currency: t.Currency,
 			Capture: t.AutoCapture, Partial: t.Partial,
@@ -121,7 +121,7 @@ func authorizationStep(t *payment.Transaction) payment.StepID {
 	return payment.StepID{Kind: payment.AuthorizeStep, Transaction: t.ID, Attempt: t.Attempt}
 }
 
-func (s *authorization) again(ctx context.Context, acq acquirer.Acquirer) (acquirer.Answer, error) {
+func (s *authorization) again(ctx context.Context, acq acquirer.Acquirer) (acquirer.Response, error) {
 	a, err := acq.Inquire(ctx, authorizationReference(s.t))
 	if err == nil && a.Released && !unwantedPart(s.t, a) {
 		err = acquirer.ErrNotFound
@@ -132,7 +132,7 @@ func (s *authorization) again(ctx context.Context, acq acquirer.Acquirer) (acqui
 // commit writes the outcome of an open payment. An approval of less than the payment accepts is
 // released first, and is a decline then. If the acquirer refuses the release, the pending reversal
 // of the part is in the commit of the decline.
-func (s *authorization) commit(ctx context.Context, from origin, a acquirer.Answer) (Result, error) {
+func (s *authorization) commit(ctx context.Context, from origin, a acquirer.Response) (Result, error) {
 	if unwantedPart(s.t, a) {
 		var err error
 		if s.refused, err = s.releasePart(ctx, s.t, a); err != nil {
@@ -240,7 +240,7 @@ func (s *authorization) leave(ctx context.Context) (*payment.Transaction, error)
 // correct never records an authorization: a late approval of a closed payment is released. A
 // payment is closed if it has ended without money, or waits to be confirmed again. A part that was
 // already released needs no correction.
-func (s *authorization) correct(tx *store.Tx, a acquirer.Answer, _ *payment.Reversal) (Result, correction, error) {
+func (s *authorization) correct(tx *store.Tx, a acquirer.Response, _ *payment.Reversal) (Result, correction, error) {
 	if unwantedPart(s.t, a) && s.refused == 0 {
 		return Result{}, notClosed, nil
 	}
@@ -303,7 +303,7 @@ func (e *Engine) decided(requestID string, t *payment.Transaction) Result {
 }
 
 // resolve applies the acquirer's outcome to an open payment.
-func resolve(t *payment.Transaction, a acquirer.Answer, now time.Time) error {
+func resolve(t *payment.Transaction, a acquirer.Response, now time.Time) error {
 	step := payment.Decline
 	switch {
 	case a.Approved && t.AutoCapture:

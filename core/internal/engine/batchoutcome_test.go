@@ -63,7 +63,7 @@ func wantOutcome(t *testing.T, s *coretest.Service, what string, r *store.Outcom
 			WHERE id = ?1 AND status = 'captured' AND version = 1 AND amount_captured = 100 AND claim = 0`, id),
 		s.Number(t, "SELECT COUNT(*) FROM captures WHERE transaction_id = ?1 AND state = 'succeeded' AND amount = 100", id),
 		s.Number(t, "SELECT COUNT(*) FROM events WHERE object_id = ?1", id),
-		s.Number(t, "SELECT COUNT(*) FROM idempotency_keys WHERE id = ? AND status = 201 AND answer = ?", r.Claim, r.Body),
+		s.Number(t, "SELECT COUNT(*) FROM idempotency_keys WHERE id = ? AND status = 201 AND body = ?", r.Claim, r.Body),
 		s.Number(t, "SELECT COUNT(*) FROM webhook_deliveries WHERE event_id = ?", r.Event.ID),
 	}
 	all := [5]int64{}

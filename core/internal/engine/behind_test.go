@@ -74,7 +74,7 @@ type turning struct {
 }
 
 // Authorize implements acquirer.Acquirer.
-func (a turning) Authorize(ctx context.Context, r acquirer.Authorize) (acquirer.Answer, error) {
+func (a turning) Authorize(ctx context.Context, r acquirer.Authorize) (acquirer.Response, error) {
 	a.turn()
 	return a.Acquirer.Authorize(ctx, r)
 }

@@ -58,10 +58,10 @@ func captureStep(c *payment.Capture) payment.StepID {
 	return payment.StepID{Kind: payment.CaptureStep, Transaction: c.Transaction, ID: c.ID}
 }
 
-func (s *capture) again(ctx context.Context, acq acquirer.Acquirer) (acquirer.Answer, error) {
+func (s *capture) again(ctx context.Context, acq acquirer.Acquirer) (acquirer.Response, error) {
 	authorization, err := s.authorizationOf(ctx, s.c.Tenant, s.c.Transaction)
 	if err != nil {
-		return acquirer.Answer{}, err
+		return acquirer.Response{}, err
 	}
 	return acq.Capture(ctx, acquirer.Follow{
 		Reference: captureReference(s.c), Authorization: authorization, Amount: s.c.Amount, Currency: s.c.Currency,
@@ -69,7 +69,7 @@ func (s *capture) again(ctx context.Context, acq acquirer.Acquirer) (acquirer.An
 	})
 }
 
-func (s *capture) commit(ctx context.Context, from origin, a acquirer.Answer) (Result, error) {
+func (s *capture) commit(ctx context.Context, from origin, a acquirer.Response) (Result, error) {
 	return s.commitFollow(ctx, from, s, a, s.write)
 }
 
@@ -110,7 +110,7 @@ func (s *capture) leave(ctx context.Context) (*payment.Transaction, error) {
 	return s.transactionOf(ctx, s.about())
 }
 
-func (s *capture) correct(tx *store.Tx, a acquirer.Answer, look *payment.Reversal) (Result, correction, error) {
+func (s *capture) correct(tx *store.Tx, a acquirer.Response, look *payment.Reversal) (Result, correction, error) {
 	c, err := tx.Capture(s.c.Tenant, s.c.ID)
 	if err != nil {
 		return Result{}, "", err

@@ -71,7 +71,7 @@ func (e *Engine) Confirm(ctx context.Context, r Request, waiting *payment.Transa
 		return value(done), err
 	}
 	a := &authorization{Engine: e, t: &t, secrets: p.Drawn.secrets}
-	return e.take(ctx, r.ID, a, func(ctx context.Context) (acquirer.Answer, error) {
+	return e.take(ctx, r.ID, a, func(ctx context.Context) (acquirer.Response, error) {
 		return acq.Authorize(ctx, acquirer.Authorize{
 			Reference: authorizationReference(&t), Amount: t.Amount, Currency: t.Currency, Capture: t.AutoCapture, Partial: t.Partial,
 			Source: p.Source, Billing: p.Billing, ThreeDSecure: p.ThreeDSecure, Initiator: p.Initiator,

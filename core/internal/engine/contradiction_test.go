@@ -48,9 +48,9 @@ func observed(s *coretest.Service) *contradictions {
 // reportsDecline makes the acquirer report its next approval of a verb as a decline.
 func reportsDecline(s *coretest.Service, v coretest.Verb) {
 	var once sync.Once
-	s.Acquirer.Report = func(c coretest.Call, a acquirer.Answer) acquirer.Answer {
+	s.Acquirer.Report = func(c coretest.Call, a acquirer.Response) acquirer.Response {
 		if c.Verb == v {
-			once.Do(func() { a = acquirer.Answer{ResponseCode: "05", DeclineCode: "generic_decline"} })
+			once.Do(func() { a = acquirer.Response{ResponseCode: "05", DeclineCode: "generic_decline"} })
 		}
 		return a
 	}
@@ -229,7 +229,7 @@ func TestApprovalOfAnotherAmount(t *testing.T) {
 				s := coretest.Open(t)
 				alerts := observed(s)
 				txn := st.MustPrepare(t, s)
-				s.Acquirer.Report = func(_ coretest.Call, a acquirer.Answer) acquirer.Answer { a.Amount += more; return a }
+				s.Acquirer.Report = func(_ coretest.Call, a acquirer.Response) acquirer.Response { a.Amount += more; return a }
 				if a, err := st.take(t.Context(), s, s.Request("k"), txn); err != nil || a.Status != 504 {
 					t.Errorf("got %d %s, %v, want 504", a.Status, a.Body, err)
 				}

@@ -45,7 +45,7 @@ func (e *Engine) Credit(ctx context.Context, r Request, c Credit) (Result, error
 		return value(done), err
 	}
 	sent := acquirer.Credit{Reference: refundReference(f), Amount: f.Amount, Currency: f.Currency, Source: c.Source}
-	return e.take(ctx, r.ID, s, func(ctx context.Context) (acquirer.Answer, error) { return acq.Credit(ctx, sent) })
+	return e.take(ctx, r.ID, s, func(ctx context.Context) (acquirer.Response, error) { return acq.Credit(ctx, sent) })
 }
 
 // beginCredit writes the intent of a refund of no transaction, where that is allowed, and announces
@@ -81,7 +81,7 @@ func (s *unlinkedRefund) about() about {
 	return o
 }
 
-func (s *unlinkedRefund) again(ctx context.Context, acq acquirer.Acquirer) (acquirer.Answer, error) {
+func (s *unlinkedRefund) again(ctx context.Context, acq acquirer.Acquirer) (acquirer.Response, error) {
 	a, err := acq.Inquire(ctx, refundReference(s.f))
 	if err == nil && a.Released {
 		err = acquirer.ErrNotFound

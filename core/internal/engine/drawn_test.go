@@ -80,7 +80,7 @@ type seen struct {
 	partial []bool
 }
 
-func (s *seen) Authorize(ctx context.Context, r acquirer.Authorize) (acquirer.Answer, error) {
+func (s *seen) Authorize(ctx context.Context, r acquirer.Authorize) (acquirer.Response, error) {
 	s.cards, s.partial = append(s.cards, r.Card), append(s.partial, r.Partial)
 	return s.Acquirer.Authorize(ctx, r)
 }

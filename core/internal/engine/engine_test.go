@@ -156,13 +156,13 @@ type overrule struct {
 	amount int64
 }
 
-func (o overrule) Authorize(ctx context.Context, r acquirer.Authorize) (acquirer.Answer, error) {
+func (o overrule) Authorize(ctx context.Context, r acquirer.Authorize) (acquirer.Response, error) {
 	a, err := o.Acquirer.Authorize(ctx, r)
 	a.Amount = o.amount
 	return a, err
 }
 
-func (o overrule) Inquire(ctx context.Context, reference string) (acquirer.Answer, error) {
+func (o overrule) Inquire(ctx context.Context, reference string) (acquirer.Response, error) {
 	a, err := o.Acquirer.Inquire(ctx, reference)
 	a.Amount = o.amount
 	return a, err

@@ -39,7 +39,7 @@ func TestErasedDataLeavesTheFiles(t *testing.T) {
 			_, err := s.DB.PurgeEvents(ctx, s.Clock.Now(), keptAge/2)
 			return err
 		}},
-		{"stored responses", "idempotency_keys", "answer", func(ctx context.Context, s *coretest.Service) error {
+		{"stored responses", "idempotency_keys", "body", func(ctx context.Context, s *coretest.Service) error {
 			_, err := s.DB.PurgeIdempotencyKeys(ctx, s.Clock.Now())
 			return err
 		}},
@@ -60,7 +60,7 @@ func TestErasedDataLeavesTheFiles(t *testing.T) {
 				}
 			}
 			var long any = longDetails()
-			if c.column == "answer" {
+			if c.column == "body" {
 				long = []byte(longDetails())
 			}
 			s.Database.MustExec(t, "UPDATE "+c.table+" SET "+c.column+" = ?", long)

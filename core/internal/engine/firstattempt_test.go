@@ -24,19 +24,19 @@ type lagging struct {
 }
 
 // Inquire implements acquirer.Acquirer.
-func (l *lagging) Inquire(ctx context.Context, reference string) (acquirer.Answer, error) {
+func (l *lagging) Inquire(ctx context.Context, reference string) (acquirer.Response, error) {
 	a, err := l.Acquirer.Inquire(ctx, reference)
 	if err == nil && l.hides.Load() {
 		if l.inquiry != nil {
 			l.inquiry()
 		}
-		return acquirer.Answer{}, acquirer.ErrNotFound
+		return acquirer.Response{}, acquirer.ErrNotFound
 	}
 	return a, err
 }
 
 // Void implements acquirer.Acquirer.
-func (l *lagging) Void(ctx context.Context, r acquirer.Follow) (acquirer.Answer, error) {
+func (l *lagging) Void(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
 	if strings.HasPrefix(r.Reference, "reverse_") {
 		l.hides.Store(false)
 	}

@@ -40,7 +40,7 @@ type followWriter func(tx *store.Tx, refused *payment.Refusal) (Result, error)
 // of one attempt. If another attempt may still be in progress, the same commit writes a pending
 // look for its effect.
 func (e *Engine) commitFollow(
-	ctx context.Context, from origin, s step, a acquirer.Answer, write followWriter,
+	ctx context.Context, from origin, s step, a acquirer.Response, write followWriter,
 ) (Result, error) {
 	o := s.about()
 	var refused *payment.Refusal
@@ -84,7 +84,7 @@ var errMayBeDropped = errors.New("engine: the acquirer may have dropped the step
 
 // mayBeDropped reports whether the acquirer was requested to drop an open step that a response
 // approved. Then the step's look decides. Only an unlinked refund can be dropped while it is open.
-func mayBeDropped(tx *store.Tx, from origin, o about, a acquirer.Answer) (bool, error) {
+func mayBeDropped(tx *store.Tx, from origin, o about, a acquirer.Response) (bool, error) {
 	if !a.Approved || from.look != nil || o.Transaction != 0 {
 		return false, nil
 	}
@@ -152,7 +152,7 @@ func (e *Engine) transactionOf(ctx context.Context, o about) (*payment.Transacti
 // correctFollow is step.correct of a capture, void or refund in a state. record writes the step and
 // its events; store.ErrConflict if the amount is no longer available.
 func correctFollow(
-	tx *store.Tx, o about, state payment.StepState, a acquirer.Answer, look *payment.Reversal,
+	tx *store.Tx, o about, state payment.StepState, a acquirer.Response, look *payment.Reversal,
 	record func() (Result, error),
 ) (Result, correction, error) {
 	if state != payment.StepFailed {

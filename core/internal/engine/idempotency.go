@@ -142,7 +142,7 @@ func replayOf(c store.Claim) (*Result, error) {
 	case c.Status == 0:
 		return nil, ErrKeyInUse
 	default:
-		return &Result{Response: Response{Status: c.Status, Body: c.Answer}, Replayed: true}, nil
+		return &Result{Response: Response{Status: c.Status, Body: c.Body}, Replayed: true}, nil
 	}
 }
 
@@ -188,7 +188,7 @@ func (e *Engine) StoredResponse(ctx context.Context, r Request) (Result, error) 
 	if err != nil {
 		return Result{}, err
 	}
-	out := Result{Response: Response{Status: c.Status, Body: c.Answer}, Replayed: true}
+	out := Result{Response: Response{Status: c.Status, Body: c.Body}, Replayed: true}
 	out.Body, err = e.unseal(ctx, r, out.Body)
 	return out, err
 }
@@ -237,6 +237,6 @@ func (e *Engine) IdempotencyKey(ctx context.Context, t payment.Tenant, key strin
 	if k.Status != 0 && !k.ExpiresAt.After(e.Store.KeysEnded()) {
 		return nil, ErrNotFound
 	}
-	k.Answer, err = e.unseal(ctx, Request{Tenant: t, Key: key}, k.Answer)
+	k.Body, err = e.unseal(ctx, Request{Tenant: t, Key: key}, k.Body)
 	return k, err
 }

@@ -14,7 +14,7 @@ import (
 // reverse every authorization, because the merchant may have been paid otherwise. A step that is
 // not closed is left alone. look is the pending reversal that found the approval, nil for a
 // response. done is false if look must go on to release.
-func (e *Engine) late(ctx context.Context, s step, a acquirer.Answer, look *payment.Reversal) (done bool, err error) {
+func (e *Engine) late(ctx context.Context, s step, a acquirer.Response, look *payment.Reversal) (done bool, err error) {
 	var found Contradiction
 	err = e.Store.Finish(ctx, s.about().tenant, func(tx *store.Tx) (err error) {
 		found, err = writeCorrection(tx, s, a, look)
@@ -31,7 +31,7 @@ func (e *Engine) late(ctx context.Context, s step, a acquirer.Answer, look *paym
 // If a response approved a step that cannot be recorded, writeCorrection writes a pending reversal.
 // It returns "" if the approval does not contradict the record. That is so if the step was not
 // closed, if a look decides, or if this approval closed the step.
-func writeCorrection(tx *store.Tx, s step, a acquirer.Answer, look *payment.Reversal) (Contradiction, error) {
+func writeCorrection(tx *store.Tx, s step, a acquirer.Response, look *payment.Reversal) (Contradiction, error) {
 	o := s.about()
 	out, result, err := s.correct(tx, a, look)
 	switch {
@@ -61,7 +61,7 @@ func writeCorrection(tx *store.Tx, s step, a acquirer.Answer, look *payment.Reve
 
 // contradicted counts and logs an approval of a step that had failed, or that the acquirer had to
 // drop.
-func (e *Engine) contradicted(ctx context.Context, o about, a acquirer.Answer, what Contradiction) {
+func (e *Engine) contradicted(ctx context.Context, o about, a acquirer.Response, what Contradiction) {
 	e.Observer.AcquirerContradicted(o.kind, what)
 	e.Log.ErrorContext(ctx, "the acquirer approved a step after its end: see action", slog.String("reference", o.reference), slog.Int64("amount", a.Amount),
 		slog.String("action", string(what)))
@@ -71,7 +71,7 @@ func (e *Engine) contradicted(ctx context.Context, o about, a acquirer.Answer, w
 // response approved. The acquirer may have processed a release request after it sent the response,
 // so an inquiry must find the present state. The reversal is due immediately. A closed step whose
 // reversal has ended gets a new one. mustLook changes nothing if no release was requested.
-func mustLook(tx *store.Tx, o about, a acquirer.Answer, closed bool) (bool, error) {
+func mustLook(tx *store.Tx, o about, a acquirer.Response, closed bool) (bool, error) {
 	exists, requested, err := tx.ReleaseRequested(o.StepID)
 	if err != nil || exists && !requested || !exists && !closed {
 		return false, err

@@ -11,7 +11,7 @@ import (
 )
 
 // unwantedPart reports whether the acquirer approved less than the payment accepts.
-func unwantedPart(t *payment.Transaction, a acquirer.Answer) bool {
+func unwantedPart(t *payment.Transaction, a acquirer.Response) bool {
 	return a.Approved && 0 < a.Amount && a.Amount < t.Amount && !t.Partial
 }
 
@@ -21,7 +21,7 @@ func unwantedPart(t *payment.Transaction, a acquirer.Answer) bool {
 // response to that reference is final. If it is a refusal, releasePart returns the minor units that
 // the acquirer holds, and a pending reversal continues under other references.
 func (e *Engine) releasePart(
-	ctx context.Context, t *payment.Transaction, part acquirer.Answer,
+	ctx context.Context, t *payment.Transaction, part acquirer.Response,
 ) (refused int64, err error) {
 	if part.Released {
 		return 0, nil
@@ -51,15 +51,15 @@ var errStillHeld = errors.New("engine: the release of a partial approval has no 
 
 // declinedFor reports whether an attempt at a payment was declined because only a part was
 // approved.
-func declinedFor(t *payment.Transaction, attempt int64, part acquirer.Answer) bool {
+func declinedFor(t *payment.Transaction, attempt int64, part acquirer.Response) bool {
 	return t.Status == payment.Declined && t.Attempt == attempt && t.Result.DeclineCode == insufficientFunds &&
 		t.Result.ResponseCode == part.ResponseCode && t.Result.Code == part.Code
 }
 
 // tooLittle turns an unwanted part into the decline that the merchant gets. It returns other
 // results unchanged.
-func tooLittle(a acquirer.Answer) acquirer.Answer {
-	return acquirer.Answer{
+func tooLittle(a acquirer.Response) acquirer.Response {
+	return acquirer.Response{
 		Code: a.Code, NetworkTransactionID: a.NetworkTransactionID, ResponseCode: a.ResponseCode,
 		Checks: a.Checks, Balance: a.Balance, DeclineCode: insufficientFunds,
 	}

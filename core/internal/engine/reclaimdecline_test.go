@@ -103,10 +103,10 @@ type declinedInquiry struct {
 }
 
 // Inquire implements acquirer.Acquirer.
-func (d *declinedInquiry) Inquire(ctx context.Context, reference string) (acquirer.Answer, error) {
+func (d *declinedInquiry) Inquire(ctx context.Context, reference string) (acquirer.Response, error) {
 	a, err := d.Acquirer.Inquire(ctx, reference)
 	if err == nil && d.declines.Load() {
-		a = acquirer.Answer{ResponseCode: "94", DeclineCode: "processing_error"}
+		a = acquirer.Response{ResponseCode: "94", DeclineCode: "processing_error"}
 	}
 	return a, err
 }

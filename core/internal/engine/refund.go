@@ -116,17 +116,17 @@ func refundStep(f *payment.Refund) payment.StepID {
 	return payment.StepID{Kind: payment.RefundStep, Transaction: f.Transaction, ID: f.ID}
 }
 
-func (s *refund) again(ctx context.Context, acq acquirer.Acquirer) (acquirer.Answer, error) {
+func (s *refund) again(ctx context.Context, acq acquirer.Acquirer) (acquirer.Response, error) {
 	authorization, err := s.authorizationOf(ctx, s.f.Tenant, s.f.Transaction)
 	if err != nil {
-		return acquirer.Answer{}, err
+		return acquirer.Response{}, err
 	}
 	return acq.Refund(ctx, acquirer.Follow{
 		Reference: refundReference(s.f), Authorization: authorization, Amount: s.f.Amount, Currency: s.f.Currency,
 	})
 }
 
-func (s *refund) commit(ctx context.Context, from origin, a acquirer.Answer) (Result, error) {
+func (s *refund) commit(ctx context.Context, from origin, a acquirer.Response) (Result, error) {
 	return s.commitFollow(ctx, from, s, a, s.write)
 }
 
@@ -154,7 +154,7 @@ func (s *refund) leave(ctx context.Context) (*payment.Transaction, error) {
 	return s.transactionOf(ctx, s.about())
 }
 
-func (s *refund) correct(tx *store.Tx, a acquirer.Answer, look *payment.Reversal) (Result, correction, error) {
+func (s *refund) correct(tx *store.Tx, a acquirer.Response, look *payment.Reversal) (Result, correction, error) {
 	f, err := tx.Refund(s.f.Tenant, s.f.ID)
 	if err != nil {
 		return Result{}, "", err

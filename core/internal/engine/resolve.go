@@ -170,7 +170,7 @@ func (e *Engine) resolvePayment(tx *store.Tx, r Request, s *authorization, end D
 // for the whole amount, and lasts for payment.AuthorizationLifetime from the request on.
 func (e *Engine) recordPayment(tx *store.Tx, r Request, open *payment.Transaction, approved bool) error {
 	const unchecked = "not_processed"
-	a := acquirer.Answer{
+	a := acquirer.Response{
 		Approved: approved, Checks: acquirer.Checks{CVC: unchecked, AddressLine: unchecked, PostalCode: unchecked},
 	}
 	if approved {

@@ -77,7 +77,7 @@ func TestResultWithACredential(t *testing.T) {
 		if credential == "" || !bytes.Contains(got.Body, []byte(credential)) {
 			t.Errorf("%s: the response does not show the credential", name)
 		}
-		stored := s.Texts(t, "SELECT CAST(answer AS TEXT) FROM idempotency_keys WHERE key = '"+name+"'")
+		stored := s.Texts(t, "SELECT CAST(body AS TEXT) FROM idempotency_keys WHERE key = '"+name+"'")
 		if len(stored) != 1 || bytes.Contains([]byte(stored[0]), []byte(credential)) {
 			t.Errorf("%s: the stored response shows the credential", name)
 		}

@@ -48,7 +48,7 @@ func (e *Engine) recoverReversal(ctx context.Context, r *payment.Reversal) error
 // A decline of a closed step does not end the look. The request was sent more than once, and the
 // decline may be for the repeated request while the first is still in progress. An authorization is
 // sent once under its reference, so a decline ends its look.
-func (e *Engine) found(ctx context.Context, acq acquirer.Acquirer, r *payment.Reversal, a acquirer.Answer) error {
+func (e *Engine) found(ctx context.Context, acq acquirer.Acquirer, r *payment.Reversal, a acquirer.Response) error {
 	s, state, err := e.stepOf(ctx, r)
 	switch {
 	case err != nil:
@@ -72,7 +72,7 @@ func (e *Engine) found(ctx context.Context, acq acquirer.Acquirer, r *payment.Re
 
 // foundPending concludes a pending step with the result that a look found. An approval contradicts
 // the acquirer if it was requested to drop the step.
-func (e *Engine) foundPending(ctx context.Context, r *payment.Reversal, s step, a acquirer.Answer) error {
+func (e *Engine) foundPending(ctx context.Context, r *payment.Reversal, s step, a acquirer.Response) error {
 	err := finished(e.conclude(ctx, origin{request: e.requestID(), again: true, look: r}, s, a, nil))
 	if err == nil && a.Approved && r.Requested {
 		e.contradicted(ctx, s.about(), a, LateRecorded)

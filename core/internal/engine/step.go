@@ -22,10 +22,10 @@ type step interface {
 	about() about
 	// again sends the request another time, under the same reference. A step whose card number is
 	// gone inquires instead.
-	again(ctx context.Context, acq acquirer.Acquirer) (acquirer.Answer, error)
+	again(ctx context.Context, acq acquirer.Acquirer) (acquirer.Response, error)
 	// commit writes the acquirer's result, and returns the response that was stored with it. It
 	// returns store.ErrConflict if the step is not open.
-	commit(ctx context.Context, from origin, a acquirer.Answer) (Result, error)
+	commit(ctx context.Context, from origin, a acquirer.Response) (Result, error)
 	// cancel closes the step as one that had no effect.
 	cancel(tx *store.Tx) error
 	// missing decides about a step that the acquirer does not have.
@@ -36,7 +36,7 @@ type step interface {
 	// correct records the approval a of a step that was closed without this effect. If it recorded the
 	// effect, it returns the response to a success, otherwise the zero Result. look is the pending
 	// reversal that found the approval, nil for a response.
-	correct(tx *store.Tx, a acquirer.Answer, look *payment.Reversal) (Result, correction, error)
+	correct(tx *store.Tx, a acquirer.Response, look *payment.Reversal) (Result, correction, error)
 }
 
 // about describes a step.

@@ -67,14 +67,14 @@ func voidStep(t *payment.Transaction) payment.StepID {
 	return payment.StepID{Kind: payment.VoidStep, Transaction: t.ID, ID: t.OperationID}
 }
 
-func (s *void) again(ctx context.Context, acq acquirer.Acquirer) (acquirer.Answer, error) {
+func (s *void) again(ctx context.Context, acq acquirer.Acquirer) (acquirer.Response, error) {
 	return acq.Void(ctx, acquirer.Follow{
 		Reference: voidReference(s.t), Authorization: authorizationReference(s.t),
 		Amount: s.t.Authorized, Currency: s.t.Currency,
 	})
 }
 
-func (s *void) commit(ctx context.Context, from origin, a acquirer.Answer) (Result, error) {
+func (s *void) commit(ctx context.Context, from origin, a acquirer.Response) (Result, error) {
 	return s.commitFollow(ctx, from, s, a, s.write)
 }
 
@@ -96,7 +96,7 @@ func (s *void) leave(ctx context.Context) (*payment.Transaction, error) {
 	return s.transactionOf(ctx, s.about())
 }
 
-func (s *void) correct(tx *store.Tx, a acquirer.Answer, look *payment.Reversal) (Result, correction, error) {
+func (s *void) correct(tx *store.Tx, a acquirer.Response, look *payment.Reversal) (Result, correction, error) {
 	t, err := tx.Transaction(s.t.Tenant, s.t.ID)
 	if err != nil {
 		return Result{}, "", err

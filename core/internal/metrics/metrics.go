@@ -173,31 +173,31 @@ type measured struct {
 	calls *prometheus.HistogramVec
 }
 
-func (a *measured) Authorize(ctx context.Context, r acquirer.Authorize) (acquirer.Answer, error) {
-	return a.time("authorize", func() (acquirer.Answer, error) { return a.next.Authorize(ctx, r) })
+func (a *measured) Authorize(ctx context.Context, r acquirer.Authorize) (acquirer.Response, error) {
+	return a.time("authorize", func() (acquirer.Response, error) { return a.next.Authorize(ctx, r) })
 }
 
-func (a *measured) Capture(ctx context.Context, r acquirer.Follow) (acquirer.Answer, error) {
-	return a.time("capture", func() (acquirer.Answer, error) { return a.next.Capture(ctx, r) })
+func (a *measured) Capture(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
+	return a.time("capture", func() (acquirer.Response, error) { return a.next.Capture(ctx, r) })
 }
 
-func (a *measured) Void(ctx context.Context, r acquirer.Follow) (acquirer.Answer, error) {
-	return a.time("void", func() (acquirer.Answer, error) { return a.next.Void(ctx, r) })
+func (a *measured) Void(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
+	return a.time("void", func() (acquirer.Response, error) { return a.next.Void(ctx, r) })
 }
 
-func (a *measured) Refund(ctx context.Context, r acquirer.Follow) (acquirer.Answer, error) {
-	return a.time("refund", func() (acquirer.Answer, error) { return a.next.Refund(ctx, r) })
+func (a *measured) Refund(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
+	return a.time("refund", func() (acquirer.Response, error) { return a.next.Refund(ctx, r) })
 }
 
-func (a *measured) Credit(ctx context.Context, r acquirer.Credit) (acquirer.Answer, error) {
-	return a.time("credit", func() (acquirer.Answer, error) { return a.next.Credit(ctx, r) })
+func (a *measured) Credit(ctx context.Context, r acquirer.Credit) (acquirer.Response, error) {
+	return a.time("credit", func() (acquirer.Response, error) { return a.next.Credit(ctx, r) })
 }
 
-func (a *measured) Inquire(ctx context.Context, reference string) (acquirer.Answer, error) {
-	return a.time("inquire", func() (acquirer.Answer, error) { return a.next.Inquire(ctx, reference) })
+func (a *measured) Inquire(ctx context.Context, reference string) (acquirer.Response, error) {
+	return a.time("inquire", func() (acquirer.Response, error) { return a.next.Inquire(ctx, reference) })
 }
 
-func (a *measured) time(operation string, call func() (acquirer.Answer, error)) (acquirer.Answer, error) {
+func (a *measured) time(operation string, call func() (acquirer.Response, error)) (acquirer.Response, error) {
 	start := a.clock.Now()
 	response, err := call()
 	a.calls.WithLabelValues(operation, acquirer.Outcome(response, err)).Observe(a.clock.Now().Sub(start).Seconds())

@@ -154,7 +154,7 @@ func beginCases() []beginCase {
 
 func keyCases() []beginCase {
 	held := store.Claim{Held: true}
-	replay := store.Claim{SameRequest: true, Status: 402, Answer: []byte("{}")}
+	replay := store.Claim{SameRequest: true, Status: 402, Body: []byte("{}")}
 	same := func(*coretest.Service, *store.Intent) {}
 	return []beginCase{
 		{name: "fresh", want: held, prepare: of(payment.StoredSource{})},

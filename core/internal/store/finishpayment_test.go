@@ -285,7 +285,7 @@ func wantFinished(t *testing.T, s *coretest.Service, r *store.OutcomeRecord, del
 		return
 	}
 	key, err := s.DB.IdempotencyKey(t.Context(), want.Tenant, "k")
-	if err != nil || key.Status != r.Status || string(key.Answer) != string(r.Body) {
+	if err != nil || key.Status != r.Status || string(key.Body) != string(r.Body) {
 		t.Errorf("the key: got %+v, %v, want %d %s", key, err, r.Status, r.Body)
 	}
 }

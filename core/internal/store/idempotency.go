@@ -52,7 +52,7 @@ type Claim struct {
 	Held        bool
 	SameRequest bool
 	Status      int    // HTTP status of the stored response
-	Answer      []byte // body of the stored response
+	Body        []byte // body of the stored response
 }
 
 // KeyLeft is the least remaining lifetime of a key when its response is stored. A request that ends
@@ -174,7 +174,7 @@ func (tx *Tx) holder(tenant payment.Tenant, key string, fingerprints [][]byte) (
 func scanHolder(row Scanner, fingerprints [][]byte, ended time.Time) (c Claim, used bool, err error) {
 	var stored []byte
 	var expires int64
-	err = row.Scan(&c.ID, &stored, &c.Status, &c.Answer, &expires)
+	err = row.Scan(&c.ID, &stored, &c.Status, &c.Body, &expires)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return Claim{}, false, nil
@@ -235,7 +235,7 @@ func (tx *Tx) ReleaseKey(claim int64) error {
 // StoredKey is a stored idempotency key.
 type StoredKey struct {
 	Status    int    // HTTP status of the stored response, 0 while the request runs
-	Answer    []byte // body of the stored response
+	Body      []byte // body of the stored response
 	CreatedAt time.Time
 	ExpiresAt time.Time
 }
@@ -245,7 +245,7 @@ func (db *DB) IdempotencyKey(ctx context.Context, tenant payment.Tenant, key str
 	k := &StoredKey{}
 	var created, expires int64
 	row := db.rowOf(ctx, tenant, selectIdempotencyKey, tenant.Merchant, tenant.Live, key)
-	err := row.Scan(&k.Status, &k.Answer, &created, &expires)
+	err := row.Scan(&k.Status, &k.Body, &created, &expires)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, payment.ErrNotFound
 	}

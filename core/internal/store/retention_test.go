@@ -295,7 +295,7 @@ func TestStoredBetweenPages(t *testing.T) {
 	b := setup(t)
 	b.MustUpdate(t, merchant(tenant.Merchant))
 	insert := `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
-		INSERT INTO idempotency_keys (merchant_id, live, key, fingerprint, status, answer, created_at, expires_at)
+		INSERT INTO idempotency_keys (merchant_id, live, key, fingerprint, status, body, created_at, expires_at)
 		SELECT ?2, 0, 'key-' || i, x'00', 200, CASE i % 2 WHEN 0 THEN x'02' ELSE x'05' END, 1, ?3 FROM n`
 	const rows = 2*store.StoredPage + 10
 	_, err := b.MustWrite(t).ExecContext(t.Context(), insert, rows, tenant.Merchant, birth.Add(time.Hour).UnixMilli())

@@ -129,7 +129,7 @@ func TestEqualKeysInOneBatch(t *testing.T) {
 	if !claims[0].Held || claims[1].Held || claims[2].Held {
 		t.Errorf("held: got %t %t %t, want the first alone", claims[0].Held, claims[1].Held, claims[2].Held)
 	}
-	if c := claims[1]; !c.SameRequest || c.Status != 201 || string(c.Answer) != "response" {
+	if c := claims[1]; !c.SameRequest || c.Status != 201 || string(c.Body) != "response" {
 		t.Errorf("the equal request: got %+v, want the stored response", c)
 	}
 	if claims[2].SameRequest {

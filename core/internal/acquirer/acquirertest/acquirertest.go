@@ -34,22 +34,22 @@ func Misreports(ctx context.Context, s Subject) []string {
 }
 
 // requests returns a request of each kind that moves money.
-func (s Subject) requests() map[string]func(ctx context.Context, reference string) (acquirer.Answer, error) {
+func (s Subject) requests() map[string]func(ctx context.Context, reference string) (acquirer.Response, error) {
 	const amount, currency = 1999, "usd"
 	card := acquirer.Source{Card: acquirer.Card{Number: secret.New("4242424242424242"), ExpMonth: 12, ExpYear: 2030}}
-	type follow func(context.Context, acquirer.Follow) (acquirer.Answer, error)
-	following := func(send follow) func(context.Context, string) (acquirer.Answer, error) {
-		return func(ctx context.Context, reference string) (acquirer.Answer, error) {
+	type follow func(context.Context, acquirer.Follow) (acquirer.Response, error)
+	following := func(send follow) func(context.Context, string) (acquirer.Response, error) {
+		return func(ctx context.Context, reference string) (acquirer.Response, error) {
 			return send(ctx, acquirer.Follow{
 				Reference: reference, Authorization: "conformance_authorization", Amount: amount, Currency: currency,
 			})
 		}
 	}
-	return map[string]func(context.Context, string) (acquirer.Answer, error){
-		"authorize": func(ctx context.Context, reference string) (acquirer.Answer, error) {
+	return map[string]func(context.Context, string) (acquirer.Response, error){
+		"authorize": func(ctx context.Context, reference string) (acquirer.Response, error) {
 			return s.Authorize(ctx, acquirer.Authorize{Reference: reference, Amount: amount, Currency: currency, Source: card})
 		},
-		"credit": func(ctx context.Context, reference string) (acquirer.Answer, error) {
+		"credit": func(ctx context.Context, reference string) (acquirer.Response, error) {
 			return s.Credit(ctx, acquirer.Credit{Reference: reference, Amount: amount, Currency: currency, Source: card})
 		},
 		"capture": following(s.Capture),

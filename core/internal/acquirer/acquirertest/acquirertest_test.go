@@ -21,55 +21,55 @@ type connector struct {
 	wrong bool
 }
 
-func (c *connector) send(ctx context.Context, reference string) (acquirer.Answer, error) {
+func (c *connector) send(ctx context.Context, reference string) (acquirer.Response, error) {
 	var sending httpx.Sending
 	r, err := http.NewRequestWithContext(sending.Trace(ctx), http.MethodPost, c.url+"/"+reference, http.NoBody)
 	if err != nil {
-		return acquirer.Answer{}, fmt.Errorf("%w: %w", acquirer.ErrUnavailable, err)
+		return acquirer.Response{}, fmt.Errorf("%w: %w", acquirer.ErrUnavailable, err)
 	}
 	resp, err := http.DefaultClient.Do(r)
 	switch {
 	case err != nil && (c.wrong || sending.NeverSent(err)):
-		return acquirer.Answer{}, fmt.Errorf("%w: %w", acquirer.ErrUnavailable, err)
+		return acquirer.Response{}, fmt.Errorf("%w: %w", acquirer.ErrUnavailable, err)
 	case err != nil:
-		return acquirer.Answer{}, fmt.Errorf("%w: %w", acquirer.ErrUnknown, err)
+		return acquirer.Response{}, fmt.Errorf("%w: %w", acquirer.ErrUnknown, err)
 	}
 	if err := resp.Body.Close(); err != nil || resp.StatusCode == http.StatusOK {
-		return acquirer.Answer{Approved: true}, err
+		return acquirer.Response{Approved: true}, err
 	}
 	if c.wrong {
-		return acquirer.Answer{}, acquirer.ErrUnavailable
+		return acquirer.Response{}, acquirer.ErrUnavailable
 	}
-	return acquirer.Answer{}, acquirer.ErrUnknown
+	return acquirer.Response{}, acquirer.ErrUnknown
 }
 
 // Authorize implements acquirer.Acquirer.
-func (c *connector) Authorize(ctx context.Context, r acquirer.Authorize) (acquirer.Answer, error) {
+func (c *connector) Authorize(ctx context.Context, r acquirer.Authorize) (acquirer.Response, error) {
 	return c.send(ctx, r.Reference)
 }
 
 // Capture implements acquirer.Acquirer.
-func (c *connector) Capture(ctx context.Context, r acquirer.Follow) (acquirer.Answer, error) {
+func (c *connector) Capture(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
 	return c.send(ctx, r.Reference)
 }
 
 // Void implements acquirer.Acquirer.
-func (c *connector) Void(ctx context.Context, r acquirer.Follow) (acquirer.Answer, error) {
+func (c *connector) Void(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
 	return c.send(ctx, r.Reference)
 }
 
 // Refund implements acquirer.Acquirer.
-func (c *connector) Refund(ctx context.Context, r acquirer.Follow) (acquirer.Answer, error) {
+func (c *connector) Refund(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
 	return c.send(ctx, r.Reference)
 }
 
 // Credit implements acquirer.Acquirer.
-func (c *connector) Credit(ctx context.Context, r acquirer.Credit) (acquirer.Answer, error) {
+func (c *connector) Credit(ctx context.Context, r acquirer.Credit) (acquirer.Response, error) {
 	return c.send(ctx, r.Reference)
 }
 
 // Inquire implements acquirer.Acquirer.
-func (c *connector) Inquire(ctx context.Context, reference string) (acquirer.Answer, error) {
+func (c *connector) Inquire(ctx context.Context, reference string) (acquirer.Response, error) {
 	return c.send(ctx, reference)
 }
 

@@ -44,7 +44,7 @@ func TestBehaviour(t *testing.T) {
 				if got := time.Since(start); !errors.Is(err, c.wantErr) || got != c.wantAfter {
 					t.Errorf("got %v after %v, want %v after %v", err, got, c.wantErr, c.wantAfter)
 				}
-				if err != nil && response != (acquirer.Answer{}) {
+				if err != nil && response != (acquirer.Response{}) {
 					t.Errorf("got %+v with an error, want nothing", response)
 				}
 				found, err := s.Inquire(t.Context(), "txn_1")

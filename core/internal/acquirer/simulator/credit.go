@@ -9,23 +9,23 @@ import (
 
 // Credit implements acquirer.Acquirer. A test card's outcome and behaviour apply as in Authorize,
 // and so do the catalogue's refusals of a refund.
-func (s *Simulator) Credit(ctx context.Context, r acquirer.Credit) (acquirer.Answer, error) {
-	return s.disturb(ctx, "credit", func(ctx context.Context, late bool) (acquirer.Answer, error) {
+func (s *Simulator) Credit(ctx context.Context, r acquirer.Credit) (acquirer.Response, error) {
+	return s.disturb(ctx, "credit", func(ctx context.Context, late bool) (acquirer.Response, error) {
 		return s.credit(ctx, r, late)
 	})
 }
 
-func (s *Simulator) credit(ctx context.Context, r acquirer.Credit, late bool) (acquirer.Answer, error) {
+func (s *Simulator) credit(ctx context.Context, r acquirer.Credit, late bool) (acquirer.Response, error) {
 	id, err := identify(r.Reference)
 	if err != nil {
-		return acquirer.Answer{}, err
+		return acquirer.Response{}, err
 	}
 	card := s.catalogue.cards[asCard(r.Source).Number.Reveal()]
 	if response, ok, err := s.recall(id, credit, card); ok || err != nil {
 		return response, err
 	}
 	if err := card.hold(ctx); err != nil {
-		return acquirer.Answer{}, err
+		return acquirer.Response{}, err
 	}
 	rec := record{
 		kind: credit, amount: r.Amount, network: r.BankAccount.Number.IsZero(),
@@ -34,7 +34,7 @@ func (s *Simulator) credit(ctx context.Context, r acquirer.Credit, late bool) (a
 	response, err := s.commit(effect{id: id, reference: r.Reference, late: late, record: rec})
 	if err == nil && card.behaviour == timeoutAfter {
 		wait(ctx, card.delay)
-		return acquirer.Answer{}, fmt.Errorf("simulator: credit: %w", acquirer.ErrUnknown)
+		return acquirer.Response{}, fmt.Errorf("simulator: credit: %w", acquirer.ErrUnknown)
 	}
 	return response, err
 }

@@ -96,15 +96,15 @@ func upTo(d time.Duration) time.Duration {
 // disturb runs a request under the disturbance that it draws. fn has the effect, late or in time,
 // and returns its response.
 func (s *Simulator) disturb(
-	ctx context.Context, name string, fn func(ctx context.Context, late bool) (acquirer.Answer, error),
-) (acquirer.Answer, error) {
+	ctx context.Context, name string, fn func(ctx context.Context, late bool) (acquirer.Response, error),
+) (acquirer.Response, error) {
 	d := s.catalogue.draw()
 	switch d.kind {
 	case disturbSlow:
 		wait(ctx, d.delay)
 		return fn(ctx, false)
 	case disturbUnavailable:
-		return acquirer.Answer{}, fmt.Errorf("simulator: %s: disturbed: %w", name, acquirer.ErrUnavailable)
+		return acquirer.Response{}, fmt.Errorf("simulator: %s: disturbed: %w", name, acquirer.ErrUnavailable)
 	case disturbTimeoutBefore:
 	case disturbTimeoutAfter:
 		_, _ = fn(ctx, false) // the response is lost
@@ -112,14 +112,14 @@ func (s *Simulator) disturb(
 		s.delays.later(ctx, d.effect, func(ctx context.Context) { _, _ = fn(ctx, true) })
 	case disturbNotFound:
 		if name == "inquire" {
-			return acquirer.Answer{}, fmt.Errorf("simulator: %s: disturbed: %w", name, acquirer.ErrNotFound)
+			return acquirer.Response{}, fmt.Errorf("simulator: %s: disturbed: %w", name, acquirer.ErrNotFound)
 		}
 		return fn(ctx, false)
 	default:
 		return fn(ctx, false)
 	}
 	wait(ctx, d.delay)
-	return acquirer.Answer{}, fmt.Errorf("simulator: %s: disturbed: %w", name, acquirer.ErrUnknown)
+	return acquirer.Response{}, fmt.Errorf("simulator: %s: disturbed: %w", name, acquirer.ErrUnknown)
 }
 
 // delays are the effects on their way. A process that ends drops them, as a network does with

@@ -19,7 +19,7 @@ func TestJournal_survives(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "journal")
 	killed := mustOpen(t, simulator.Config{Journal: path}) // never closed before the next opens
-	want := map[string]acquirer.Answer{}
+	want := map[string]acquirer.Response{}
 
 	r := request(t, killed, "txn_1", "pm_card_visa")
 	r.Card.CVC, r.Billing = secret.New("900"), acquirer.Billing{AddressLine: "1 Main", PostalCode: "46201"}
@@ -285,7 +285,7 @@ func TestJournal_finalCapture(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
 	s := mustOpen(t, simulator.Config{Journal: path})
 	mustAuthorize(t, s, request(t, s, "txn_1", "pm_card_visa"))
-	want := map[string]acquirer.Answer{}
+	want := map[string]acquirer.Response{}
 	for reference, final := range map[string]bool{"cap_1": false, "cap_2": true} {
 		a, err := s.Capture(t.Context(), acquirer.Follow{
 			Reference: reference, Authorization: "txn_1", Amount: 40, Currency: "usd", Final: final,

@@ -150,8 +150,8 @@ func (r record) filtered() bool {
 	return code == v1.DeclineCodeIncorrectCvc || code == v1.DeclineCodeIncorrectAddress
 }
 
-func (r record) response(id identity) acquirer.Answer {
-	a := acquirer.Answer{
+func (r record) response(id identity) acquirer.Response {
+	a := acquirer.Response{
 		Approved:     r.verdict == approved,
 		ResponseCode: "00",
 		Checks: acquirer.Checks{

@@ -96,72 +96,72 @@ func (s *Simulator) Close() error {
 // Authorize implements acquirer.Acquirer by the rules of the catalogue. It checks the outcome of
 // the card, its expiry, the CVC and the postal code, in this order. The first rule that decides
 // counts.
-func (s *Simulator) Authorize(ctx context.Context, r acquirer.Authorize) (acquirer.Answer, error) {
-	return s.disturb(ctx, "authorize", func(ctx context.Context, late bool) (acquirer.Answer, error) {
+func (s *Simulator) Authorize(ctx context.Context, r acquirer.Authorize) (acquirer.Response, error) {
+	return s.disturb(ctx, "authorize", func(ctx context.Context, late bool) (acquirer.Response, error) {
 		return s.authorize(ctx, r, late)
 	})
 }
 
-func (s *Simulator) authorize(ctx context.Context, r acquirer.Authorize, late bool) (acquirer.Answer, error) {
+func (s *Simulator) authorize(ctx context.Context, r acquirer.Authorize, late bool) (acquirer.Response, error) {
 	id, err := identify(r.Reference)
 	if err != nil {
-		return acquirer.Answer{}, err
+		return acquirer.Response{}, err
 	}
 	card := s.catalogue.cards[asCard(r.Source).Number.Reveal()]
 	if response, ok, err := s.recall(id, authorize, card); ok || err != nil {
 		return response, err // a retry neither waits nor fails again
 	}
 	if err := card.hold(ctx); err != nil {
-		return acquirer.Answer{}, err
+		return acquirer.Response{}, err
 	}
 	response, err := s.commit(effect{id: id, reference: r.Reference, late: late, record: s.judge(r, card)})
 	if err == nil && card.loses() {
 		wait(ctx, card.delay)
-		return acquirer.Answer{}, fmt.Errorf("simulator: authorize: %w", acquirer.ErrUnknown)
+		return acquirer.Response{}, fmt.Errorf("simulator: authorize: %w", acquirer.ErrUnknown)
 	}
 	return response, err
 }
 
 // Capture implements acquirer.Acquirer.
-func (s *Simulator) Capture(ctx context.Context, r acquirer.Follow) (acquirer.Answer, error) {
-	return s.disturb(ctx, "capture", func(ctx context.Context, late bool) (acquirer.Answer, error) {
+func (s *Simulator) Capture(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
+	return s.disturb(ctx, "capture", func(ctx context.Context, late bool) (acquirer.Response, error) {
 		return s.follow(ctx, capture, r, late)
 	})
 }
 
 // Void implements acquirer.Acquirer.
-func (s *Simulator) Void(ctx context.Context, r acquirer.Follow) (acquirer.Answer, error) {
-	return s.disturb(ctx, "void", func(ctx context.Context, late bool) (acquirer.Answer, error) {
+func (s *Simulator) Void(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
+	return s.disturb(ctx, "void", func(ctx context.Context, late bool) (acquirer.Response, error) {
 		return s.follow(ctx, void, r, late)
 	})
 }
 
 // Refund implements acquirer.Acquirer.
-func (s *Simulator) Refund(ctx context.Context, r acquirer.Follow) (acquirer.Answer, error) {
-	return s.disturb(ctx, "refund", func(ctx context.Context, late bool) (acquirer.Answer, error) {
+func (s *Simulator) Refund(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
+	return s.disturb(ctx, "refund", func(ctx context.Context, late bool) (acquirer.Response, error) {
 		return s.follow(ctx, refund, r, late)
 	})
 }
 
 // Inquire implements acquirer.Acquirer. A request that was voided before it arrived, or whose
 // effect is late, is not found until it arrives.
-func (s *Simulator) Inquire(ctx context.Context, reference string) (acquirer.Answer, error) {
-	return s.disturb(ctx, "inquire", func(ctx context.Context, _ bool) (acquirer.Answer, error) {
+func (s *Simulator) Inquire(ctx context.Context, reference string) (acquirer.Response, error) {
+	return s.disturb(ctx, "inquire", func(ctx context.Context, _ bool) (acquirer.Response, error) {
 		return s.inquire(ctx, reference)
 	})
 }
 
-func (s *Simulator) inquire(ctx context.Context, reference string) (acquirer.Answer, error) {
+func (s *Simulator) inquire(ctx context.Context, reference string) (acquirer.Response, error) {
 	if err := live(ctx); err != nil {
-		return acquirer.Answer{}, err
+		return acquirer.Response{}, err
 	}
 	id := digest(reference)
 	rec, err := s.known(id.key())
 	if err != nil {
-		return acquirer.Answer{}, err
+		return acquirer.Response{}, err
 	}
 	if rec.kind == none || s.underway(rec) {
-		return acquirer.Answer{}, fmt.Errorf("simulator: inquire: %w", acquirer.ErrNotFound)
+		return acquirer.Response{}, fmt.Errorf("simulator: inquire: %w", acquirer.ErrNotFound)
 	}
 	response := rec.response(id)
 	response.Released = response.Approved && rec.voided
@@ -173,16 +173,16 @@ func (s *Simulator) underway(r record) bool {
 	return r.arrives != 0 && s.clock.Now().UnixMilli() < r.arrives
 }
 
-func (s *Simulator) follow(ctx context.Context, k kind, r acquirer.Follow, late bool) (acquirer.Answer, error) {
+func (s *Simulator) follow(ctx context.Context, k kind, r acquirer.Follow, late bool) (acquirer.Response, error) {
 	if err := live(ctx); err != nil {
-		return acquirer.Answer{}, err
+		return acquirer.Response{}, err
 	}
 	id, err := identify(r.Reference)
 	if err != nil {
-		return acquirer.Answer{}, err
+		return acquirer.Response{}, err
 	}
 	if _, err := identify(r.Authorization); err != nil {
-		return acquirer.Answer{}, err
+		return acquirer.Response{}, err
 	}
 	rec := record{
 		kind: k, amount: r.Amount, verdict: s.catalogue.refusals[step{k, r.Amount}], final: k == capture && r.Final,
@@ -192,13 +192,13 @@ func (s *Simulator) follow(ctx context.Context, k kind, r acquirer.Follow, late 
 
 // recall returns the earlier response to a request of a kind. If the card responds immediately,
 // commit finds it.
-func (s *Simulator) recall(id identity, k kind, c card) (acquirer.Answer, bool, error) {
+func (s *Simulator) recall(id identity, k kind, c card) (acquirer.Response, bool, error) {
 	if c.behaviour == respondsAtOnce {
-		return acquirer.Answer{}, false, nil
+		return acquirer.Response{}, false, nil
 	}
 	rec, err := s.known(id.key())
 	if err != nil || rec.kind != k || s.underway(rec) {
-		return acquirer.Answer{}, false, err
+		return acquirer.Response{}, false, err
 	}
 	return rec.response(id), true, nil
 }
@@ -248,9 +248,9 @@ type effect struct {
 
 // commit carries out the effect once. For a repeated reference it repeats the response. Otherwise
 // it writes the journal before it responds.
-func (s *Simulator) commit(e effect) (acquirer.Answer, error) {
+func (s *Simulator) commit(e effect) (acquirer.Response, error) {
 	if err := s.lock(); err != nil {
-		return acquirer.Answer{}, err
+		return acquirer.Response{}, err
 	}
 	defer s.unlock()
 	own, _ := s.memory.get(e.id.key())
@@ -264,7 +264,7 @@ func (s *Simulator) commit(e effect) (acquirer.Answer, error) {
 	}
 	if s.journal != nil {
 		if err := s.journal.append(e); err != nil {
-			return acquirer.Answer{}, fmt.Errorf("simulator: journal: %w: %w", acquirer.ErrUnavailable, err)
+			return acquirer.Response{}, fmt.Errorf("simulator: journal: %w: %w", acquirer.ErrUnavailable, err)
 		}
 	}
 	s.memory.apply(e)
@@ -273,19 +273,19 @@ func (s *Simulator) commit(e effect) (acquirer.Answer, error) {
 
 // decide judges e by own, the record of e's reference, and by the record of the reference that e
 // names, if any. ended reports that e already had a response.
-func (s *Simulator) decide(e *effect, own, named record, known bool) (response acquirer.Answer, ended bool, err error) {
+func (s *Simulator) decide(e *effect, own, named record, known bool) (response acquirer.Response, ended bool, err error) {
 	switch own.kind {
 	case none:
 	case e.record.kind:
 		return own.response(e.id), true, nil
 	case authorize, capture, void, refund, credit:
-		return acquirer.Answer{}, true, fmt.Errorf("simulator: reference of another kind of request: %w", acquirer.ErrUnavailable)
+		return acquirer.Response{}, true, fmt.Errorf("simulator: reference of another kind of request: %w", acquirer.ErrUnavailable)
 	}
 	if e.record.kind == void && s.underway(named) {
 		e.authorization, named, known = "", record{}, false // it arrives before the late request that it names, and does not stop it
 	}
 	s.reconsider(e, own, named, known)
-	return acquirer.Answer{}, false, nil
+	return acquirer.Response{}, false, nil
 }
 
 // reconsider changes the response to e if an earlier void, or the lack of an earlier request,

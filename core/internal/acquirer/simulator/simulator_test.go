@@ -44,7 +44,7 @@ func request(tb testing.TB, s *simulator.Simulator, reference, paymentMethod str
 	return acquirer.Authorize{Reference: reference, Amount: 1999, Currency: "usd", Source: acquirer.Source{Card: card}}
 }
 
-func mustAuthorize(tb testing.TB, s *simulator.Simulator, r acquirer.Authorize) acquirer.Answer {
+func mustAuthorize(tb testing.TB, s *simulator.Simulator, r acquirer.Authorize) acquirer.Response {
 	tb.Helper()
 	a, err := s.Authorize(tb.Context(), r)
 	if err != nil {
@@ -53,9 +53,9 @@ func mustAuthorize(tb testing.TB, s *simulator.Simulator, r acquirer.Authorize) 
 	return a
 }
 
-type verb func(context.Context, acquirer.Follow) (acquirer.Answer, error)
+type verb func(context.Context, acquirer.Follow) (acquirer.Response, error)
 
-func mustFollow(tb testing.TB, do verb, reference, authorization string, amount int64) acquirer.Answer {
+func mustFollow(tb testing.TB, do verb, reference, authorization string, amount int64) acquirer.Response {
 	tb.Helper()
 	a, err := do(tb.Context(), acquirer.Follow{Reference: reference, Authorization: authorization, Amount: amount, Currency: "usd"})
 	if err != nil {
@@ -69,7 +69,7 @@ func TestAuthorize(t *testing.T) {
 	t.Run("Approved", func(t *testing.T) {
 		t.Parallel()
 		s := mustOpen(t, simulator.Config{})
-		want := acquirer.Answer{
+		want := acquirer.Response{
 			Approved: true, Code: "1FN7GO", NetworkTransactionID: "7UMSRRWZ7ZTZKFI2G56CJOO", ResponseCode: "00", Amount: 1999,
 			ExpiresAt: now.Add(7 * 24 * time.Hour).Truncate(time.Millisecond),
 			Checks:    acquirer.Checks{CVC: "not_provided", AddressLine: "not_provided", PostalCode: "not_provided"},
@@ -90,7 +90,7 @@ func TestAuthorize(t *testing.T) {
 	t.Run("Declined", func(t *testing.T) {
 		t.Parallel()
 		s := mustOpen(t, simulator.Config{})
-		want := acquirer.Answer{
+		want := acquirer.Response{
 			ResponseCode: "51", DeclineCode: "insufficient_funds",
 			Checks: acquirer.Checks{CVC: "not_provided", AddressLine: "not_provided", PostalCode: "not_provided"},
 		}
@@ -271,7 +271,7 @@ func TestRepeatedReference(t *testing.T) {
 	t.Run("Many concurrently", func(t *testing.T) {
 		t.Parallel()
 		s := mustOpen(t, simulator.Config{})
-		var approved [64]acquirer.Answer
+		var approved [64]acquirer.Response
 		var wg sync.WaitGroup
 		for i := range approved {
 			r := request(t, s, "txn_1", [...]string{"pm_card_visa", "pm_card_declined"}[i%2])

@@ -71,7 +71,7 @@ func finishText(delivered string) string {
 	SELECT event_id, merchant_id, live, type, id, sequence, data, $19::bigint FROM resolved
 )` + delivered + `, completed AS (
 	UPDATE idempotency_keys k
-	SET status = r.response_status, answer = COALESCE(r.response, convert_to(r.data, 'UTF8')),
+	SET status = r.response_status, body = COALESCE(r.response, convert_to(r.data, 'UTF8')),
 		expires_at = CASE WHEN k.expires_at < $24::bigint - ` + keySpent + ` THEN $24::bigint ELSE k.expires_at END
 	FROM resolved r WHERE k.id = r.claim AND k.id = ANY ($16::bigint[]) AND k.status = 0
 	RETURNING 1

@@ -3,15 +3,15 @@ package postgres
 var idempotencySQL = map[string]string{
 	"deleteExpiredKey":   `DELETE FROM idempotency_keys WHERE id = $1::bigint AND status <> 0`,
 	"lockIdempotencyKey": `SELECT id FROM idempotency_keys WHERE id = $1::bigint FOR UPDATE`,
-	"selectClaim": `SELECT id, fingerprint, status, answer, expires_at FROM idempotency_keys
+	"selectClaim": `SELECT id, fingerprint, status, body, expires_at FROM idempotency_keys
 		WHERE merchant_id = $1::bigint AND live = $2::bigint AND key = $3::text`,
-	"completeKey": `UPDATE idempotency_keys SET status = $1::bigint, answer = $2::bytea, expires_at = CASE
+	"completeKey": `UPDATE idempotency_keys SET status = $1::bigint, body = $2::bytea, expires_at = CASE
 		WHEN expires_at < $3::bigint THEN $4::bigint ELSE expires_at END
 		WHERE id = $5::bigint AND status = 0`,
 	"releaseKey": `DELETE FROM idempotency_keys WHERE id = $1::bigint AND status = 0`,
-	"selectIdempotencyKey": `SELECT status, answer, created_at, expires_at FROM idempotency_keys
+	"selectIdempotencyKey": `SELECT status, body, created_at, expires_at FROM idempotency_keys
 		WHERE merchant_id = $1::bigint AND live = $2::bigint AND key = $3::text`,
-	"selectIdempotencyKeys": `SELECT id, COALESCE(OCTET_LENGTH(answer), 0) FROM idempotency_keys
+	"selectIdempotencyKeys": `SELECT id, COALESCE(OCTET_LENGTH(body), 0) FROM idempotency_keys
 		WHERE id > $1::bigint AND id <= $2::bigint ORDER BY id`,
 	"selectKeyWindow": `SELECT COUNT(*), COALESCE(SUM(CASE WHEN status <> 0 AND expires_at <= $1::bigint THEN 1
 		ELSE 0 END), 0),

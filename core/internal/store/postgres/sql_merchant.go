@@ -60,8 +60,8 @@ var merchantSQL = map[string]string{
 	"countUnconfirmedBefore": `SELECT COUNT(*) FROM transactions
 		WHERE status = 'requires_confirmation' AND id < $1::bigint`,
 	"countStoredBetween": `SELECT COUNT(*), COALESCE(MAX(id), 0),
-			COUNT(CASE WHEN status <> 0 AND expires_at > $1::bigint AND answer >= $2::bytea AND answer < $3::bytea THEN 1 END)
-		FROM (SELECT id, status, expires_at, answer FROM idempotency_keys WHERE id > $4::bigint ORDER BY id
+			COUNT(CASE WHEN status <> 0 AND expires_at > $1::bigint AND body >= $2::bytea AND body < $3::bytea THEN 1 END)
+		FROM (SELECT id, status, expires_at, body FROM idempotency_keys WHERE id > $4::bigint ORDER BY id
 			LIMIT $5::bigint) AS next`,
 	"countValidKeys": `SELECT COUNT(*), COALESCE(MIN(created_at), 0) FROM api_keys
 		WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $1::bigint)`,

@@ -304,7 +304,7 @@ func TestConfirmationsShareACommitPostgreSQL(t *testing.T) {
 	t.Cleanup(func() { _ = db.Close() }) // the test has checked all results
 	of := payment.Tenant{Merchant: 1, Live: true}
 	const stored = `INSERT INTO idempotency_keys
-		(merchant_id, live, key, fingerprint, status, answer, created_at, expires_at) VALUES (1, 1, 'k', '', 201, '{}', 0, 1)`
+		(merchant_id, live, key, fingerprint, status, body, created_at, expires_at) VALUES (1, 1, 'k', '', 201, '{}', 0, 1)`
 	if _, err := mustDial(t, server.URL(nil)).Exec(t.Context(), stored); err != nil {
 		t.Fatal(err)
 	}

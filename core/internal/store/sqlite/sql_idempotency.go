@@ -3,15 +3,15 @@ package sqlite
 var idempotencySQL = map[string]string{
 	"deleteExpiredKey":   `DELETE FROM idempotency_keys WHERE id = ? AND status <> 0`,
 	"lockIdempotencyKey": "", // one command runs at a time: see LockRow
-	"selectClaim": `SELECT id, fingerprint, status, answer, expires_at FROM idempotency_keys
+	"selectClaim": `SELECT id, fingerprint, status, body, expires_at FROM idempotency_keys
 		WHERE merchant_id = ? AND live = ? AND key = ?`,
-	"completeKey": `UPDATE idempotency_keys SET status = ?1, answer = ?2, expires_at = CASE
+	"completeKey": `UPDATE idempotency_keys SET status = ?1, body = ?2, expires_at = CASE
 		WHEN expires_at < ?3 THEN ?4 ELSE expires_at END
 		WHERE id = ?5 AND status = 0`,
 	"releaseKey": `DELETE FROM idempotency_keys WHERE id = ? AND status = 0`,
-	"selectIdempotencyKey": `SELECT status, answer, created_at, expires_at FROM idempotency_keys
+	"selectIdempotencyKey": `SELECT status, body, created_at, expires_at FROM idempotency_keys
 		WHERE merchant_id = ? AND live = ? AND key = ?`,
-	"selectIdempotencyKeys": `SELECT id, COALESCE(LENGTH(answer), 0) FROM idempotency_keys
+	"selectIdempotencyKeys": `SELECT id, COALESCE(LENGTH(body), 0) FROM idempotency_keys
 		WHERE id > ? AND id <= ? ORDER BY id`,
 	"selectKeyWindow": `SELECT COUNT(*), COALESCE(SUM(CASE WHEN status <> 0 AND expires_at <= ?1 THEN 1
 		ELSE 0 END), 0),

@@ -50,8 +50,8 @@ var merchantSQL = map[string]string{
 			ORDER BY root_version`,
 	"countUnconfirmedBefore": `SELECT COUNT(*) FROM transactions WHERE status = 'requires_confirmation' AND id < ?`,
 	"countStoredBetween": `SELECT COUNT(*), COALESCE(MAX(id), 0),
-			COUNT(CASE WHEN status <> 0 AND expires_at > ?1 AND answer >= ?2 AND answer < ?3 THEN 1 END)
-		FROM (SELECT id, status, expires_at, answer FROM idempotency_keys WHERE id > ?4 ORDER BY id LIMIT ?5) AS next`,
+			COUNT(CASE WHEN status <> 0 AND expires_at > ?1 AND body >= ?2 AND body < ?3 THEN 1 END)
+		FROM (SELECT id, status, expires_at, body FROM idempotency_keys WHERE id > ?4 ORDER BY id LIMIT ?5) AS next`,
 	"countValidKeys": `SELECT COUNT(*), COALESCE(MIN(created_at), 0) FROM api_keys
 		WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)`,
 	"countAllEndpoints": `SELECT COUNT(*), COALESCE(MIN(created_at), 0) FROM webhook_endpoints`,

@@ -281,7 +281,7 @@ CREATE TABLE idempotency_keys (
     key         TEXT     NOT NULL,
     fingerprint BYTEA    NOT NULL,
     status      INTEGER  NOT NULL DEFAULT 0,
-    answer      BYTEA,
+    body        BYTEA,
     created_at  BIGINT   NOT NULL,
     expires_at  BIGINT   NOT NULL,
     UNIQUE (merchant_id, live, key)

@@ -328,7 +328,7 @@ CREATE TABLE idempotency_keys (
     key         TEXT    NOT NULL,
     fingerprint BLOB    NOT NULL,
     status      INTEGER NOT NULL DEFAULT 0, -- 0 while the request runs, then the HTTP status of the response
-    answer      BLOB,                       -- the response body, sealed
+    body        BLOB,                       -- the response body, sealed
     created_at  INTEGER NOT NULL,
     expires_at  INTEGER NOT NULL
 ) STRICT;
