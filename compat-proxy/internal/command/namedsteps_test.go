@@ -106,16 +106,13 @@ func TestNamedFurtherPayment(t *testing.T) {
 func TestNamedFurtherPayment_delayed(t *testing.T) {
 	t.Parallel()
 	f, x := setupOrder(t)
-	f.lostRequests = 1000
+	f.lose(1000)
 	first := under("n", further(350, 0, visa))
 	if r := run(t, x, first); r.Outcome != command.Uncertain {
 		t.Fatalf("the first: got %s, want it lost", r.Outcome)
 	}
-	f.lostRequests = 0
-	position := ""
-	for _, purpose := range f.reserved {
-		position = purpose
-	}
+	f.lose(0)
+	position := f.purpose()
 	rival := f.add(position, "", 350, v1.TransactionStatusProcessing, v1.Metadata{command.GroupKey: string(number)})
 	if r := run(t, x, first); r.Outcome != command.Uncertain {
 		t.Errorf("while the other runs: got %s %s, want %s", r.Outcome, r.Code, command.Uncertain)
@@ -137,15 +134,12 @@ func TestNamedFurtherPayment_delayed(t *testing.T) {
 func TestNamedFurtherPayment_freed(t *testing.T) {
 	t.Parallel()
 	f, x := setupOrder(t)
-	f.lostRequests = 1000
+	f.lose(1000)
 	first := under("n", further(350, 0, visa))
 	run(t, x, first)
-	f.lostRequests = 0
+	f.lose(0)
 	f.add("", "", 350, v1.TransactionStatusFailed, v1.Metadata{command.GroupKey: string(number)})
-	position := ""
-	for _, purpose := range f.reserved {
-		position = purpose
-	}
+	position := f.purpose()
 	if r := run(t, x, first); r.Outcome != command.Done || f.payments[1].key != position {
 		t.Errorf("got %s under the key %q, want it done under %q", r.Outcome, f.payments[1].key, position)
 	}

@@ -23,16 +23,16 @@ import (
 type orderV1 struct {
 	clock         *clock.Fake
 	meeting       *sync.WaitGroup // the first list requests wait here for each other
-	lostRequests  int             // this many posts are lost before they are read
 	rival         bool            // the first post is lost, and an equal one takes its position meanwhile
 	lostResponses int             // this many responses are lost after their effect
 	emptyLists    bool            // lists are empty, and every key belongs to another request
 
-	mu       sync.Mutex
-	payments []orderPayment    // guarded by mu
-	reserved map[string]string // the purposes of reserved keys; guarded by mu
-	refused  []orderPayment    // the keys and bodies of payments by an expired card; guarded by mu
-	posts    int               // guarded by mu
+	mu           sync.Mutex
+	payments     []orderPayment    // guarded by mu
+	reserved     map[string]string // the purposes of reserved keys; guarded by mu
+	refused      []orderPayment    // the keys and bodies of payments by an expired card; guarded by mu
+	posts        int               // guarded by mu
+	lostRequests int               // this many posts are lost before they are read; guarded by mu
 }
 
 type orderPayment struct {
@@ -93,6 +93,23 @@ func (f *orderV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, response)
+}
+
+// lose loses the next n posts before they are read.
+func (f *orderV1) lose(n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.lostRequests = n
+}
+
+// purpose returns the purpose of the only reserved key.
+func (f *orderV1) purpose() (purpose string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, purpose = range f.reserved {
+		return purpose
+	}
+	return ""
 }
 
 // reserve reserves a key. The caller holds mu.
