@@ -78,7 +78,7 @@ func TestJudgePostgreSQL(t *testing.T) {
 			fill("INSERT INTO %t OVERRIDING SYSTEM VALUE SELECT * FROM saved"), "DROP TABLE saved")
 	}
 	for line, c := range map[string]struct{ becomes, want string }{
-		`(?m)^c cap_\S+ \S+ 00 .*\n`:  {"", "at the acquirer it is done: false"},
+		`(?m)^c cap_\S+ \S+ 00 .*\n`:  {"", "got done false"},
 		`(?m)^r re_(\S+ \S+ 00 .*\n)`: {"r rx_$1", "which v1 does not show"},
 		`(?m)^(a \S+ - 00 .*\n)`:      {"$1$1", "the acquirer did .* twice"},
 	} {
