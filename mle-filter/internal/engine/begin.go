@@ -97,28 +97,50 @@ func (x *Exchange) resolveResponseKey(ctx context.Context) *Problem {
 	if !x.demand.response {
 		return nil
 	}
+	if x.publishable() {
+		return x.checkDerivable()
+	}
 	key, err := x.engine.keys.ResponseKey(ctx, x.merchant, x.demand.kid)
-	if err != nil && !errors.Is(err, ErrNoKey) {
-		return unavailable("keys", retryKeys, err)
-	}
-	if err == nil {
-		x.responseKey, err = jwe.NewRecipient(key)
-	}
-	if err != nil {
-		return x.noResponseKey()
-	}
-	return nil
-}
-
-// noResponseKey returns the problem of a response key that is not registered or has ended.
-func (x *Exchange) noResponseKey() *Problem {
-	if x.demand.kid != "" {
+	switch {
+	case errors.Is(err, ErrNoKey) && x.demand.kid == "":
+		return x.checkDerivable()
+	case errors.Is(err, ErrNoKey):
 		return problem(CodeKIDUnknown, "response_key",
 			"X-SVC-MLE-Response-Kid names no active response key of this merchant. List them at GET /v1/mle/response_keys.",
 		).at("X-SVC-MLE-Response-Kid")
+	case err != nil:
+		return unavailable("keys", retryKeys, err)
+	}
+	recipient, err := jwe.NewRecipient(key)
+	if err != nil {
+		return problem(CodeKIDUnknown, "response_key",
+			"The registered response key cannot be used. Register another one with POST /v1/mle/response_keys.",
+		).at("X-SVC-MLE-Response")
+	}
+	x.responseKey, x.responseKID = recipient, recipient.KID()
+	return nil
+}
+
+// checkDerivable rejects a request without a registered response key, unless Unwrap can derive a
+// key from its body. A payer has no key that a merchant registered, so the key of a publishable key
+// is always derived.
+func (x *Exchange) checkDerivable() *Problem {
+	switch {
+	case x.demand.kid != "":
+		return problem(CodeKIDUnknown, "response_key",
+			"A publishable key has no response keys. Omit X-SVC-MLE-Response-Kid: the key is derived from the request.",
+		).at("X-SVC-MLE-Response-Kid")
+	case x.demand.jose:
+		return nil
+	case x.publishable():
+		return problem(CodeKIDUnknown, "response_key",
+			"With a publishable key, the response key is derived from an encrypted body, and this request has none. "+
+				"Encrypt the body, or omit X-SVC-MLE-Response.",
+		).at("X-SVC-MLE-Response")
 	}
 	return problem(CodeKIDUnknown, "response_key",
-		"No response key is registered. Register one with POST /v1/mle/response_keys, or omit X-SVC-MLE-Response.",
+		"No response key is registered, and without an encrypted body none can be derived. "+
+			"Register one with POST /v1/mle/response_keys, encrypt the body, or omit X-SVC-MLE-Response.",
 	).at("X-SVC-MLE-Response")
 }
 
@@ -138,7 +160,7 @@ func failed(reason jwe.Reason, hint string) *Problem {
 func (x *Exchange) passOps() []HeaderOp {
 	ops := append(deleteInternal(x.head.Names), deleteAll(FieldInternal, FieldMLE, FieldResponse, FieldResponseKID)...)
 	ops = x.appendHopOps(ops)
-	if x.responseKey == nil {
+	if !x.demand.response {
 		return ops
 	}
 	return append(append(ops, deleteAll(withheldFields...)...), Set(FieldInternal, x.internal()))
@@ -162,7 +184,7 @@ func (x *Exchange) internal() string {
 		value += ";kid=" + x.kid
 	}
 	value += ";merchant=" + x.merchant
-	if x.responseKey != nil {
+	if x.demand.response {
 		value += ";response=required"
 	}
 	return value

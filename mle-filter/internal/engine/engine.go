@@ -3,8 +3,8 @@ package engine
 import (
 	"context"
 	"errors"
+	"time"
 
-	"github.com/causeway-pay/causeway/mle-filter/internal/jwe"
 	"github.com/causeway-pay/causeway/mle-filter/internal/policy"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/secret"
@@ -79,10 +79,16 @@ type Exchange struct {
 	demand      demand
 	merchant    string
 	ops         []HeaderOp
-	responseKey *jwe.Recipient // nil if the response goes in the clear
+	responseKey responseKey // nil if the response goes in the clear, or before Unwrap derives it
+	responseKID string      // of a registered response key; "" for a derived one
 	response    ResponseHead
 	kid         string
 	alg         Alg
+}
+
+// responseKey encrypts a response.
+type responseKey interface {
+	Encrypt(plaintext []byte, contentType string, now time.Time) ([]byte, error)
 }
 
 // NeedsBody reports whether the request's body is a JWE. If so, the shell reads all of it and calls
@@ -99,7 +105,11 @@ func (x *Exchange) Merchant() string { return x.merchant }
 func (x *Exchange) Key() (kid string, alg Alg) { return x.kid, x.alg }
 
 // WrapsResponse reports whether the client demanded an encrypted response.
-func (x *Exchange) WrapsResponse() bool { return x.responseKey != nil }
+func (x *Exchange) WrapsResponse() bool { return x.demand.response }
+
+// HasResponseKey reports whether a response can be encrypted. It is false before Unwrap if the key
+// is derived from the body of the request.
+func (x *Exchange) HasResponseKey() bool { return x.responseKey != nil }
 
 // rsaShare divides the slots for decryption with RSA keys. By default they use at most half of the
 // processors, and the other half stays free for all else. An RSA operation takes milliseconds even

@@ -34,13 +34,20 @@ func newSlots(n int, queue time.Duration) *turns.Turns[client] {
 // publishable keys of all merchants, so their client is the payer's address. It is the merchant if
 // the address is unknown.
 func (x *Exchange) client() client {
-	c := client{name: x.merchant}
-	for _, value := range x.head.Fields.Values("authorization") {
-		_, key, _ := strings.Cut(value, " ")
-		c.public = c.public || strings.HasPrefix(strings.TrimSpace(key), "pk_")
-	}
+	c := client{name: x.merchant, public: x.publishable()}
 	if c.public && x.head.ClientAddress != "" {
 		c.name = admission.ClientOf(x.head.ClientAddress)
 	}
 	return c
+}
+
+// publishable reports whether the request has a publishable key.
+func (x *Exchange) publishable() bool {
+	for _, value := range x.head.Fields.Values("authorization") {
+		_, key, _ := strings.Cut(value, " ")
+		if strings.HasPrefix(strings.TrimSpace(key), "pk_") {
+			return true
+		}
+	}
+	return false
 }

@@ -35,13 +35,27 @@ func (x *Exchange) Unwrap(ctx context.Context, sent []byte) (*Body, *Problem) {
 	if err != nil {
 		return nil, unavailable(ReasonBusy, retryBusy, nil)
 	}
-	plaintext, err := message.Decrypt()
+	plaintext, err := x.decrypt(message)
 	turn.Done()
 	if err != nil {
 		return nil, x.refused(err)
 	}
 	x.kid, x.alg = message.Header.KID, message.Header.Alg
 	return &Body{Bytes: plaintext, Ops: x.unwrapOps(len(plaintext))}, nil
+}
+
+// decrypt decrypts the message. If the client demanded an encrypted response and no registered key
+// encrypts it, decrypt also derives the response key.
+func (x *Exchange) decrypt(message *jwe.Message) ([]byte, error) {
+	if !x.demand.response || x.responseKey != nil {
+		return message.Decrypt()
+	}
+	plaintext, key, err := message.DecryptDerive()
+	if err != nil {
+		return nil, err
+	}
+	x.responseKey = key
+	return plaintext, nil
 }
 
 // retryBusy is the Retry-After in seconds if no decryption slot became free.
@@ -73,10 +87,10 @@ func (x *Exchange) judge(h *jwe.Header) *Problem {
 func (x *Exchange) judgeResponse(to string) *Problem {
 	switch {
 	case to == "":
-	case x.responseKey == nil:
+	case !x.demand.response:
 		return failed("rsp", "The protected header has rsp, and the request does not demand an encrypted response."+
 			" Send X-SVC-MLE-Response: required.").at("X-SVC-MLE-Response")
-	case to != jwe.RequiredResponse && to != x.responseKey.KID():
+	case to != jwe.RequiredResponse && to != x.responseKID:
 		return failed("rsp", "The protected header's rsp is not the key that the response would be encrypted to."+
 			" It holds \"required\" or that key's id.").at("X-SVC-MLE-Response-Kid")
 	}

@@ -12,12 +12,17 @@ type ResponseHandling struct {
 	Ops  []HeaderOp // otherwise, apply these changes to the header fields
 }
 
+var errNoResponseKey = errors.New("mle: no encrypted response was demanded, or the request was not decrypted")
+
 // BeginResponse judges a response by its head.
 func (x *Exchange) BeginResponse(head ResponseHead) (ResponseHandling, *Problem) {
 	x.response = head
 	plain := ResponseHandling{Ops: append(deleteInternal(head.Names), Del(FieldMLE))}
-	if x.responseKey == nil {
+	if !x.demand.response {
 		return plain, nil
+	}
+	if x.responseKey == nil {
+		return ResponseHandling{}, broken("key", errNoResponseKey)
 	}
 	if head.Status == 101 {
 		return ResponseHandling{}, broken("upgrade", errors.New("mle: core responded with 101 Switching Protocols"))
@@ -56,7 +61,7 @@ func bodiless(method string, head ResponseHead) bool {
 // response.
 func (x *Exchange) Wrap(received []byte) (*Body, *Problem) {
 	if x.responseKey == nil {
-		return nil, broken("key", errors.New("mle: the client did not demand an encrypted response"))
+		return nil, broken("key", errNoResponseKey)
 	}
 	if len(received) > x.engine.settings.MaxResponse {
 		return nil, x.responseTooLong()

@@ -46,7 +46,8 @@ type Case struct {
 	Core    string   // the body
 	Has     []Field  // header fields with exactly one value
 	HasNot  []string // absent header fields
-	Wrapped *Key     // the key that decrypts the response; nil if the client gets core's response unchanged
+	Wrapped *Key     // the registered key that decrypts the response, or nil
+	Derived []byte   // the request's content key, from which the response key is derived, or nil
 	CTY     string   // the cty of an encrypted response
 	Gone    []string // fields of core's response that the client does not receive
 }
@@ -149,18 +150,18 @@ func (c Case) checkResponse(t *testing.T, got Outcome) {
 			t.Errorf("%s: got %q, want none", name, v)
 		}
 	}
-	if c.Wrapped == nil {
+	if c.Wrapped == nil && c.Derived == nil {
 		if got.Response != core.Body {
 			t.Errorf("response: got %q, want core's %q", short(got.Response), short(core.Body))
 		}
 		return
 	}
-	header, text := c.Wrapped.Decrypt(t, got.Response)
+	header, text, kid := c.decrypt(t, got.Response)
 	if text != core.Body {
 		t.Errorf("response: got %q, want core's %q", short(text), short(core.Body))
 	}
 	extra := header.ExtraHeaders
-	if header.KeyID != c.Wrapped.KID || extra["typ"] != "JOSE" || extra["iat"] != float64(Noon.Unix()) {
+	if header.KeyID != kid || extra["typ"] != "JOSE" || extra["iat"] != float64(Noon.Unix()) {
 		t.Errorf("got kid %q and %v, want the key's kid, with typ and iat", header.KeyID, extra)
 	}
 	if cty, _ := extra["cty"].(string); cty != c.CTY {
@@ -174,6 +175,17 @@ func (c Case) checkResponse(t *testing.T, got Outcome) {
 			t.Errorf("%s: got %q, want %q", name, v, want)
 		}
 	}
+}
+
+// decrypt decrypts the response of the case, and returns the kid that its header must have.
+func (c Case) decrypt(t *testing.T, response string) (header jose.Header, text, kid string) {
+	t.Helper()
+	if c.Derived != nil {
+		header, text = DecryptDerived(t, c.Derived, c.Request.Body, response)
+		return header, text, kidOf(t, c.Request.Body)
+	}
+	header, text = c.Wrapped.Decrypt(t, response)
+	return header, text, c.Wrapped.KID
 }
 
 // InternalResponse is a response in the clear with fields for the filter only.

@@ -24,7 +24,7 @@ func Cases(tb testing.TB, w *World) []Case {
 		encodingCases(tb, w), keyCases(tb, w),
 		cekCases(tb, w), epkCases(tb, w), flipCases(tb, w), kidCases(tb, w), timeCases(tb, w),
 		fieldCases(tb, w), sizeCases(tb, w),
-		plaintextCases(tb, w), policyCases(tb, w), bindingCases(tb, w),
+		plaintextCases(tb, w), policyCases(tb, w), bindingCases(tb, w), derivedCases(tb, w),
 	)
 	names := map[string]bool{}
 	for i := range all {
@@ -228,6 +228,5 @@ func policyCases(tb testing.TB, w *World) []Case {
 			HasNot: []string{"X-Svc-Int-Mle"},
 		},
 		{Name: "a merchant like any other", Request: mine, Core: plaintext},
-		{Row: 16, Name: "no response key of one's own", Request: strict, Status: 400, Code: "mle_kid_unknown"},
 	}
 }

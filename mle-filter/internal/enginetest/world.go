@@ -29,6 +29,9 @@ const MaxBody = 240 << 10
 // Strict is a merchant whose policy requires encryption in both directions.
 const Strict = "mer_0000000000003"
 
+// Keyless is a merchant without a response key.
+const Keyless = "mer_0000000000004"
+
 // World holds the keys of the cases and the configuration of their engine.
 type World struct {
 	Ring        *Ring
@@ -64,6 +67,8 @@ func NewWorld(tb testing.TB) *World {
 	w.Ring.Add(Merchant, w.EC)
 	w.Ring.Add(Merchant, w.RSA)
 	w.Ring.Add(Strict, w.EC)
+	w.Ring.Add(Keyless, w.EC)
+	w.Ring.Add(Keyless, w.RSA)
 	w.Ring.Add(Other, w.Foreign)
 	w.Ring.AddResponse(Merchant, w.Older.Public())
 	w.Ring.AddResponse(Merchant, w.ResponseKey.Public())

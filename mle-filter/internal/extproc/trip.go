@@ -216,7 +216,8 @@ func (t *trip) responseHead(
 	read := readHead(h)
 	head, ok := read.response()
 	t.status = head.Status
-	if t.exchange == nil { // Envoy rejected the request before the filter saw it
+	// Envoy rejected the request before the filter received its head, or the body with the response key.
+	if t.exchange == nil || unseen && t.exchange.WrapsResponse() && !t.exchange.HasResponseKey() {
 		t.pass(read.body)
 		return responseHead(nil), nil
 	}

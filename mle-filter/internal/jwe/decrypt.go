@@ -17,6 +17,7 @@ import (
 // Message is a JWE that has passed all checks without a key.
 type Message struct {
 	Header Header
+	token  []byte // as received
 	object *jose.JSONWebEncryption
 	keyLen int                     // of the encrypted key, in bytes
 	key    jose.OpaqueKeyDecrypter // nil before Bind
@@ -61,12 +62,48 @@ func (m *Message) Bind(private any, alg Alg) error {
 
 // Decrypt decrypts a bound message. It returns the same *Error for every fault.
 func (m *Message) Decrypt() ([]byte, error) {
-	plaintext, err := m.object.Decrypt(m.key)
+	key := contentKey{from: m.key}
+	defer key.wipe()
+	return m.decrypt(&key)
+}
+
+// DecryptDerive is Decrypt for a message whose response is encrypted under a key that is derived
+// from the message.
+func (m *Message) DecryptDerive() ([]byte, *ResponseKey, error) {
+	key := contentKey{from: m.key}
+	defer key.wipe()
+	plaintext, err := m.decrypt(&key)
+	if err != nil {
+		return nil, nil, err
+	}
+	response, err := newResponseKey(key.bytes, m.Header.KID, m.token)
+	if err != nil {
+		return nil, nil, err
+	}
+	return plaintext, response, nil
+}
+
+func (m *Message) decrypt(key *contentKey) ([]byte, error) {
+	plaintext, err := m.object.Decrypt(key)
 	if err != nil {
 		return nil, errDecrypt
 	}
 	return plaintext, nil
 }
+
+// contentKey keeps the content key of a message during its decryption.
+type contentKey struct {
+	from  jose.OpaqueKeyDecrypter
+	bytes []byte
+}
+
+// DecryptKey implements jose.OpaqueKeyDecrypter.
+func (k *contentKey) DecryptKey(encrypted []byte, header jose.Header) (key []byte, err error) {
+	k.bytes, err = k.from.DecryptKey(encrypted, header)
+	return k.bytes, err
+}
+
+func (k *contentKey) wipe() { clear(k.bytes) }
 
 // rsaKey is an RSA key for go-jose's interface of external keys.
 type rsaKey struct{ private *rsa.PrivateKey }

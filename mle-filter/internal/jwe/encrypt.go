@@ -49,7 +49,7 @@ func (r *Recipient) Encrypt(plaintext []byte, contentType string, now time.Time)
 
 // EncryptBound is Encrypt for a message that is bound to a request.
 func (r *Recipient) EncryptBound(plaintext []byte, contentType string, now time.Time, to Binding) ([]byte, error) {
-	options := (&jose.EncrypterOptions{}).WithType("JOSE").WithHeader("iat", now.Unix())
+	options := headerOptions(contentType, now)
 	for name, value := range map[jose.HeaderKey]string{
 		"htm": to.Method, "htu": to.Path, "rsp": to.ResponseTo, "idk": to.IdempotencyKey,
 	} {
@@ -57,10 +57,21 @@ func (r *Recipient) EncryptBound(plaintext []byte, contentType string, now time.
 			options.WithHeader(name, value)
 		}
 	}
+	return encrypt(jose.Recipient{Algorithm: jose.KeyAlgorithm(r.alg), Key: r.key}, options, plaintext)
+}
+
+// headerOptions returns the members of every protected header: the time and, unless empty, the
+// media type.
+func headerOptions(contentType string, now time.Time) *jose.EncrypterOptions {
+	options := (&jose.EncrypterOptions{}).WithType("JOSE").WithHeader("iat", now.Unix())
 	if contentType != "" {
 		options.WithContentType(jose.ContentType(contentType))
 	}
-	encrypter, err := jose.NewEncrypter(enc, jose.Recipient{Algorithm: jose.KeyAlgorithm(r.alg), Key: r.key}, options)
+	return options
+}
+
+func encrypt(to jose.Recipient, options *jose.EncrypterOptions, plaintext []byte) ([]byte, error) {
+	encrypter, err := jose.NewEncrypter(enc, to, options)
 	if err != nil {
 		return nil, fmt.Errorf("jwe: encrypt: %w", err)
 	}

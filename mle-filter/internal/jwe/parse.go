@@ -46,7 +46,7 @@ func Parse(token []byte, limits Limits) (*Message, error) {
 	if !plausibleKeyLen(header.Alg, keyLen) {
 		return nil, refuse(ReasonEncoding, "The encrypted key does not have the length of its algorithm.")
 	}
-	return &Message{Header: *header, object: object, keyLen: keyLen}, nil
+	return &Message{Header: *header, token: token, object: object, keyLen: keyLen}, nil
 }
 
 func plausibleKeyLen(alg Alg, n int) bool {
