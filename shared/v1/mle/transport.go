@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/go-jose/go-jose/v4"
@@ -45,8 +46,12 @@ const (
 // responses in the clear.
 type Config struct {
 	// Private is the merchant's key for responses, whose public half is registered, with KeyID and
-	// Algorithm. Nil for responses in the clear.
+	// Algorithm. Nil for none.
 	Private *jose.JSONWebKey
+	// EncryptedResponses demands encrypted responses without a registered key. Each is encrypted under
+	// a key that is derived from the body of its request, so requests without a body get responses in
+	// the clear. A secret key cannot use it if its merchant has registered a response key.
+	EncryptedResponses bool
 	// Alg is the algorithm of requests. Empty means ECDHESA256KW.
 	Alg string
 	// Pins are the key ids that requests may be encrypted to. None means whichever the service names.
@@ -100,7 +105,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = keyed
 	var used *held
 	for again := false; ; again = true {
-		sealed, key, err := t.prepare(r, body, used)
+		sealed, message, key, err := t.prepare(r, body, used)
 		if err != nil {
 			return nil, err
 		}
@@ -114,7 +119,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		if err != nil {
 			return nil, err
 		}
-		if response, err = t.open(r, response); err != nil {
+		if response, err = t.open(r, message, response); err != nil {
 			return nil, err
 		}
 		if again || key == nil || !unknownKey(response) {
@@ -153,67 +158,63 @@ func readBody(r *http.Request) ([]byte, error) {
 	return body, nil
 }
 
-// prepare makes the request that is sent, and returns the key to which it is encrypted, if it has a
-// body. That key is not the stale one.
-func (t *Transport) prepare(r *http.Request, body []byte, stale *held) (*http.Request, *held, error) {
+// prepare makes the request that is sent. If it has a body, prepare also returns the encrypted body
+// and its key, which is not the stale one.
+func (t *Transport) prepare(r *http.Request, body []byte, stale *held) (*http.Request, *message, *held, error) {
 	out := r.Clone(r.Context()) // a transport must not change the request
-	if t.cfg.Private != nil {
+	if t.demands() {
 		out.Header.Set("X-SVC-MLE-Response", "required")
+	}
+	if t.cfg.Private != nil {
 		out.Header.Set("X-SVC-MLE-Response-Kid", t.cfg.Private.KeyID)
 	}
 	out.Header.Set("X-SVC-MLE", "v1")
 	if body == nil {
 		out.Body = nil
-		return out, nil, nil
+		return out, nil, nil, nil
 	}
 	key, err := t.key(r, stale)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	sealed, err := t.seal(r, body, key.jwk)
+	sealed, err := seal(body, key.jwk, t.binding(r))
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	out.Header.Set("Content-Type", mediaType)
-	out.ContentLength = int64(len(sealed))
-	out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(sealed)), nil }
+	out.ContentLength = int64(len(sealed.token))
+	out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(sealed.token)), nil }
 	out.Body, _ = out.GetBody()
-	return out, key, nil
+	return out, sealed, key, nil
 }
 
-// seal encrypts a body and binds it to its request. The header holds the time (iat), the method
-// (htm), the path (htu), the response key (rsp) and the Idempotency-Key (idk). A change of any of
-// them on the way is then rejected.
-func (t *Transport) seal(r *http.Request, body []byte, key jose.JSONWebKey) ([]byte, error) {
-	options := (&jose.EncrypterOptions{}).WithType("JOSE").WithContentType("application/json").
-		WithHeader("iat", t.cfg.Clock.Now().Unix()).
-		WithHeader("htm", cmp.Or(r.Method, http.MethodGet)).
-		WithHeader("htu", r.URL.EscapedPath())
-	if t.cfg.Private != nil {
-		options.WithHeader("rsp", t.cfg.Private.KeyID)
+// demands reports whether the transport demands encrypted responses to the requests that it
+// changes.
+func (t *Transport) demands() bool { return t.cfg.Private != nil || t.cfg.EncryptedResponses }
+
+// binding returns the members of a protected header that bind a body to its request. They are the
+// time (iat), the method (htm), the path (htu), the demand for an encrypted response (rsp) and the
+// Idempotency-Key (idk). A change of any of them on the way is then rejected.
+func (t *Transport) binding(r *http.Request) map[string]any {
+	header := map[string]any{
+		"typ": "JOSE", "cty": "application/json", "iat": t.cfg.Clock.Now().Unix(),
+		"htm": cmp.Or(r.Method, http.MethodGet), "htu": r.URL.EscapedPath(),
+	}
+	switch {
+	case t.cfg.Private != nil:
+		header["rsp"] = t.cfg.Private.KeyID
+	case t.cfg.EncryptedResponses:
+		header["rsp"] = "required"
 	}
 	if key := r.Header.Get(idempotencyHeader); key != "" {
-		options.WithHeader("idk", key)
+		header["idk"] = key
 	}
-	encrypter, err := jose.NewEncrypter(jose.A256GCM, jose.Recipient{Algorithm: jose.KeyAlgorithm(t.cfg.Alg), Key: key},
-		options)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrKey, err)
-	}
-	object, err := encrypter.Encrypt(body)
-	if err != nil {
-		return nil, fmt.Errorf("mle: encrypt: %w", err)
-	}
-	token, err := object.CompactSerialize()
-	if err != nil {
-		return nil, fmt.Errorf("mle: encrypt: %w", err)
-	}
-	return []byte(token), nil
+	return header
 }
 
 // open reads a response whole and decrypts it, if the request demanded encryption.
-func (t *Transport) open(r *http.Request, response *http.Response) (*http.Response, error) {
-	if t.cfg.Private == nil && response.StatusCode < http.StatusBadRequest {
+func (t *Transport) open(r *http.Request, sent *message, response *http.Response) (*http.Response, error) {
+	if !t.demands() && response.StatusCode < http.StatusBadRequest {
 		return response, nil
 	}
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxResponse+1))
@@ -223,8 +224,8 @@ func (t *Transport) open(r *http.Request, response *http.Response) (*http.Respon
 	if len(body) > maxResponse {
 		return nil, fmt.Errorf("%w: it is too long", ErrResponse)
 	}
-	if t.cfg.Private != nil {
-		if body, err = t.decrypt(r, response, body); err != nil {
+	if t.demands() {
+		if body, err = t.decrypt(r, sent, response, body); err != nil {
 			return nil, err
 		}
 	}
@@ -234,7 +235,7 @@ func (t *Transport) open(r *http.Request, response *http.Response) (*http.Respon
 
 // decrypt returns the content of a response. Only responses without a body come in the clear, and
 // errors of a service that could not encrypt them. Those errors hold nothing of a payment.
-func (t *Transport) decrypt(r *http.Request, response *http.Response, body []byte) ([]byte, error) {
+func (t *Transport) decrypt(r *http.Request, sent *message, response *http.Response, body []byte) ([]byte, error) {
 	if len(body) == 0 && (r.Method == http.MethodHead || response.StatusCode == http.StatusNoContent ||
 		response.StatusCode == http.StatusNotModified) {
 		return body, nil
@@ -247,16 +248,16 @@ func (t *Transport) decrypt(r *http.Request, response *http.Response, body []byt
 		}
 		return nil, fmt.Errorf("%w: HTTP %d in the clear", ErrResponse, response.StatusCode)
 	}
-	own := t.cfg.Private
-	object, err := jose.ParseEncryptedCompact(string(body), []jose.KeyAlgorithm{jose.KeyAlgorithm(own.Algorithm)},
+	to := t.receiver(sent)
+	object, err := jose.ParseEncryptedCompact(string(body), []jose.KeyAlgorithm{to.alg},
 		[]jose.ContentEncryption{jose.A256GCM})
 	if err != nil {
 		return nil, fmt.Errorf("%w: it is not a JWE of the expected algorithm", ErrResponse)
 	}
-	if object.Header.KeyID != own.KeyID { // our own request, sent back, is encrypted to another key
+	if object.Header.KeyID != to.kid { // our own request, sent back, is encrypted to another key
 		return nil, fmt.Errorf("%w: it is encrypted to another key", ErrResponse)
 	}
-	plaintext, err := object.Decrypt(own.Key)
+	plaintext, err := to.open(object)
 	if err != nil {
 		return nil, fmt.Errorf("%w: it cannot be decrypted", ErrResponse)
 	}
@@ -265,6 +266,24 @@ func (t *Transport) decrypt(r *http.Request, response *http.Response, body []byt
 	response.Header.Set("Content-Length", strconv.Itoa(len(plaintext)))
 	response.Header.Del("X-SVC-MLE")
 	return plaintext, nil
+}
+
+// receiver is the only receiver to which a response may be encrypted.
+type receiver struct {
+	alg  jose.KeyAlgorithm
+	kid  string
+	open func(*jose.JSONWebEncryption) ([]byte, error)
+}
+
+// receiver returns the receiver of the response to an encrypted body, which may be nil with a
+// registered key.
+func (t *Transport) receiver(sent *message) receiver {
+	own := t.cfg.Private
+	if own == nil {
+		return receiver{jose.DIRECT, sent.kid, sent.open}
+	}
+	open := func(object *jose.JSONWebEncryption) ([]byte, error) { return object.Decrypt(own.Key) }
+	return receiver{jose.KeyAlgorithm(own.Algorithm), own.KeyID, open}
 }
 
 // unknownKey reports whether a response, which is in memory, rejects the request's key as unknown.
