@@ -38,10 +38,31 @@ func WaitForKeys(tb testing.TB, s *System) {
 func RunMLE(t *testing.T, s *System, language, alg string) {
 	t.Helper()
 	readme := string(mustRead(t, filepath.Join(programtest.MustRoot(t), "mle-filter", "README.md")))
+	block := map[string]string{"node": "js", "python": "python"}[language]
+	found := regexp.MustCompile("(?ms)^```"+block+"\n(.*?)^```$").FindAllStringSubmatch(readme, -1)
+	if len(found) != 1 {
+		t.Fatalf("programs in %s in the README: got %d, want 1", language, len(found))
+	}
+	installMLE(t, s, language, alg, found[0][1])
+}
+
+// RunRegistered runs the program for node or python that registers a response key, with one of
+// Algs. Responses to the merchant's secret keys are encrypted to it from then on.
+func RunRegistered(t *testing.T, s *System, language, alg string) {
+	t.Helper()
+	file := map[string]string{"node": "mle/node/registered.mjs", "python": "mle/python/registered.py"}[language]
+	installMLE(t, s, language, alg, string(mustRead(t, absolute(t, file))))
+}
+
+// installMLE installs the JOSE library of a program and runs it, for a running system and an
+// algorithm.
+func installMLE(t *testing.T, s *System, language, alg, program string) {
+	t.Helper()
 	dir := t.TempDir()
+	text := strings.NewReplacer("https://pay.example.com", s.HTTPS, "your-api-key", s.Key, mle.ECDHESA256KW, alg).
+		Replace(program)
 	if language == "python" {
 		python := programtest.MustInstallPython(t, "python-mle", absolute(t, "mle/python"))
-		text := program(t, s, readme, "python", alg)
 		runMLE(t, s, dir, text, "sale.py", "python3", "PYTHONPATH="+python, "SSL_CERT_FILE="+s.CA)
 		return
 	}
@@ -49,7 +70,7 @@ func RunMLE(t *testing.T, s *System, language, alg string) {
 		filepath.Join(dir, "node_modules")); err != nil {
 		t.Fatal(err)
 	}
-	runMLE(t, s, dir, program(t, s, readme, "js", alg), "sale.mjs", "node", "NODE_EXTRA_CA_CERTS="+s.CA)
+	runMLE(t, s, dir, text, "sale.mjs", "node", "NODE_EXTRA_CA_CERTS="+s.CA)
 }
 
 // runMLE checks that the program prints a payment, and that v1 has it.
@@ -70,17 +91,6 @@ func runMLE(t *testing.T, s *System, dir, program, file, command string, env ...
 	if json.Unmarshal([]byte(body), &got) != nil || got.Status != v1.TransactionStatusCaptured {
 		t.Errorf("v1 has %s as %s, want it captured", number, body)
 	}
-}
-
-// program returns the program of a language in a document, for a running system and an algorithm.
-func program(t *testing.T, s *System, document, language, alg string) string {
-	t.Helper()
-	found := regexp.MustCompile("(?ms)^```"+language+"\n(.*?)^```$").FindAllStringSubmatch(document, -1)
-	if len(found) != 1 {
-		t.Fatalf("programs in %s: got %d, want 1", language, len(found))
-	}
-	return strings.NewReplacer("https://pay.example.com", s.HTTPS, "your-api-key", s.Key, mle.ECDHESA256KW, alg).
-		Replace(found[0][1])
 }
 
 // RegisterKey makes a key pair for responses and registers it.

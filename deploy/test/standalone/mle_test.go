@@ -1,6 +1,7 @@
 package standalone_test
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -18,20 +19,93 @@ const encryptedSale = `{"amount":1250,"currency":"usd","payment_method":"card","
 	`"exp_month":4,"exp_year":2031}}`
 
 // TestClients_mle runs the programs of mle-filter's README unchanged, with either algorithm, over
-// HTTPS.
+// HTTPS. They register no response key. Then it runs the programs that register one.
 func TestClients_mle(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir())
 	s := system(t, p)
 	sdk.WaitForKeys(t, s)
-	for _, alg := range sdk.Algs {
-		for _, language := range []string{"node", "python"} {
-			// Not parallel: a response is for the merchant's newest key, and each program registers one.
-			t.Run(language+" "+alg, func(t *testing.T) { //nolint:paralleltest // see above
-				sdk.RunMLE(t, s, language, alg)
-			})
+	for i, run := range []func(*testing.T, *sdk.System, string, string){sdk.RunMLE, sdk.RunRegistered} {
+		for _, alg := range sdk.Algs {
+			for _, language := range []string{"node", "python"} {
+				// Not parallel: a registered key replaces the derived ones, and the newest one is the default.
+				name := language + " " + alg + []string{"", " registered"}[i]
+				t.Run(name, func(t *testing.T) { //nolint:paralleltest // see above
+					run(t, s, language, alg)
+				})
+			}
 		}
 	}
+}
+
+// TestDerivedResponses demands encrypted responses without a registered key. A replay is encrypted
+// anew: another request has another key. A merchant that then registers a key gets its replay to
+// that key, and only publishable keys still get derived ones.
+func TestDerivedResponses(t *testing.T) {
+	t.Parallel()
+	p := start(t, t.TempDir())
+	m := merchantOf(t, p)
+	sdk.WaitForKeys(t, system(t, p))
+	with := func(key string, cfg mle.Config) (*merchant, *tokens) {
+		seen := &tokens{}
+		cfg.Next = seen
+		return &merchant{base: p.HTTP, key: key, http: &http.Client{Transport: mle.New(cfg), Timeout: patience}}, seen
+	}
+	made := map[string]response{}
+	for _, alg := range sdk.Algs {
+		client, seen := with(p.Keys.SKTest, mle.Config{Alg: alg, EncryptedResponses: true})
+		made[alg] = client.must(t, http.MethodPost, "/v1/transactions", alg, encryptedSale)
+		if made[alg].status != http.StatusCreated || made[alg].replayed {
+			t.Fatalf("%s: got %d %s", alg, made[alg].status, made[alg].body)
+		}
+		again := client.must(t, http.MethodPost, "/v1/transactions", alg, encryptedSale)
+		if again.body != made[alg].body || again.status != made[alg].status || !again.replayed {
+			t.Errorf("%s: got %d %s, want the same response again", alg, again.status, again.body)
+		}
+		if len(seen.responses) != 2 || seen.responses[0] == seen.responses[1] {
+			t.Errorf("%s: got %q, want two encrypted responses", alg, seen.responses)
+		}
+		wantReused(t, alg, m, alg, encryptedSale)
+		declined := client.must(t, http.MethodPost, "/v1/transactions", "", strings.Replace(encryptedSale, "1250", "-1", 1))
+		if declined.status != http.StatusBadRequest || len(seen.responses) != 3 {
+			t.Errorf("%s: got %d %s, want an encrypted error", alg, declined.status, declined.body)
+		}
+	}
+	private := sdk.RegisterKey(t, system(t, p))
+	for _, alg := range sdk.Algs {
+		registered, _ := with(p.Keys.SKTest, mle.Config{Alg: alg, Private: private})
+		got := registered.must(t, http.MethodPost, "/v1/transactions", alg, encryptedSale)
+		if got.body != made[alg].body || !got.replayed {
+			t.Errorf("%s, registered: got %d %s, want the same response", alg, got.status, got.body)
+		}
+		page, seen := with(p.Keys.PKTest, mle.Config{Alg: alg, EncryptedResponses: true})
+		token := page.must(t, http.MethodPost, "/v1/tokens", "",
+			`{"card":{"number":"4111111111111111","exp_month":4,"exp_year":2031}}`)
+		if token.status != http.StatusCreated || !strings.Contains(token.body, `"last4":"1111"`) ||
+			len(seen.responses) != 1 {
+			t.Errorf("%s, publishable: got %d %s", alg, token.status, token.body)
+		}
+	}
+	if got, want := len(m.transactions(t)), len(sdk.Algs); got != want {
+		t.Errorf("payments: got %d, want %d", got, want)
+	}
+}
+
+// tokens records the encrypted responses of a client.
+type tokens struct{ responses []string }
+
+func (s *tokens) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil || response.Header.Get("Content-Type") != "application/jose" {
+		return response, err
+	}
+	text, err := io.ReadAll(response.Body)
+	if err := errors.Join(err, response.Body.Close()); err != nil {
+		return nil, err
+	}
+	s.responses = append(s.responses, string(text))
+	response.Body = io.NopCloser(strings.NewReader(string(text)))
+	return response, nil
 }
 
 // TestEncryptedIsTheSame checks that an Idempotency-Key is the same for requests with and without
