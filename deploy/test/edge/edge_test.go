@@ -135,16 +135,18 @@ func testSteering(t *testing.T, r *deployment) {
 	}
 }
 
-// testEncryption runs the programs of mle-filter's README, and the Go client, through Envoy and the
-// external processor.
+// testEncryption runs the programs of mle-filter's README, those with a registered response key, and
+// the Go client, through Envoy and the external processor.
 func testEncryption(t *testing.T, r *deployment) {
 	t.Helper()
 	s := r.system()
 	s.V1, s.HTTP = "https://"+host, r.client(t, nil)
 	sdk.WaitForKeys(t, s)
 	before := r.stat(t, extProcStreams)
-	for language, alg := range map[string]string{"node": sdk.Algs[0], "python": sdk.Algs[1]} {
-		t.Run(language, func(t *testing.T) { sdk.RunMLE(t, s, language, alg) })
+	for i, run := range []func(*testing.T, *sdk.System, string, string){sdk.RunMLE, sdk.RunRegistered} {
+		for language, alg := range map[string]string{"node": sdk.Algs[0], "python": sdk.Algs[1]} {
+			t.Run(language+[]string{"", " registered"}[i], func(t *testing.T) { run(t, s, language, alg) })
+		}
 	}
 	private := sdk.RegisterKey(t, s)
 	for _, alg := range sdk.Algs {

@@ -217,12 +217,15 @@ func TestByHand(t *testing.T) {
 		t.Error("another key replaced the first")
 	}
 	reach := []string{"--v1", public, "--api-key-env", "SHOP_KEY"}
-	must(t, "", append([]string{"keys", "register", "--private", mine}, reach...)...)
 	if err := os.WriteFile(current, []byte(must(t, "", append([]string{"keys", "current"}, reach...)...)),
 		0o600); err != nil {
 		t.Fatal(err)
 	}
 	encrypted := must(t, `{"amount":1}`, "seal", "--key", current)
+	if _, err := command(t, pay(t, public, encrypted), "open", "--private", mine); !errors.Is(err, errDerived) {
+		t.Errorf("before a key was registered: got %v, want %v", err, errDerived)
+	}
+	must(t, "", append([]string{"keys", "register", "--private", mine}, reach...)...)
 	if got := must(t, pay(t, public, encrypted), "open", "--private", mine); got != `{"amount":1}` {
 		t.Errorf("got %q back, want the request body", got)
 	}

@@ -115,6 +115,10 @@ func (m *Main) Open(args []string) error {
 	if text := bytes.TrimSpace(token); len(text) > 0 && text[0] == '{' {
 		return inTheClear(text)
 	}
+	direct := []jose.KeyAlgorithm{jose.DIRECT}
+	if _, err := jose.ParseEncryptedCompact(string(token), direct, []jose.ContentEncryption{jose.A256GCM}); err == nil {
+		return errDerived
+	}
 	message, err := jwe.Parse(token, jwe.Limits{Header: maxInput, Plaintext: maxInput})
 	if err != nil {
 		return err
@@ -134,7 +138,13 @@ func (m *Main) Open(args []string) error {
 	return err
 }
 
-// inTheClear returns an error for JSON instead of a compact JWE. It is most likely an error of the
+// errDerived reports a response that only the program which encrypted the request can decrypt. seal
+// does not keep the content key of a request.
+var errDerived = errors.New("the response is encrypted under a key that is derived from the request: the merchant had " +
+	"no registered response key, or the API key is publishable. Register a key with mle-filter keys register, and " +
+	"send the request again with a secret key and the same Idempotency-Key")
+
+// inTheClear returns an error for JSON that is not a message. It is most likely an error of the
 // service, and the text shows it. It is never written to standard output, because it is
 // unauthenticated.
 func inTheClear(text []byte) error {

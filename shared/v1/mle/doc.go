@@ -1,7 +1,10 @@
 // Package mle encrypts the requests of a v1 client and decrypts the responses: message-level
 // encryption, on top of TLS.
 //
-//	client, err := v1.NewClient(base, mle.Option(mle.Config{Private: key}), v1.WithRequestEditorFn(withAPIKey))
+//	client, err := v1.NewClient(base, mle.Option(mle.Config{EncryptedResponses: true}), v1.WithRequestEditorFn(withAPIKey))
+//
+// Without a registered response key, EncryptedResponses demands responses under keys that are
+// derived from their requests. With a registered one, set Private.
 //
 // The protected header of each request binds the body to its time, method, path, Idempotency-Key
 // and response key. An intermediary can then neither remove the demand for an encrypted response
