@@ -2037,7 +2037,8 @@ type MLEKey struct {
 		ExpiresAt Timestamp `json:"expires_at"`
 	} `json:"previous,omitempty"`
 
-	// ResponseKey Your default key for encrypted responses. The `X-SVC-MLE-Response-Kid` header can name another one.
+	// ResponseKey Your default key for encrypted responses to secret keys. The `X-SVC-MLE-Response-Kid` header can name another one. Without one, and for
+	// publishable keys, the key of a response is derived from its request.
 	ResponseKey *struct {
 		// Kid `null` if no key is active.
 		Kid *string `json:"kid"`
