@@ -135,8 +135,8 @@ func testSteering(t *testing.T, r *deployment) {
 	}
 }
 
-// testEncryption runs the programs of mle-filter's README, those with a registered response key, and
-// the Go client, through Envoy and the external processor.
+// testEncryption runs the programs of mle-filter's README, the programs that register a response
+// key, and the Go client, through Envoy and the external processor.
 func testEncryption(t *testing.T, r *deployment) {
 	t.Helper()
 	s := r.system()

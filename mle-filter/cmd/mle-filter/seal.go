@@ -140,8 +140,8 @@ func (m *Main) Open(args []string) error {
 
 // errDerived reports a response that only the program which encrypted the request can decrypt. seal
 // does not keep the content key of a request.
-var errDerived = errors.New("the response is encrypted under a key that is derived from the request: the merchant had " +
-	"no registered response key, or the API key is publishable. Register a key with mle-filter keys register, and " +
+var errDerived = errors.New("the response is encrypted under a key that is derived from the request: the merchant " +
+	"had no registered response key, or the API key is publishable. Register a key with mle-filter keys register, and " +
 	"send the request again with a secret key and the same Idempotency-Key")
 
 // inTheClear returns an error for JSON that is not a message. It is most likely an error of the

@@ -163,6 +163,34 @@ func TestCoreResponses(t *testing.T) {
 	}
 }
 
+// TestNoResponseBeforeDerivation: no response passes before the request was decrypted, if only the
+// request can give the response key.
+func TestNoResponseBeforeDerivation(t *testing.T) {
+	t.Parallel()
+	w := enginetest.NewWorld(t)
+	x, p := w.Engine(t).Begin(t.Context(), engine.RequestHead{
+		Method: "POST", Path: enginetest.Path, Body: true, Length: -1, Fields: http.Header{
+			"Content-Type": {"application/jose"}, "X-Svc-Mle": {"v1"}, "X-Svc-Mle-Response": {"required"},
+		},
+	}, enginetest.Call(enginetest.Keyless))
+	if p != nil {
+		t.Fatal(p.Message)
+	}
+	if !x.WrapsResponse() || x.HasResponseKey() {
+		t.Errorf("got wraps %v, key %v, want a demand without a key", x.WrapsResponse(), x.HasResponseKey())
+	}
+	for _, head := range []engine.ResponseHead{
+		{Status: 200, Body: true, Length: -1, Fields: http.Header{}}, {Status: 204, Fields: http.Header{}},
+	} {
+		if response, p := x.BeginResponse(head); p == nil || p.Status != 500 {
+			t.Errorf("%d: got %+v, want 500", head.Status, response)
+		}
+	}
+	if body, p := x.Wrap([]byte("{}")); p == nil || p.Status != 500 {
+		t.Errorf("got %+v, want 500", body)
+	}
+}
+
 // TestResponseKeysThatCannotBeUsed checks that an unusable response key is rejected before the
 // request is forwarded.
 func TestResponseKeysThatCannotBeUsed(t *testing.T) {

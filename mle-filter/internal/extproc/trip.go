@@ -216,7 +216,7 @@ func (t *trip) responseHead(
 	read := readHead(h)
 	head, ok := read.response()
 	t.status = head.Status
-	// Envoy rejected the request before the filter received its head, or the body with the response key.
+	// Envoy rejected the request before the filter received it, or the body that gives the key.
 	if t.exchange == nil || unseen && t.exchange.WrapsResponse() && !t.exchange.HasResponseKey() {
 		t.pass(read.body)
 		return responseHead(nil), nil

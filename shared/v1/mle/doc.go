@@ -1,7 +1,8 @@
 // Package mle encrypts the requests of a v1 client and decrypts the responses: message-level
 // encryption, on top of TLS.
 //
-//	client, err := v1.NewClient(base, mle.Option(mle.Config{EncryptedResponses: true}), v1.WithRequestEditorFn(withAPIKey))
+//	encrypt := mle.Option(mle.Config{EncryptedResponses: true})
+//	client, err := v1.NewClient(base, encrypt, v1.WithRequestEditorFn(withAPIKey))
 //
 // Without a registered response key, EncryptedResponses demands responses under keys that are
 // derived from their requests. With a registered one, set Private.
