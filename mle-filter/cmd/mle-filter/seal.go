@@ -144,7 +144,7 @@ var errDerived = errors.New("the response is encrypted under a key that is deriv
 	"had no registered response key, or the API key is publishable. Register a key with mle-filter keys register, and " +
 	"send the request again with a secret key and the same Idempotency-Key")
 
-// inTheClear returns an error for JSON that is not a message. It is most likely an error of the
+// inTheClear returns an error for JSON instead of a compact JWE. It is most likely an error of the
 // service, and the text shows it. It is never written to standard output, because it is
 // unauthenticated.
 func inTheClear(text []byte) error {

@@ -30,16 +30,16 @@ func TestLocalResponseBeforeBody(t *testing.T) {
 			c := &call{stream: stream}
 			r := requestOf(josed("", enginetest.Field{Name: "X-SVC-MLE-Response", Value: "required"},
 				enginetest.Field{Name: callerField, Value: caller}))
-			if _, err := c.ask(requestMessages.head(&extprocv3.HttpHeaders{Headers: r.proto()})); err != nil {
+			if _, err := c.process(requestMessages.head(&extprocv3.HttpHeaders{Headers: r.proto()})); err != nil {
 				t.Fatal(err)
 			}
 			reply := messageOf(enginetest.Response{Status: 413, Body: "Payload Too Large"})
 			head := responseMessages.head(&extprocv3.HttpHeaders{Headers: reply.proto()})
 			head.Attributes = map[string]*structpb.Struct{"envoy.filters.http.ext_proc": details}
-			if got, err := c.ask(head); err != nil || got.GetResponseHeaders() == nil {
+			if got, err := c.process(head); err != nil || got.GetResponseHeaders() == nil {
 				t.Fatalf("head: got %v, %v", got, err)
 			}
-			got, err := c.ask(responseMessages.body(&extprocv3.HttpBody{Body: []byte(reply.body), EndOfStream: true}))
+			got, err := c.process(responseMessages.body(&extprocv3.HttpBody{Body: []byte(reply.body), EndOfStream: true}))
 			if err != nil || got.GetResponseBody() == nil ||
 				change(reply, got.GetResponseBody().GetResponse(), false) != nil {
 				t.Fatalf("body: got %v, %v", got, err)

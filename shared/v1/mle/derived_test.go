@@ -120,8 +120,8 @@ func TestDerived(t *testing.T) {
 		t.Run(alg, func(t *testing.T) {
 			t.Parallel()
 			s, base := open(t)
-			s.turn(key)
-			s.answer = func(w http.ResponseWriter, sent string) {
+			s.setKey(key)
+			s.response = func(w http.ResponseWriter, sent string) {
 				jwe(w, respond(t, key, sent, `{"id":"x"}`, func(*derivation) {}))
 			}
 			status, text, err := pay(t, base, mle.Config{Alg: alg, EncryptedResponses: true})
@@ -163,7 +163,7 @@ func TestDerivedRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, base := open(t)
-			s.answer = func(w http.ResponseWriter, sent string) { jwe(w, respond(t, s, sent)) }
+			s.response = func(w http.ResponseWriter, sent string) { jwe(w, respond(t, s, sent)) }
 			status, text, err := pay(t, base, mle.Config{EncryptedResponses: true})
 			if !errors.Is(err, mle.ErrAnswer) {
 				t.Errorf("got %d %s, %v", status, text, err)
@@ -171,7 +171,7 @@ func TestDerivedRefuses(t *testing.T) {
 		})
 	}
 	s, base := open(t)
-	s.answer = func(w http.ResponseWriter, _ string) { _, _ = w.Write([]byte(`{"id":"x"}`)) }
+	s.response = func(w http.ResponseWriter, _ string) { _, _ = w.Write([]byte(`{"id":"x"}`)) }
 	if _, text, err := pay(t, base, mle.Config{EncryptedResponses: true}); !errors.Is(err, mle.ErrAnswer) {
 		t.Errorf("in the clear: got %s, %v", text, err)
 	}
@@ -188,7 +188,7 @@ func changed(change func(*derivation)) func(t *testing.T, s *service, sent strin
 func TestDerivedWithoutBody(t *testing.T) {
 	t.Parallel()
 	s, base := open(t)
-	s.answer = func(w http.ResponseWriter, _ string) { _, _ = w.Write([]byte("{}")) }
+	s.response = func(w http.ResponseWriter, _ string) { _, _ = w.Write([]byte("{}")) }
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+"/v1/transactions", http.NoBody)
 	if err != nil {
 		t.Fatal(err)
