@@ -338,9 +338,10 @@ func (f *Filter) identify(ctx context.Context, h http.Header) (string, *engine.P
 	return who.Tenant(), shell.Unread(err)
 }
 
-// around returns h with the middleware of every request: an id, an event, a span and the limit.
+// around returns h with the middleware of every request: an id, an event, a span, the fields for web
+// pages and the limit.
 func (f *Filter) around(h http.Handler) http.Handler {
-	h = f.admit(f.metrics.Served(h))
+	h = httpx.CrossOrigin(f.admit(f.metrics.Served(h)))
 	h = httpx.Recover(shell.Broken, f.cfg.Log, h)
 	h = httpx.LogRequests(f.cfg.Log, f.cfg.Clock, h, f.metrics.Request)
 	h = httpx.ClientAddress(f.cfg.Hop, httpx.Trace(f.cfg.Tracer, h))

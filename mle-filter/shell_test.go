@@ -25,24 +25,7 @@ func TestShell(t *testing.T) {
 	t.Parallel()
 	f := open(t, nil)
 	f.register(t)
-	dir, err := os.MkdirTemp("", "x") //nolint:usetesting // the name of a socket must not be long
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	socket := filepath.Join(dir, "s")
-	processor, err := extproc.New(f.Shell())
-	if err != nil {
-		t.Fatal(err)
-	}
-	server, err := extproc.Listen(t.Context(), processor, socket, time.Second)
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn, err := grpc.NewClient("unix:"+socket, grpc.WithTransportCredentials(insecure.NewCredentials()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn, end := f.behindEnvoy(t)
 	for key, want := range map[string]string{apiKey: "x-svc-int-proof " + proof, "sk_test_2": `"status":401`} {
 		got := judged(t, conn, "authorization", "Bearer "+key, "x-svc-mle-response", "required")
 		if !strings.Contains(got, want) {
@@ -57,9 +40,7 @@ func TestShell(t *testing.T) {
 	if !strings.Contains(keys, "mle_not_supported") {
 		t.Errorf("got %s, want the paths of the keys to take no encryption", keys)
 	}
-	if err := errors.Join(conn.Close(), server.Stop(context.WithoutCancel(t.Context()))); err != nil {
-		t.Error(err)
-	}
+	end()
 	rec := httptest.NewRecorder()
 	f.Operations().ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), "GET", "/metrics", nil))
 	metrics := rec.Body.String()
@@ -70,6 +51,34 @@ func TestShell(t *testing.T) {
 	} {
 		if !strings.Contains(metrics, line) {
 			t.Errorf("got %s, want %s", metrics, line)
+		}
+	}
+}
+
+// behindEnvoy serves the shell for Envoy and connects to it. end stops it after its streams.
+func (f *filter) behindEnvoy(t *testing.T) (conn *grpc.ClientConn, end func()) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "x") //nolint:usetesting // the name of a socket must not be long
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	socket := filepath.Join(dir, "s")
+	processor, err := extproc.New(f.Shell())
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := extproc.Listen(t.Context(), processor, socket, time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err = grpc.NewClient("unix:"+socket, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return conn, func() {
+		if err := errors.Join(conn.Close(), server.Stop(context.WithoutCancel(t.Context()))); err != nil {
+			t.Error(err)
 		}
 	}
 }

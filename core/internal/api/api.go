@@ -94,7 +94,7 @@ func New(c Config) *API {
 	a := &API{Config: c, log: c.Log}
 	h := a.admit(a.router())
 	h = httpx.Recover(func(w http.ResponseWriter, r *http.Request) { a.refuse(w, r, &fault{code: codeInternal}) }, c.Log, h)
-	h = httpx.SecurityHeaders(a.behindFilter(h))
+	h = httpx.SecurityHeaders(httpx.CrossOrigin(a.behindFilter(h)))
 	var observers []func(httpx.Sample)
 	if c.Observe != nil {
 		observers = append(observers, c.Observe)

@@ -2,12 +2,14 @@ package build
 
 import (
 	"strconv"
+	"strings"
 
 	accesslogv3 "github.com/envoyproxy/go-control-plane/envoy/config/accesslog/v3"
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	celv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/access_loggers/filters/cel/v3"
 	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
 
+	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -92,7 +94,9 @@ func (b *builder) localReplies(https bool) *hcmv3.LocalReplyConfig {
 		overwrite("Cache-Control", "no-store"),
 	}
 	if https {
-		fields = append(fields, overwrite(tlspolicy.HSTSHeader, tlspolicy.HSTS))
+		fields = append(fields, overwrite(tlspolicy.HSTSHeader, tlspolicy.HSTS),
+			overwrite(httpx.AllowOriginField, onPageRoutes(httpx.AllowOrigin)),
+			overwrite(httpx.ExposeHeadersField, onPageRoutes(httpx.ExposeHeaders)))
 	}
 	out := &hcmv3.LocalReplyConfig{}
 	if https && b.Config.ExtProc.Address != "" {
@@ -136,6 +140,16 @@ func (b *builder) localReplies(https bool) *hcmv3.LocalReplyConfig {
 		&hcmv3.ResponseMapper{Filter: statusIs(accesslogv3.ComparisonFilter_GE, 0), HeadersToAdd: fields}, // a redirect
 	)
 	return out
+}
+
+// onPageRoutes returns the format of a header field that only responses on the routes of web pages
+// have. Envoy omits a field without a value.
+func onPageRoutes(value string) string {
+	var paths []string
+	for _, r := range httpx.PageRoutes() {
+		paths = append(paths, strings.ReplaceAll(r.Path, "{id}", "[^/]+"))
+	}
+	return "%CEL(request.url_path.matches('^(" + strings.Join(paths, "|") + ")$') ? '" + value + "' : '')%"
 }
 
 // replyID is the request id of Envoy's own responses: the start time in nanoseconds, and the

@@ -1,0 +1,86 @@
+package httpx
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// PageRoute is a route that web pages can call.
+type PageRoute struct {
+	Method string
+	Path   string // as in the contract: {id} stands for any one segment
+}
+
+// pageRoutes are all that a publishable key can do.
+var pageRoutes = [...]PageRoute{
+	{http.MethodPost, "/v1/tokens"},
+	{http.MethodPost, "/v1/transactions/{id}/confirm"},
+	{http.MethodGet, "/v1/mle/keys/current"},
+}
+
+// PageRoutes returns the routes that a web page of any origin can call with a publishable key.
+func PageRoutes() []PageRoute { return slices.Clone(pageRoutes[:]) }
+
+func (p PageRoute) matches(path string) bool {
+	prefix, suffix, hasID := strings.Cut(p.Path, "{id}")
+	if !hasID {
+		return path == p.Path
+	}
+	rest, begins := strings.CutPrefix(path, prefix)
+	id, ends := strings.CutSuffix(rest, suffix)
+	return begins && ends && id != "" && !strings.Contains(id, "/")
+}
+
+// The header fields by which a browser shows a response to a page of another origin, and their
+// values.
+const (
+	AllowOriginField   = "Access-Control-Allow-Origin"
+	AllowOrigin        = "*"
+	ExposeHeadersField = "Access-Control-Expose-Headers"
+	ExposeHeaders      = "Request-Id, RateLimit, Retry-After"
+)
+
+var (
+	anyOrigin      = []string{AllowOrigin}
+	exposedHeaders = []string{ExposeHeaders}
+	allowedHeaders = []string{"Authorization, Content-Type, Idempotency-Key, X-SVC-MLE, X-SVC-MLE-Response"}
+	// preflightAge is how long a browser keeps the response to a preflight request: 2 hours, the most
+	// that Chromium accepts.
+	preflightAge = []string{"7200"}
+)
+
+// CrossOrigin lets web pages of any origin read the responses of PageRoutes, refusals included. The
+// fields are the same for every origin, so a cache needs no Vary. Pages cannot send cookies.
+//
+// It responds to OPTIONS on these routes with 204. A browser sends such a preflight request without
+// the API key. The response therefore needs neither the key, nor the store, nor a place among the
+// concurrent requests.
+func CrossOrigin(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for _, route := range pageRoutes {
+			if !route.matches(r.URL.Path) {
+				continue
+			}
+			h := w.Header()
+			h[AllowOriginField] = anyOrigin
+			if r.Method == http.MethodOptions {
+				preflight(w, r, route)
+				return
+			}
+			h[ExposeHeadersField] = exposedHeaders
+			break
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func preflight(w http.ResponseWriter, r *http.Request, route PageRoute) {
+	EventFrom(r.Context()).SetRoute(http.MethodOptions + " " + route.Path)
+	CloseUnread(w, r)
+	h := w.Header()
+	h["Access-Control-Allow-Methods"] = []string{route.Method}
+	h["Access-Control-Allow-Headers"] = allowedHeaders
+	h["Access-Control-Max-Age"] = preflightAge
+	w.WriteHeader(http.StatusNoContent)
+}

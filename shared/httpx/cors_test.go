@@ -1,0 +1,89 @@
+package httpx_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/httpx"
+)
+
+// refuseAll refuses every request, as a handler does that finds no API key.
+var refuseAll = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	w.WriteHeader(http.StatusUnauthorized)
+})
+
+// TestCrossOrigin: a page of any origin may call exactly the routes of publishable keys, and read
+// their refusals.
+func TestCrossOrigin(t *testing.T) {
+	t.Parallel()
+	for path, method := range map[string]string{
+		"/v1/tokens": "POST", "/v1/transactions/txn_1/confirm": "POST", "/v1/mle/keys/current": "GET",
+		"/v1/mle/keys/current?alg=RSA-OAEP-256": "GET",
+
+		"/v1/tokens/": "", "/v1/tokens/tok_1": "", "/v1/tokensx": "", "/v1/transactions": "", "/v1/transactions/": "",
+		"/v1/transactions/confirm": "", "/v1/transactions//confirm": "", "/v1/transactions/txn_1": "",
+		"/v1/transactions/txn_1/void": "", "/v1/transactions/a/b/confirm": "", "/v1/transactions/a%2Fb/confirm": "",
+		"/v1/mle/keys": "", "/v1/mle/keys/rotate": "", "/v1/api_keys/current": "", "/compat/v1/tokens": "", "/": "",
+	} {
+		for _, asked := range []string{http.MethodOptions, http.MethodPost, http.MethodGet} {
+			rec := httptest.NewRecorder()
+			httpx.CrossOrigin(refuseAll).ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), asked, path, nil))
+			want := map[string]string{
+				"Access-Control-Allow-Origin": "", "Access-Control-Expose-Headers": "", "Access-Control-Allow-Methods": "",
+				"Access-Control-Allow-Headers": "", "Access-Control-Max-Age": "", "Access-Control-Allow-Credentials": "", "Vary": "",
+			}
+			status := http.StatusUnauthorized
+			switch {
+			case method != "" && asked == http.MethodOptions:
+				status = http.StatusNoContent
+				want["Access-Control-Allow-Origin"], want["Access-Control-Allow-Methods"] = "*", method
+				want["Access-Control-Allow-Headers"] = "Authorization, Content-Type, Idempotency-Key, X-SVC-MLE, X-SVC-MLE-Response"
+				want["Access-Control-Max-Age"] = "7200"
+			case method != "":
+				want["Access-Control-Allow-Origin"] = "*"
+				want["Access-Control-Expose-Headers"] = "Request-Id, RateLimit, Retry-After"
+			}
+			if rec.Code != status {
+				t.Errorf("%s %s: got %d, want %d", asked, path, rec.Code, status)
+			}
+			for name, value := range want {
+				if got := strings.Join(rec.Header()[name], "|"); got != value {
+					t.Errorf("%s %s: %s: got %q, want %q", asked, path, name, got, value)
+				}
+			}
+		}
+	}
+}
+
+// TestPreflightWithABody: a preflight request has no body. The connection of one that has a body is
+// closed, so nothing waits for the rest of it.
+func TestPreflightWithABody(t *testing.T) {
+	t.Parallel()
+	var log logbook
+	server := httptest.NewServer(httpx.LogRequests(log.logger(), clock.System(), httpx.CrossOrigin(refuseAll)))
+	t.Cleanup(server.Close)
+	body, end := io.Pipe()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodOptions, server.URL+"/v1/transactions/"+planted+"/confirm", body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _, _ = io.WriteString(end, "x") }() // and never the rest
+	got, err := server.Client().Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = end.Close()
+	_ = got.Body.Close()
+	if got.StatusCode != http.StatusNoContent || !got.Close {
+		t.Errorf("got %d, want 204 and the connection closed", got.StatusCode)
+	}
+	server.Close()
+	if events := log.events(t, "request"); len(events) != 1 || events[0]["route"] != "OPTIONS /v1/transactions/{id}/confirm" ||
+		strings.Contains(log.String(), planted) {
+		t.Errorf("got the log %s, want one event with the route", log.String())
+	}
+}
