@@ -44,6 +44,10 @@ func TestBrowser(t *testing.T) {
 		b.openDocs(t, changed)
 		testExamplesWork(t, b, changed)
 	})
+	t.Run("OtherOrigin", func(t *testing.T) {
+		t.Parallel()
+		testOtherOrigin(t, browser.openTab(t), start(t, t.TempDir(), "--rate-limit", "1000"))
+	})
 }
 
 // tab is a page of a browser context, which can connect only to this machine.
