@@ -49,8 +49,8 @@ async function encrypt(key, plain) {
 }
 </script>`
 
-// shown is the part of a response that the browser lets a page read.
-type shown struct {
+// pageResponse is the part of a response that the browser lets a page read.
+type pageResponse struct {
 	Status               int
 	Body                 string
 	Request, Rate, Retry string
@@ -77,9 +77,9 @@ func (b *tab) openShop(t *testing.T, p *process) *shop {
 }
 
 // call makes the page send a request. fields are further header fields of a JavaScript object.
-func (s *shop) call(t *testing.T, method, path, key, body, fields string) shown {
+func (s *shop) call(t *testing.T, method, path, key, body, fields string) pageResponse {
 	t.Helper()
-	got := read[shown](t, s.tab, fmt.Sprintf("call(%q, %q, %q, %q, {%s})", s.p.HTTP+path, method, key, body, fields))
+	got := read[pageResponse](t, s.tab, fmt.Sprintf("call(%q, %q, %q, %q, {%s})", s.p.HTTP+path, method, key, body, fields))
 	if got.Blocked == "" && got.Request == "" {
 		t.Errorf("%s %s: the page cannot read Request-Id: %+v", method, path, got)
 	}
@@ -87,7 +87,7 @@ func (s *shop) call(t *testing.T, method, path, key, body, fields string) shown 
 }
 
 // want checks the status of a response and a part of its body.
-func (s shown) want(t *testing.T, status int, part string) shown {
+func (s pageResponse) want(t *testing.T, status int, part string) pageResponse {
 	t.Helper()
 	if s.Status != status || !strings.Contains(s.Body, part) {
 		t.Errorf("got %+v, want %d %s", s, status, part)
@@ -95,8 +95,8 @@ func (s shown) want(t *testing.T, status int, part string) shown {
 	return s
 }
 
-// mustShow decodes the body of a response.
-func mustShow[T any](t *testing.T, s shown) T {
+// mustReadPage decodes the body of a response.
+func mustReadPage[T any](t *testing.T, s pageResponse) T {
 	t.Helper()
 	var out T
 	if err := json.Unmarshal([]byte(s.Body), &out); err != nil {
@@ -112,11 +112,11 @@ func testOtherOrigin(t *testing.T, b *tab, p *process) {
 	s, m, pk := b.openShop(t, p), merchantOf(t, p), p.Keys.PKTest
 	const card = `{"card":{"number":"4111111111111111","exp_month":4,"exp_year":2031,"cvc":"123"}}`
 	tokens := []v1.Token{
-		mustShow[v1.Token](t, s.call(t, "POST", "/v1/tokens", pk, card, `"Idempotency-Key": "a token"`).want(t, 201, "")),
+		mustReadPage[v1.Token](t, s.call(t, "POST", "/v1/tokens", pk, card, `"Idempotency-Key": "a token"`).want(t, 201, "")),
 	}
 	key := s.call(t, "GET", "/v1/mle/keys/current", pk, "", "").want(t, 200, "ECDH-ES+A256KW").Body
 	jwe := read[string](t, s.tab, fmt.Sprintf("encrypt(%s, %q)", key, card))
-	tokens = append(tokens, mustShow[v1.Token](t, s.call(t, "POST", "/v1/tokens", pk, jwe,
+	tokens = append(tokens, mustReadPage[v1.Token](t, s.call(t, "POST", "/v1/tokens", pk, jwe,
 		`"Content-Type": "application/jose", "X-SVC-MLE": "v1"`).want(t, 201, "")))
 	s.call(t, "POST", "/v1/tokens", pk, "not a JWE", `"Content-Type": "application/jose", "X-SVC-MLE": "v1"`).
 		want(t, 400, "mle_decrypt_failed")
