@@ -36,6 +36,7 @@ func TestEdge(t *testing.T) {
 	t.Run("EncryptionUnavailable", func(t *testing.T) { testEncryptionUnavailable(t, r) })
 	t.Run("Paths", func(t *testing.T) { testPaths(t, r) })
 	t.Run("UnfinishedBodies", func(t *testing.T) { testUnfinishedBodies(t, r) })
+	t.Run("Pages", func(t *testing.T) { testPages(t, r) })
 	t.Run("Trust", func(t *testing.T) { testTrust(t, r) })
 	t.Run("Policy", func(t *testing.T) { tlspolicytest.Obeys(t, r.https(), "ECDSA", tlspolicy.Policy{}) })
 	t.Run("HSTS", func(t *testing.T) { testHSTS(t, r) }) // the last one: it ends compat-proxy

@@ -1,0 +1,61 @@
+package edge_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// testPages sends the requests of a web page of another origin. The page can read each response,
+// whichever program wrote it. Each field is written once: a browser rejects a repeated one.
+func testPages(t *testing.T, r *deployment) {
+	t.Helper()
+	client := r.client(t, func(tr *http.Transport) { tr.ForceAttemptHTTP2 = true })
+	made := r.api(t, client, http.MethodPost, "/v1/api_keys", `{"kind":"publishable"}`)
+	var key v1.APIKey
+	if err := json.Unmarshal([]byte(made.body), &key); err != nil || key.Secret == nil {
+		t.Fatalf("a publishable key: got %d %s, %v", made.status, made.body, err)
+	}
+	const tokens, confirm, current = "/v1/tokens", "/v1/transactions/txn_1/confirm", "/v1/mle/keys/current"
+	const card = `{"card":{"number":"4111111111111111","exp_month":4,"exp_year":2031}}`
+	for name, c := range map[string]struct {
+		method, path, body, contentType string
+		status                          int
+	}{
+		"core: a token":           {"POST", tokens, card, "application/json", 201},
+		"core: a refusal":         {"POST", confirm, card, "application/json", 404},
+		"core: a preflight":       {"OPTIONS", tokens, "", "", 204},
+		"mle-filter: a refusal":   {"POST", tokens, "no JWE", "application/jose", 400},
+		"mle-filter: a key":       {"GET", current, "", "", 200},
+		"mle-filter: a preflight": {"OPTIONS", current, "", "", 204},
+		"Envoy: a refusal":        {"POST", tokens, strings.Repeat("x", 2<<20), "application/json", 413},
+	} {
+		fields := []string{
+			"Origin", "https://shop.example", "Content-Type", c.contentType, "Authorization", "Bearer " + key.Secret.Reveal(),
+		}
+		if c.contentType == "application/jose" {
+			fields = append(fields, "X-SVC-MLE", "v1")
+		}
+		if c.method == http.MethodOptions {
+			fields = []string{"Origin", "https://shop.example", "Access-Control-Request-Method", "POST"}
+		}
+		got := send(t, client, c.method, "https://"+host+c.path, c.body, fields...)
+		if allowed := got.header["Access-Control-Allow-Origin"]; got.status != c.status || len(allowed) != 1 || allowed[0] != "*" {
+			t.Errorf("%s: got %d %v %s, want %d, once for any origin", name, got.status, got.header, got.body, c.status)
+		}
+		exposed := got.header["Access-Control-Expose-Headers"]
+		if c.method != http.MethodOptions && len(exposed) != 1 {
+			t.Errorf("%s: got %v, want the fields that the page can read", name, got.header)
+		}
+	}
+	got := send(t, client, http.MethodPost, "https://"+host+tokens, card, "Origin", "https://shop.example", "Content-Type",
+		"application/json", "Authorization", "Bearer "+r.key)
+	if got.status != http.StatusForbidden || !strings.Contains(got.body, "secret_key_in_browser") ||
+		got.header.Get("Access-Control-Allow-Origin") != "*" {
+		t.Errorf("a secret key: got %d %v %s, want a refusal that the page can read", got.status, got.header, got.body)
+	}
+}
