@@ -1,11 +1,12 @@
 package httpx_test
 
 import (
-	"io"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/httpx"
@@ -59,29 +60,18 @@ func TestCrossOrigin(t *testing.T) {
 	}
 }
 
-// TestPreflightWithABody: a preflight request has no body. The connection of one that has a body is
-// closed, so nothing waits for the rest of it.
+// TestPreflightWithABody: a preflight request has no body. One that has a body gets the response
+// before the body arrives, and its connection closes. The log has its route without the id.
 func TestPreflightWithABody(t *testing.T) {
 	t.Parallel()
 	var log logbook
-	server := httptest.NewServer(httpx.LogRequests(log.logger(), clock.System(), httpx.CrossOrigin(refuseAll)))
-	t.Cleanup(server.Close)
-	body, end := io.Pipe()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodOptions, server.URL+"/v1/transactions/"+planted+"/confirm", body)
-	if err != nil {
-		t.Fatal(err)
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodOptions, "/v1/transactions/"+planted+"/confirm",
+		iotest.ErrReader(errors.New("the body was read")))
+	rec := httptest.NewRecorder()
+	httpx.LogRequests(log.logger(), clock.System(), httpx.CrossOrigin(refuseAll)).ServeHTTP(rec, r)
+	if rec.Code != http.StatusNoContent || rec.Header().Get("Connection") != "close" {
+		t.Errorf("got %d %v, want 204 and the connection closed", rec.Code, rec.Header())
 	}
-	go func() { _, _ = io.WriteString(end, "x") }() // and never the rest
-	got, err := server.Client().Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = end.Close()
-	_ = got.Body.Close()
-	if got.StatusCode != http.StatusNoContent || !got.Close {
-		t.Errorf("got %d, want 204 and the connection closed", got.StatusCode)
-	}
-	server.Close()
 	if events := log.events(t, "request"); len(events) != 1 || events[0]["route"] != "OPTIONS /v1/transactions/{id}/confirm" ||
 		strings.Contains(log.String(), planted) {
 		t.Errorf("got the log %s, want one event with the route", log.String())

@@ -39,6 +39,7 @@ func TestPages(t *testing.T) {
 			{"POST", "/v1/tokens/x", long, nil, 413, ""},
 			{"POST", "/v1/transactions", long, nil, 413, ""},
 			{"POST", "/v1/transactions/confirm", long, nil, 413, ""},
+			{"POST", "/v1/transactions/a/b/confirm", long, nil, 413, ""},
 			{"POST", "/v1/transactions/txn_1/void", long, nil, 413, ""},
 			{"GET", "/v2/tokens", "", nil, 404, ""},
 			{"POST", "/v1/tokens", "{}", nil, 200, ""},
