@@ -25,7 +25,8 @@ func TestBusy(t *testing.T) {
 	if g.status != 503 || !strings.Contains(g.body, `"code":"overloaded"`) || g.header.Get("Retry-After") == "" {
 		t.Errorf("on top: got %d %s, want 503", g.status, g.body)
 	}
-	if g := f.send(t, f.Client(), "POST", "/v1/tokens", "{}"); g.status != 503 || g.header.Get("Access-Control-Allow-Origin") != "*" {
+	g = f.send(t, f.Client(), "POST", "/v1/tokens", "{}")
+	if g.status != 503 || g.header.Get("Access-Control-Allow-Origin") != "*" {
 		t.Errorf("from a page: got %d %v, want a 503 that the page can read", g.status, g.header)
 	}
 	if g := f.send(t, f.Client(), "OPTIONS", "/v1/tokens", ""); g.status != 204 {

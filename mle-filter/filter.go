@@ -338,8 +338,8 @@ func (f *Filter) identify(ctx context.Context, h http.Header) (string, *engine.P
 	return who.Tenant(), shell.Unread(err)
 }
 
-// around returns h with the middleware of every request: an id, an event, a span, the fields for web
-// pages and the limit.
+// around returns h with the middleware of every request: an id, an event, a span, the fields for
+// web pages and the limit.
 func (f *Filter) around(h http.Handler) http.Handler {
 	h = httpx.CrossOrigin(f.admit(f.metrics.Served(h)))
 	h = httpx.Recover(shell.Broken, f.cfg.Log, h)

@@ -35,7 +35,8 @@ func TestCrossOrigin(t *testing.T) {
 			httpx.CrossOrigin(refuseAll).ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), asked, path, nil))
 			want := map[string]string{
 				"Access-Control-Allow-Origin": "", "Access-Control-Expose-Headers": "", "Access-Control-Allow-Methods": "",
-				"Access-Control-Allow-Headers": "", "Access-Control-Max-Age": "", "Access-Control-Allow-Credentials": "", "Vary": "",
+				"Access-Control-Allow-Headers": "", "Access-Control-Max-Age": "", "Access-Control-Allow-Credentials": "",
+				"Vary": "",
 			}
 			status := http.StatusUnauthorized
 			switch {
@@ -72,7 +73,8 @@ func TestPreflightWithABody(t *testing.T) {
 	if rec.Code != http.StatusNoContent || rec.Header().Get("Connection") != "close" {
 		t.Errorf("got %d %v, want 204 and the connection closed", rec.Code, rec.Header())
 	}
-	if events := log.events(t, "request"); len(events) != 1 || events[0]["route"] != "OPTIONS /v1/transactions/{id}/confirm" ||
+	const route = "OPTIONS /v1/transactions/{id}/confirm"
+	if events := log.events(t, "request"); len(events) != 1 || events[0]["route"] != route ||
 		strings.Contains(log.String(), planted) {
 		t.Errorf("got the log %s, want one event with the route", log.String())
 	}

@@ -9,8 +9,8 @@ import (
 // fromPage sends a request as a browser does for a page of another origin.
 var fromPage = header("Origin", "https://shop.example")
 
-// TestPagesOfOtherOrigins: a browser lets a page read the responses to its tokens and confirmations,
-// refusals included.
+// TestPagesOfOtherOrigins: a browser lets a page read the responses to its tokens and
+// confirmations, refusals included.
 func TestPagesOfOtherOrigins(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -50,8 +50,8 @@ func TestPagesOfOtherOrigins(t *testing.T) {
 	}
 }
 
-// TestPreflight: before the request of a page, a browser sends a preflight request without a key. It
-// succeeds for the routes of publishable keys alone, and counts towards no key.
+// TestPreflight: before the request of a page, a browser sends a preflight request without a key.
+// It succeeds for the routes of publishable keys alone, and counts towards no key.
 func TestPreflight(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

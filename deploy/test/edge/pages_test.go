@@ -44,7 +44,8 @@ func testPages(t *testing.T, r *deployment) {
 			fields = []string{"Origin", "https://shop.example", "Access-Control-Request-Method", "POST"}
 		}
 		got := send(t, client, c.method, "https://"+host+c.path, c.body, fields...)
-		if allowed := got.header["Access-Control-Allow-Origin"]; got.status != c.status || len(allowed) != 1 || allowed[0] != "*" {
+		allowed := got.header["Access-Control-Allow-Origin"]
+		if got.status != c.status || len(allowed) != 1 || allowed[0] != "*" {
 			t.Errorf("%s: got %d %v %s, want %d, once for any origin", name, got.status, got.header, got.body, c.status)
 		}
 		exposed := got.header["Access-Control-Expose-Headers"]

