@@ -165,14 +165,14 @@ func TestDerivedRefuses(t *testing.T) {
 			s, base := open(t)
 			s.response = func(w http.ResponseWriter, sent string) { jwe(w, respond(t, s, sent)) }
 			status, text, err := pay(t, base, mle.Config{EncryptedResponses: true})
-			if !errors.Is(err, mle.ErrAnswer) {
+			if !errors.Is(err, mle.ErrResponse) {
 				t.Errorf("got %d %s, %v", status, text, err)
 			}
 		})
 	}
 	s, base := open(t)
 	s.response = func(w http.ResponseWriter, _ string) { _, _ = w.Write([]byte(`{"id":"x"}`)) }
-	if _, text, err := pay(t, base, mle.Config{EncryptedResponses: true}); !errors.Is(err, mle.ErrAnswer) {
+	if _, text, err := pay(t, base, mle.Config{EncryptedResponses: true}); !errors.Is(err, mle.ErrResponse) {
 		t.Errorf("in the clear: got %s, %v", text, err)
 	}
 }
