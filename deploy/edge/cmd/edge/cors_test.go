@@ -16,7 +16,7 @@ const pageRoutes = `routes:
 // keys, and on no others. Core and mle-filter write the fields of their responses.
 func TestPages(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newTestbed(t)
 	b.configure(t, "limits: {max_body: 1024}\n"+pageRoutes)
 	b.run(t)
 	b.envoy(t).Listeners(t)
@@ -45,7 +45,7 @@ func TestPages(t *testing.T) {
 			{"POST", "/v1/tokens", "{}", nil, 200, ""},
 		} {
 			fields := append(c.fields, "Origin", "https://shop.example")
-			got := b.ask(t, client, c.method, "https://"+host+c.path, c.body, fields...)
+			got := b.send(t, client, c.method, "https://"+host+c.path, c.body, fields...)
 			exposed := ""
 			if c.want != "" {
 				exposed = "Request-Id, RateLimit, Retry-After"
@@ -61,7 +61,7 @@ func TestPages(t *testing.T) {
 			t.Errorf("%q: got %d %v", malformed, got.status, got.header)
 		}
 	}
-	if got := b.ask(t, b.client(nil), "OPTIONS", "https://"+host+"/v1/tokens", ""); got.body != "core /v1/tokens" {
+	if got := b.send(t, b.client(nil), "OPTIONS", "https://"+host+"/v1/tokens", ""); got.body != "core /v1/tokens" {
 		t.Errorf("OPTIONS: got %d %s, want core's response", got.status, got.body)
 	}
 }
@@ -70,12 +70,12 @@ func TestPages(t *testing.T) {
 // address, and that a page can read its refusals.
 func TestPagesOverTheRate(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newTestbed(t)
 	b.configure(t, "limits: {rate: 1, burst: 3}")
 	b.run(t)
 	b.envoy(t).Listeners(t)
 	for range 10 {
-		got := b.ask(t, b.client(nil), "OPTIONS", "https://"+host+"/v1/tokens", "")
+		got := b.send(t, b.client(nil), "OPTIONS", "https://"+host+"/v1/tokens", "")
 		if got.status == 200 {
 			continue
 		}
