@@ -3,6 +3,7 @@ package card_test
 import (
 	"encoding/hex"
 	"html"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -63,7 +64,7 @@ func maskText(text string, own []secret.String) string {
 	}
 	if inText(out, own) {
 		return strings.Map(func(r rune) rune {
-			if r == '#' || unicode.IsDigit(card.Decimal(r)) {
+			if r == '#' || r == '{' || unicode.IsDigit(card.Decimal(r)) {
 				return 'X'
 			}
 			return r
@@ -109,7 +110,7 @@ func plain(r rune) rune {
 			return c
 		}
 		return r
-	case unicode.Is(unicode.Cf, r):
+	case unicode.In(r, unicode.Cf, unicode.Mn, unicode.Me, unicode.Other_Default_Ignorable_Code_Point):
 		return dropped
 	case unicode.Is(unicode.Nd, r):
 		return digitOf(r)
@@ -149,12 +150,19 @@ func untagged(text string) string {
 
 var lineBreaks = strings.NewReplacer(`\n`, " ", `\r`, " ", `\t`, " ", `\\`, `\`)
 
+var inBraces = regexp.MustCompile(`\\u\{([0-9a-fA-F]{1,8})\}$`)
+
 // unescaped decodes each escape as soon as its last byte is there.
 func unescaped(text string) (out string) {
 	for i := range len(text) {
 		out += text[i : i+1]
 		for again := true; again; {
 			again = false
+			if braces := inBraces.FindStringSubmatchIndex(out); braces != nil {
+				code, _ := strconv.ParseUint(out[braces[2]:braces[3]], 16, 32)
+				out, again = strings.TrimRight(out[:braces[0]], `\`)+string(rune(code)), true
+				continue
+			}
 			for begin, size := range map[string]int{"%": 2, `\x`: 2, "%u": 4, `\u`: 4} {
 				at := len(out) - len(begin) - size
 				if at < 0 || !strings.HasPrefix(out[at:], begin) {

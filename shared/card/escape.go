@@ -28,7 +28,7 @@ func unescape(text []byte) []byte {
 			}
 		}
 		out = append(out, c)
-		for found := isHex(c); found; { // a decoded character can end another escape
+		for found := isHex(c) || c == '}'; found; { // a decoded character can end another escape
 			out, found = decodeLast(out)
 		}
 	}
@@ -36,10 +36,13 @@ func unescape(text []byte) []byte {
 }
 
 // decodeLast returns a text with the escape at its end decoded, or false if there is none. Escapes
-// are a percent sign or `\x` with two hexadecimal digits, and `%u` or `\u` with four.
+// are a percent sign or `\x` with two hexadecimal digits, and `%u` or `\u` with four. `\u` can have
+// up to eight in braces.
 func decodeLast(text []byte) (out []byte, found bool) {
 	n := len(text)
 	switch {
+	case text[n-1] == '}':
+		return decodeBraces(text)
 	case n >= 3 && text[n-3] == '%':
 		if code, ok := hexValue(text[n-2:]); ok {
 			return append(text[:n-3], byte(code&0xff)), true
@@ -50,6 +53,19 @@ func decodeLast(text []byte) (out []byte, found bool) {
 		return decodeRune(text, n-6, n-4)
 	}
 	return text, false
+}
+
+// decodeBraces is decodeLast for a text that ends with a brace.
+func decodeBraces(text []byte) (out []byte, found bool) {
+	end := len(text) - 1
+	at := end
+	for at > 0 && end-at < 8 && isHex(text[at-1]) {
+		at--
+	}
+	if at == end || at < len(`\u{`) || string(text[at-len(`\u{`):at]) != `\u{` {
+		return text, false
+	}
+	return decodeRune(text[:end], at-len(`\u{`), at)
 }
 
 // decodeRune decodes an escape that begins at text[at], with its digits at text[digits:].
@@ -79,11 +95,12 @@ func isHex(c byte) bool { return isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'f' }
 // hexDigit returns the value of a hexadecimal digit. Letters have the bit 0x40, and A is 0x41.
 func hexDigit(c byte) rune { return rune(c&0xf + c>>6*9) }
 
-// withoutDigits returns a text with an X for each digit and for each number sign. So it has no
-// encoded digit either: numeric entities begin with "&#", and other escapes of digits contain one.
+// withoutDigits returns a text with an X for each digit, number sign and opening brace. So it has
+// no encoded digit either: numeric entities begin with "&#". Other escapes of digits contain a
+// digit, or letters in braces.
 func withoutDigits(text string) string {
 	return strings.Map(func(r rune) rune {
-		if r == '#' || isDigit(symbolOf(r)&^shaped) {
+		if r == '#' || r == '{' || isDigit(symbolOf(r)&^shaped) {
 			return 'X'
 		}
 		return r

@@ -49,6 +49,9 @@ func TestEscapedNumbers(t *testing.T) {
 		`\u0034111111111111111`:                                   `\uXXXXXXXXXXXXXXXXXXX`,
 		`\x34\x31\x31\x31111111111111`:                            `\xXX\xXX\xXX\xXXXXXXXXXXXXXX`,
 		`\\\\u0034\\\\u0031\u00311111111111111`:                   `\\\\uXXXX\\\\uXXXX\uXXXXXXXXXXXXXXXXX`,
+		`\u{34}\u{031}11111111111111`:                             `\uXXX}\uXXXX}XXXXXXXXXXXXXX`,
+		strings.Repeat(`\u{aea}\u{AE8}`, 8):                       strings.Repeat(`\uXaea}\uXAEX}`, 8), // Gujarati digits
+		`\u{1F600} {a} {4}`:                                       `\u{1F600} {a} {4}`,
 		`4111\n1111\r\n1111\t1111`:                                `XXXX\nXXXX\r\nXXXX\tXXXX`,
 		`4111\n1111\\n1111\\\\r1111`:                              `XXXX\nXXXX\\nXXXX\\\\rXXXX`,
 		"a&#57;111&#45;1111 1111 1118b":                           "a&XXX;XXX&XXX;XXXX XXXX XXXXb",

@@ -16,8 +16,8 @@ const (
 // fold appends a symbol for each character of a text, and reports whether some are digits in
 // another shape. Fullwidth characters and the digits of all scripts become ASCII. Space and line
 // breaks of all kinds become spaces. Dashes of all kinds, dots, slashes and underscores become
-// hyphens. It drops characters without a width, such as soft hyphens. People paste card numbers
-// with them.
+// hyphens. It drops characters without a width, such as soft hyphens and the marks over and around
+// characters. People paste card numbers with them.
 func fold(symbols, text []byte) (folded []byte, shapes bool) {
 	ascii := pages[0]
 	for i := 0; i < len(text); {
@@ -70,7 +70,11 @@ func newTable() *table {
 	for _, c := range "./_·•\u2212" { // U+2212 is the minus sign
 		t.set(c, '-')
 	}
-	t.setAll(unicode.Cf, func(rune) byte { return dropped })
+	for _, noWidth := range []*unicode.RangeTable{
+		unicode.Cf, unicode.Mn, unicode.Me, unicode.Other_Default_Ignorable_Code_Point,
+	} {
+		t.setAll(noWidth, func(rune) byte { return dropped })
+	}
 	// Unicode has the digits of each script in order, so each range of digits begins at a zero.
 	t.setAll(unicode.Nd, func(n rune) byte { return byte('0' + n%10) })
 	for _, s := range shapes {

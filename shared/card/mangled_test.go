@@ -82,11 +82,11 @@ func (m mangler) separator() string {
 
 // spelled returns digits in another script, in another shape or as escapes.
 func (m mangler) spelled(digits string) (out string) {
-	how := m.IntN(24)
+	how := m.IntN(25)
 	for _, c := range []byte(digits) {
 		d := rune(c - '0')
 		if how >= 12 && m.IntN(6) == 0 {
-			out += m.digit(d, m.IntN(12))
+			out += m.digit(d, m.IntN(13))
 			continue
 		}
 		out += m.digit(d, max(0, how-12)*m.IntN(2))
@@ -117,7 +117,9 @@ func (m mangler) digit(d rune, how int) string {
 	case 10:
 		return fmt.Sprintf("&#%d;", int64(1)<<32+'0'+int64(d))
 	case 11:
-		return string('0'+d) + m.of("\u00ad", "\u200d", "\u0301", "")
+		return string('0'+d) + m.of("\u00ad", "\u200d", "\u0301", "\ufe0f\u20e3", "\u034f", "\u3164", "")
+	case 12:
+		return fmt.Sprintf(`\u{%s%x}`, m.of("", "00"), []rune{'0', '\u0ae6', '０'}[m.IntN(3)]+d)
 	}
 	return string('0' + d)
 }

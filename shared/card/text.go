@@ -37,9 +37,9 @@ func InText(text string, own ...secret.String) bool {
 }
 
 // MaskText returns a text with an X for each digit of a card number but its last four. If a number
-// is encoded or has markup between its digits, it writes an X for each digit and number sign of the
-// text. InText finds nothing in the result. The result has as many characters as the text. The time
-// is proportional to the text's length and to the number of own.
+// is encoded or has markup between its digits, the text has an X for each digit. Number signs and
+// opening braces become an X then too. InText finds nothing in the result. The result has as many
+// characters as the text. The time is proportional to the text's length and to the number of own.
 func MaskText(text string, own ...secret.String) string {
 	if !worthReading(text) {
 		return text

@@ -60,6 +60,8 @@ func TestMaskText(t *testing.T) {
 		"é ４１１１１１１１１１１１１１１１":                      "é XXXXXXXXXXXX１１１１",
 		"４２４２４２４２４２４２４２４２ 4242 4242 4242":      "XXXXXXXXXXXX４２４２ 4242 4242 4242",
 		"4111\u00ad1111\u00ad1111\u00ad1111":   "XXXX\u00adXXXX\u00adXXXX\u00ad1111",
+		keycap("4242424242424242"):             keycap("XXXXXXXXXXXX4242"),
+		"4111\u034f1111\u31641111\u03321111":   "XXXX\u034fXXXX\u3164XXXX\u03321111",
 		"\u0664\u0661\u0661\u0661111111111111": "XXXXXXXXXXXX1111",
 		"v4111.1111.1111.1111":                 "v4111.1111.1111.1111",
 		"1764.3303/2026.1128 10.0.0.1":         "1764.3303/2026.1128 10.0.0.1",
@@ -251,4 +253,9 @@ func TestMaskTextInAnySpelling(t *testing.T) {
 			t.Errorf("%q: got %t", spelled.String(), got)
 		}
 	})
+}
+
+// keycap returns a text with the marks of a key around each character.
+func keycap(text string) string {
+	return strings.ReplaceAll(text, "", "\ufe0f\u20e3")[len("\ufe0f\u20e3"):]
 }

@@ -22,7 +22,8 @@ type traced struct {
 }
 
 func (a *traced) Authorize(ctx context.Context, r Authorize) (Response, error) {
-	return a.span(ctx, "acquirer authorize", func(ctx context.Context) (Response, error) { return a.next.Authorize(ctx, r) })
+	return a.span(ctx, "acquirer authorize",
+		func(ctx context.Context) (Response, error) { return a.next.Authorize(ctx, r) })
 }
 
 func (a *traced) Capture(ctx context.Context, r Follow) (Response, error) {
@@ -46,7 +47,9 @@ func (a *traced) Inquire(ctx context.Context, reference string) (Response, error
 		func(ctx context.Context) (Response, error) { return a.next.Inquire(ctx, reference) })
 }
 
-func (a *traced) span(ctx context.Context, name string, call func(context.Context) (Response, error)) (Response, error) {
+func (a *traced) span(
+	ctx context.Context, name string, call func(context.Context) (Response, error),
+) (Response, error) {
 	ctx, span := a.tracer.Client(ctx, name)
 	defer span.End()
 	response, err := call(ctx)
