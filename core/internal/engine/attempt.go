@@ -128,11 +128,7 @@ func (e *Engine) check(o about, a acquirer.Response) error {
 // continues the step.
 func (e *Engine) keepOpen(ctx context.Context, from origin, s step, cause error) (Result, error) {
 	e.Log.ErrorContext(ctx, "step: the outcome is unknown; recovery inquires at the acquirer", slog.String("reference", s.about().reference), slog.Any("error", cause))
-	shown, err := s.leave(ctx)
-	if err != nil {
-		return Result{}, err
-	}
-	return e.unknown(from.request, shown, cause), nil
+	return e.unknown(from.request, s.leave(ctx), cause), nil
 }
 
 // cancelFirst closes a step because its first attempt certainly had no effect, and frees its key

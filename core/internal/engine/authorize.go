@@ -220,9 +220,9 @@ func (s *authorization) fail(tx *store.Tx) error {
 // leave marks the payment as unknown. Recovery claims an unknown payment immediately. A payment
 // that could not be marked is claimed after this request has returned. The response does not show
 // it if recovery may remove it.
-func (s *authorization) leave(ctx context.Context) (*payment.Transaction, error) {
+func (s *authorization) leave(ctx context.Context) *payment.Transaction {
 	if s.t.Status == payment.Unknown {
-		return s.t, nil
+		return s.t
 	}
 	shown := s.t
 	err := s.Store.Finish(ctx, s.t.Tenant, func(tx *store.Tx) error { return tx.LoseTransaction(s.t) })
@@ -234,7 +234,7 @@ func (s *authorization) leave(ctx context.Context) (*payment.Transaction, error)
 		}
 	}
 	s.t.Status = payment.Unknown
-	return shown, nil
+	return shown
 }
 
 // correct never records an authorization: a late approval of a closed payment is released. A

@@ -106,7 +106,7 @@ func (s *capture) cancel(tx *store.Tx) error {
 
 func (*capture) missing(context.Context) error { return errStillOpen }
 
-func (s *capture) leave(ctx context.Context) (*payment.Transaction, error) {
+func (s *capture) leave(ctx context.Context) *payment.Transaction {
 	return s.transactionOf(ctx, s.about())
 }
 

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"log/slog"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/core/internal/payment"
@@ -141,12 +142,19 @@ func (e *Engine) declined(tx *store.Tx, request string, o about, refused *paymen
 }
 
 // transactionOf reads the transaction of a capture, void or refund that stays open. Recovery claims
-// the step once its request has returned.
-func (e *Engine) transactionOf(ctx context.Context, o about) (*payment.Transaction, error) {
+// the step once its request has returned. It returns nil for an unlinked refund, and if the
+// transaction cannot be read.
+func (e *Engine) transactionOf(ctx context.Context, o about) *payment.Transaction {
 	if o.Transaction == 0 {
-		return nil, nil //nolint:nilnil // an unlinked refund has none
+		return nil
 	}
-	return e.Store.Transaction(store.ForStep(context.WithoutCancel(ctx)), o.tenant, o.Transaction)
+	t, err := e.Store.Transaction(store.ForStep(context.WithoutCancel(ctx)), o.tenant, o.Transaction)
+	if err != nil {
+		e.Log.ErrorContext(ctx, "step: the response does not show the transaction, because it could not be read",
+			slog.String("reference", o.reference), slog.Any("error", err))
+		return nil
+	}
+	return t
 }
 
 // correctFollow is step.correct of a capture, void or refund in a state. record writes the step and

@@ -150,7 +150,7 @@ func (s *refund) cancel(tx *store.Tx) error {
 
 func (*refund) missing(context.Context) error { return errStillOpen }
 
-func (s *refund) leave(ctx context.Context) (*payment.Transaction, error) {
+func (s *refund) leave(ctx context.Context) *payment.Transaction {
 	return s.transactionOf(ctx, s.about())
 }
 

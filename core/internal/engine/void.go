@@ -92,7 +92,7 @@ func (s *void) cancel(tx *store.Tx) error {
 
 func (*void) missing(context.Context) error { return errStillOpen }
 
-func (s *void) leave(ctx context.Context) (*payment.Transaction, error) {
+func (s *void) leave(ctx context.Context) *payment.Transaction {
 	return s.transactionOf(ctx, s.about())
 }
 
