@@ -89,31 +89,68 @@ func Parse(body []byte, maxBytes int) (*Element, error) {
 	return stream(body)
 }
 
+// sections are the parts of a document that may have any signs: how each begins and ends.
+var sections = [...]struct{ begin, end string }{{"<!--", "-->"}, {"<![CDATA[", "]]>"}, {"<?", "?>"}}
+
 // crowded returns the offset of a tag with more than MaxAttrs attributes, or -1. The decoder
-// collects all attributes of a tag, which can need twenty times the memory of the body.
+// collects all attributes of a tag, which can need twenty times the memory of the body. After an
+// error of the decoder the result does not matter.
 func crowded(body []byte) int {
 	const none = -1
-	tag, attrs, quote := none, 0, byte(0)
-	for i, c := range body {
+	for at := 0; ; {
+		begin := bytes.IndexByte(body[at:], '<')
+		if begin < 0 {
+			return none
+		}
+		at += begin
+		n := sectionLength(body[at:])
+		if n == 0 {
+			var attrs int
+			if n, attrs = tagLength(body[at:]); attrs > MaxAttrs {
+				return at
+			}
+		}
+		at += n
+	}
+}
+
+// sectionLength returns the length of the comment, CDATA section or instruction with which b
+// begins, 0 for none.
+func sectionLength(b []byte) int {
+	for _, s := range sections {
+		rest, begins := bytes.CutPrefix(b, []byte(s.begin))
+		if !begins {
+			continue
+		}
+		if n := bytes.Index(rest, []byte(s.end)); n >= 0 {
+			return len(s.begin) + n + len(s.end)
+		}
+		return len(b)
+	}
+	return 0
+}
+
+// tagLength returns the length of the tag with which b begins, and the number of its attributes. It
+// stops after too many.
+func tagLength(b []byte) (n, attrs int) {
+	quote := byte(0)
+	for i, c := range b {
 		switch {
 		case quote != 0:
 			if c == quote {
 				quote = 0
 			}
-		case c == '<':
-			tag, attrs = i, 0
-		case c == '>', tag == i-1 && (c == '!' || c == '?'): // a comment may have any signs
-			tag = none
-		case tag == none:
+		case c == '>':
+			return i + 1, attrs
 		case c == '"' || c == '\'':
 			quote = c
 		case c == '=':
 			if attrs++; attrs > MaxAttrs {
-				return tag
+				return i + 1, attrs
 			}
 		}
 	}
-	return none
+	return len(b), attrs
 }
 
 // stream reads a document by encoding/xml's tokens.

@@ -41,6 +41,9 @@ var refused = map[string]struct {
 	"comments":                 {"<a>" + strings.Repeat("<!---->", safexml.MaxNodes) + "</a>", safexml.TooMany},
 	"attributes":               {"<a" + manyAttributes(safexml.MaxAttrs+1) + "/>", safexml.TooMany},
 	"attributes after others":  {`<b a='>"' c="'>"/>` + "<a" + manyAttributes(safexml.MaxAttrs+1), safexml.TooMany},
+	"attributes after comment": {`<a><!-- <" --><b` + manyAttributes(safexml.MaxAttrs+1), safexml.TooMany},
+	"attributes after quote":   {`<a><!-- <' --><b c="'"` + manyAttributes(safexml.MaxAttrs), safexml.TooMany},
+	"attributes after cdata":   {`<a><![CDATA[<"]]><b` + manyAttributes(safexml.MaxAttrs+1), safexml.TooMany},
 	"declarations":             {nestedDeclarations(), safexml.TooMany},
 	"unbound prefix":           {"<p:a/>", safexml.Prefix},
 	"unbound attribute prefix": {`<a p:b="1"/>`, safexml.Prefix},
@@ -124,6 +127,7 @@ func TestSignsOfAttributes(t *testing.T) {
 	for _, body := range []string{
 		"<a>" + signs + "</a>", "<!--" + signs + "--><a/>", `<a b="` + signs + `"/>`, `<a b='">` + signs + `'/>`,
 		"<a>it's<b/>" + signs + "</a><!-- '" + signs + "-->", "<a><![CDATA[" + signs + "]]></a>",
+		"<a><!-- <-" + signs + " --></a>", "<a><![CDATA[ a < b " + signs + "]]></a>",
 		"<a" + manyAttributes(safexml.MaxAttrs) + "/>",
 	} {
 		if _, err := safexml.Parse([]byte(body), 0); err != nil {
