@@ -12,6 +12,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/root"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/httpx"
 )
 
 // ErrInvalidKey reports that a string is not a valid API key: malformed, unknown, revoked or
@@ -90,6 +91,7 @@ func (a *Authenticator) Authenticate(ctx context.Context, key string) (*payment.
 func (a *Authenticator) find(ctx context.Context, key string, now time.Time) (*payment.APIKey, error) {
 	versions := a.roots.Keys(root.APIKeys)
 	var last *payment.APIKey
+	network := httpx.NetworkOf(httpx.OwnAddressFrom(ctx), 32, 48)
 	for _, v := range versions {
 		k, fresh := a.cached(apikey.Hash(v.Bytes, key), now)
 		if fresh {
@@ -100,7 +102,7 @@ func (a *Authenticator) find(ctx context.Context, key string, now time.Time) (*p
 	for i, v := range versions {
 		hash := apikey.Hash(v.Bytes, key)
 		changes := a.changeCount()
-		k, err := a.store.KeyByHash(ctx, last, hash[:])
+		k, err := a.store.KeyByHash(ctx, last, network, hash[:])
 		if errors.Is(err, payment.ErrNotFound) {
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -149,13 +150,15 @@ func (tx *Tx) Key(tenant payment.Tenant, id int64) (*payment.APIKey, error) {
 }
 
 // KeyByHash returns the key with this hash, else ErrNotFound. last is the key that an earlier call
-// returned for the hash, nil for none. All calls without it share one turn.
-func (db *DB) KeyByHash(ctx context.Context, last *payment.APIKey, hash []byte) (*payment.APIKey, error) {
-	by := stranger
-	if last != nil {
-		by = Caller{Tenant: last.Tenant}
+// returned for the hash, nil for none. All calls without it share one turn, which the networks of
+// the clients take in turn. The zero network is for clients whose address is not known.
+func (db *DB) KeyByHash(
+	ctx context.Context, last *payment.APIKey, network netip.Prefix, hash []byte,
+) (*payment.APIKey, error) {
+	if last == nil {
+		return scanKey(db.strangeOf(ctx, network, selectKeyByHash, hash))
 	}
-	return scanKey(db.essentialOf(ctx, by, selectKeyByHash, hash))
+	return scanKey(db.essentialOf(ctx, Caller{Tenant: last.Tenant}, selectKeyByHash, hash))
 }
 
 // KeyByID returns the key with this id, of any tenant, else ErrNotFound. It reads at the turn of

@@ -67,13 +67,19 @@ func FindSlow() (slow func() bool) {
 func (db *DB) WaitingLists() int { return db.lists.Waiting() }
 
 // WaitingReads returns how many reads of a purpose wait for their turn.
-func (db *DB) WaitingReads(p Purpose) int { return db.reads[p].Waiting() }
+func (db *DB) WaitingReads(p Purpose) int {
+	if p == Essential {
+		return db.reads[p].Waiting() + db.strangers.Waiting()
+	}
+	return db.reads[p].Waiting()
+}
 
-// WaitForTurns sets how long a read by id waits for its turn.
+// WaitForTurns sets how long a read waits for its turn.
 func (db *DB) WaitForTurns(d time.Duration) {
 	for _, reads := range db.reads {
 		reads.Wait = d
 	}
+	db.strangers.Wait = d
 }
 
 // ReadShare returns how many reads by id one tenant can run at the same time.

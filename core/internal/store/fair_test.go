@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"net/netip"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -106,7 +107,7 @@ func purposeCases(ctx context.Context, s *coretest.Service) []purposeCase {
 	return []purposeCase{
 		{"health", store.Essential, func() error { return s.DB.Ping(ctx) }, []string{"countProbes"}},
 		{"authentication", store.Essential, func() error {
-			_, err := s.DB.KeyByHash(ctx, nil, []byte("hash"))
+			_, err := s.DB.KeyByHash(ctx, nil, netip.Prefix{}, []byte("hash"))
 			_, other := s.DB.OperatorByHash(ctx, []byte("hash"))
 			return errors.Join(found(err), found(other))
 		}, []string{"selectKeyByHash", "selectOperatorByHash"}},

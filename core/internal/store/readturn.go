@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"net/netip"
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
@@ -18,8 +19,19 @@ const readWait = 2 * time.Second
 var errReadsStuck = errors.Join(ErrUnavailable, errors.New("store: no read succeeded meanwhile"))
 
 // stranger is the caller of all requests with an unknown API key. They share their turns, because a
-// client can invent any number of keys.
+// client can invent any number of keys. Their networks take turns among them: see strangerBounds.
 var stranger = Caller{Payer: true}
+
+// strangerBounds returns the bounds of the reads of unknown API keys on a number of connections, by
+// the network of the client. So a valid key that was not read before waits only for one key of each
+// other network. It is not refused for the invented keys of other networks.
+func strangerBounds(connections int) turns.Bounds[netip.Prefix] {
+	share := readBounds(connections).Share
+	return turns.Bounds[netip.Prefix]{
+		Slots: share, Share: share, Wait: readWait, Queue: 512, Queues: 512,
+		TooMany: payment.ErrTooManyReads, Busy: ErrBusy, Stuck: errReadsStuck,
+	}
+}
 
 // readBounds returns the bounds of the reads by id on a number of connections. A quarter of them,
 // but at least one, is for callers of which no read runs. Test mode and strangers have their turns
@@ -52,26 +64,33 @@ func reader(ctx context.Context, t payment.Tenant) Caller {
 
 // rowOf runs a tenant's read by id at the tenant's turn, and returns its first row.
 func (db *DB) rowOf(ctx context.Context, t payment.Tenant, s *Statement, args ...any) Scanner {
-	return turnRow{db.row(ctx, s, args...), ctx, db.reads[ByID], reader(ctx, t)}
+	return turnRow[Caller]{db.row(ctx, s, args...), ctx, db.reads[ByID], reader(ctx, t).Work()}
 }
 
 // essentialOf runs an essential read at the caller's turn, and returns its first row.
 func (db *DB) essentialOf(ctx context.Context, c Caller, s *Statement, args ...any) Scanner {
-	return turnRow{db.essential(ctx, s, args...), ctx, db.reads[Essential], c}
+	return turnRow[Caller]{db.essential(ctx, s, args...), ctx, db.reads[Essential], c.Work()}
+}
+
+// strangeOf runs the read of an unknown API key at the turn of a network among strangers, and
+// returns its first row.
+func (db *DB) strangeOf(ctx context.Context, network netip.Prefix, s *Statement, args ...any) Scanner {
+	row := db.essentialOf(ctx, stranger, s, args...)
+	return turnRow[netip.Prefix]{row, ctx, db.strangers, turns.Work[netip.Prefix]{Caller: network}}
 }
 
 // turnRow is a row that is read at the caller's turn when it is scanned.
-type turnRow struct {
+type turnRow[C comparable] struct {
 	Scanner
-	ctx    context.Context //nolint:containedctx // the caller's, which scans immediately
-	turns  *turns.Turns[Caller]
-	caller Caller
+	ctx   context.Context //nolint:containedctx // the caller's, which scans immediately
+	turns *turns.Turns[C]
+	work  turns.Work[C]
 }
 
 // Scan implements Scanner. It also returns payment.ErrTooManyReads, and ErrBusy if reads of other
 // callers take too long.
-func (r turnRow) Scan(dest ...any) error {
-	turn, err := r.turns.Take(r.ctx, r.caller.Work())
+func (r turnRow[C]) Scan(dest ...any) error {
+	turn, err := r.turns.Take(r.ctx, r.work)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -19,8 +20,10 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/programtest"
+	"github.com/causeway-pay/causeway/shared/secret"
 )
 
 // heldRows is an engine whose reads of one row wait while hold returns a channel, until it closes.
@@ -332,6 +335,50 @@ func TestUnknownKeysShareOneTurn(t *testing.T) {
 	}
 }
 
+// fromAddress returns the context of a request from a client address.
+func fromAddress(t *testing.T, address string) (ctx context.Context) {
+	t.Helper()
+	r := httptest.NewRequestWithContext(context.WithoutCancel(t.Context()), http.MethodGet, "/", nil)
+	r.RemoteAddr = address + ":1234"
+	keep := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { ctx = r.Context() })
+	httpx.ClientAddress(secret.String{}, keep).ServeHTTP(httptest.NewRecorder(), r)
+	return ctx
+}
+
+// TestNewKeyAmongUnknownKeys: as many reads of unknown API keys as may wait do so, from a few
+// networks. A valid key from another network that was not read before waits for its turn, and an
+// unknown key is refused.
+func TestNewKeyAmongUnknownKeys(t *testing.T) {
+	t.Parallel()
+	h := holdReads(t, store.Essential, func(*store.Statement, []any) bool { return true })
+	a := auth.New(h.DB, h.Clock, coretest.Roots())
+	var refused atomic.Int64
+	authenticate := func(address, key string) error {
+		_, err := a.Authenticate(fromAddress(t, address), key)
+		if errors.Is(err, payment.ErrTooManyReads) {
+			refused.Add(1)
+		}
+		return err
+	}
+	const networks, each = 16, 40 // 512 of the 640 can wait
+	for n := range networks * each {
+		key := mustMint(t, h.Service, false)
+		h.ended.Go(func() { _ = authenticate(fmt.Sprintf("203.0.113.%d", 1+n%networks), key) })
+	}
+	programtest.WaitFor(t, "the reads run, wait or are refused", func() bool {
+		return int64(len(h.names())+h.DB.WaitingReads(store.Essential))+refused.Load() == networks*each
+	})
+	made, before := mustMint(t, h.Service, true), refused.Load()
+	h.ended.Go(func() {
+		if err := authenticate("198.51.100.1", made); err != nil {
+			t.Errorf("a valid key: %v", err)
+		}
+	})
+	programtest.WaitFor(t, "a read is refused", func() bool { return refused.Load() > before })
+	h.release()
+	h.ended.Wait()
+}
+
 // TestOwnKeysTakeTurns: the reads of a merchant's own keys never end. They have one of the two
 // connections of authentication.
 func TestOwnKeysTakeTurns(t *testing.T) {
@@ -350,7 +397,7 @@ func TestOwnKeysTakeTurns(t *testing.T) {
 	soon, end := context.WithTimeout(ctx, time.Minute)
 	defer end()
 	_, merchant := h.DB.KeyByID(soon, payment.Tenant{Merchant: 2}, 1)
-	_, hash := h.DB.KeyByHash(soon, nil, []byte("hash"))
+	_, hash := h.DB.KeyByHash(soon, nil, netip.Prefix{}, []byte("hash"))
 	_, operator := h.DB.OperatorByHash(soon, []byte("hash"))
 	for _, err := range []error{merchant, hash, operator} {
 		if !errors.Is(err, payment.ErrNotFound) {

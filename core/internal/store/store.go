@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"runtime/debug"
 	"time"
 
@@ -56,6 +57,7 @@ type DB struct {
 	due       chan struct{} // deliveries were committed
 	lists     *turns.Turns[payment.Tenant]
 	reads     map[Purpose]*turns.Turns[Caller] // of ByID and Essential
+	strangers *turns.Turns[netip.Prefix]       // of the reads of unknown API keys, by network
 	slow      slowLists
 	process   int64                   // the id of this process, stored with its work; 0 if no other can do that work
 	trusts    func(at time.Time) bool // whether an idempotency key may be claimed by a time; nil for always
@@ -79,6 +81,7 @@ func New(ctx context.Context, c clock.Clock, open func(*DB) (Engine, error)) (*D
 	for _, p := range []Purpose{ByID, Essential} {
 		db.reads[p] = turns.New(readBounds(db.engine.Readers(p)))
 	}
+	db.strangers = turns.New(strangerBounds(db.engine.Readers(Essential)))
 	db.shared = db.engine.Shared()
 	db.endpoints = newEndpointCache(!db.shared)
 	err = db.resume(ctx)

@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"context"
 	"errors"
+	"net/netip"
 	"net/url"
 	"sync"
 	"sync/atomic"
@@ -375,7 +376,7 @@ func TestHeartbeatDuringStuckReadsPostgreSQL(t *testing.T) {
 func TestEssentialReadsDuringStuckReadsPostgreSQL(t *testing.T) {
 	t.Parallel()
 	db := openStuckReads(t)
-	_, byHash := db.KeyByHash(t.Context(), nil, []byte("hash"))
+	_, byHash := db.KeyByHash(t.Context(), nil, netip.Prefix{}, []byte("hash"))
 	_, byID := db.KeyByID(t.Context(), payment.Tenant{}, 1)
 	_, operator := db.OperatorByHash(t.Context(), []byte("hash"))
 	for _, err := range []error{byHash, byID, operator} {

@@ -2,6 +2,7 @@ package sqlite_test
 
 import (
 	"errors"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -99,7 +100,7 @@ func TestMigrateWithRowsInPlace(t *testing.T) {
 			t.Errorf("%s: got %d rows, want 1", table, got)
 		}
 	}
-	k, err := b.db.KeyByHash(t.Context(), nil, []byte("hash"))
+	k, err := b.db.KeyByHash(t.Context(), nil, netip.Prefix{}, []byte("hash"))
 	if err != nil || !slices.Equal(k.Scopes, []string{"a", "b"}) || !k.ExpiresAt.IsZero() {
 		t.Errorf("key: got %+v, %v", k, err)
 	}
