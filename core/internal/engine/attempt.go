@@ -22,11 +22,11 @@ const attemptTimeout = 20 * time.Second
 // clockTolerance at most, and the other core's by RequestTolerance. The rest is for commits.
 const Patience = attemptTimeout + RequestTolerance + clockTolerance + 5*time.Second
 
-// attempt returns the context of all acquirer calls of one attempt at a step. It ends after
-// attemptTimeout, and does not end with ctx: a client that hangs up does not stop a payment
-// half-way.
+// attempt returns the context of all acquirer calls and reads of one attempt at a step. It ends
+// after attemptTimeout, and does not end with ctx: a client that hangs up does not stop a payment
+// half-way. Its reads go before the tenant's other reads.
 func attempt(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), attemptTimeout)
+	return context.WithTimeout(store.ForStep(context.WithoutCancel(ctx)), attemptTimeout)
 }
 
 // take makes the first attempt at a step and concludes it.

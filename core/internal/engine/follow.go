@@ -26,7 +26,7 @@ func (e *Engine) follower(ctx context.Context, t payment.Tenant, transaction int
 // authorizationOf returns the reference of the authorization that a step on a transaction follows.
 // Only the store has the number of its attempt.
 func (e *Engine) authorizationOf(ctx context.Context, tenant payment.Tenant, transaction int64) (string, error) {
-	t, err := e.Store.Transaction(store.ForStep(ctx), tenant, transaction)
+	t, err := e.Store.Transaction(ctx, tenant, transaction)
 	if err != nil {
 		return "", err
 	}
@@ -148,7 +148,7 @@ func (e *Engine) transactionOf(ctx context.Context, o about) *payment.Transactio
 	if o.Transaction == 0 {
 		return nil
 	}
-	t, err := e.Store.Transaction(store.ForStep(context.WithoutCancel(ctx)), o.tenant, o.Transaction)
+	t, err := e.Store.Transaction(context.WithoutCancel(ctx), o.tenant, o.Transaction)
 	if err != nil {
 		e.Log.ErrorContext(ctx, "step: the response does not show the transaction, because it could not be read",
 			slog.String("reference", o.reference), slog.Any("error", err))

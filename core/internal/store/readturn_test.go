@@ -230,6 +230,44 @@ func TestRefusedReads(t *testing.T) {
 	}
 }
 
+// TestReadsOfRecovery: too many reads of a merchant wait. Recovery still reads the merchant's
+// captures and refunds, and ends their reversals.
+func TestReadsOfRecovery(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	if a, err := s.Pay(t.Context(), s.Request(""), 100, false); err != nil || a.Status != 201 {
+		t.Fatalf("pay: %d, %v", a.Status, err)
+	}
+	paid := s.Number(t, "SELECT id FROM transactions")
+	if a, err := s.Engine.Capture(t.Context(), s.Request(""), paid, 60, true, nil); err != nil || a.Status != 201 {
+		t.Fatalf("capture: %d, %v", a.Status, err)
+	}
+	if a, err := s.Engine.Refund(t.Context(), s.Request(""), paid, 60, []byte("{}")); err != nil || a.Status != 201 {
+		t.Fatalf("refund: %d, %v", a.Status, err)
+	}
+	steps := []payment.StepID{
+		{Kind: payment.CaptureStep, Transaction: paid, ID: s.Number(t, "SELECT id FROM captures")},
+		{Kind: payment.RefundStep, Transaction: paid, ID: s.Number(t, "SELECT id FROM refunds")},
+	}
+	err := s.DB.Update(t.Context(), func(tx *store.Tx) error {
+		for _, step := range steps {
+			r := &payment.Reversal{Step: step, Tenant: s.Tenant, Amount: 60, Currency: "usd", Since: tx.Now, DueAt: tx.Now}
+			if err := tx.InsertReversal(r); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.DB.RefuseReads()
+	s.Recover(t)
+	if got := s.Number(t, "SELECT COUNT(*) FROM reversals"); got != 0 {
+		t.Errorf("pending reversals: got %d, want none", got)
+	}
+}
+
 // TestReadsOfAnOutage: no read ends. A read whose turn does not come names the store as the reason,
 // and not the merchant.
 func TestReadsOfAnOutage(t *testing.T) {
