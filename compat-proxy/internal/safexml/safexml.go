@@ -90,11 +90,11 @@ func Parse(body []byte, maxBytes int) (*Element, error) {
 }
 
 // sections are the parts of a document that may have any signs: how each begins and ends.
-var sections = [...]struct{ begin, end string }{{"<!--", "-->"}, {"<![CDATA[", "]]>"}, {"<?", "?>"}}
+var sections = [...]struct{ begin, end string }{{"<!--", "-->"}, {"<![CDATA[", "]]>"}}
 
 // crowded returns the offset of a tag with more than MaxAttrs attributes, or -1. The decoder
-// collects all attributes of a tag, which can need twenty times the memory of the body. After an
-// error of the decoder the result does not matter.
+// collects all attributes of a tag, which can need twenty times the memory of the body. Past an
+// instruction or directive that is refused, or an error of the decoder, the result does not matter.
 func crowded(body []byte) int {
 	const none = -1
 	for at := 0; ; {
@@ -114,8 +114,7 @@ func crowded(body []byte) int {
 	}
 }
 
-// sectionLength returns the length of the comment, CDATA section or instruction with which b
-// begins, 0 for none.
+// sectionLength returns the length of the comment or CDATA section with which b begins, 0 for none.
 func sectionLength(b []byte) int {
 	for _, s := range sections {
 		rest, begins := bytes.CutPrefix(b, []byte(s.begin))
