@@ -38,10 +38,10 @@ func (e *Engine) take(
 	defer cancel()
 	a, err := send(ctx)
 	if !errors.Is(err, acquirer.ErrUnavailable) {
-		return e.conclude(ctx, from, s, a, err)
+		return e.conclude(ctx, from, s, a, err), nil
 	}
 	if err := e.cancelFirst(ctx, s); err != nil {
-		return e.keepOpen(ctx, from, s, err)
+		return e.keepOpen(ctx, from, s, err), nil
 	}
 	return Result{}, ErrAcquirerUnavailable
 }
@@ -82,16 +82,17 @@ func (e *Engine) resume(ctx context.Context, s step, reclaimed bool) error {
 var errStillOpen = errors.New("engine: still open")
 
 // finished returns errStillOpen for a step that was claimed and stays open.
-func finished(a Result, err error) error {
-	if err == nil && a.Kind == Unknown {
+func finished(a Result) error {
+	if a.Kind == Unknown {
 		return errors.Join(errStillOpen, a.cause)
 	}
-	return err
+	return nil
 }
 
 // conclude commits the acquirer's result of a step. Without a result the step stays open, and
-// recovery continues it.
-func (e *Engine) conclude(ctx context.Context, from origin, s step, a acquirer.Response, err error) (Result, error) {
+// recovery continues it. An error response could mean that the step had no effect, so conclude
+// returns none.
+func (e *Engine) conclude(ctx context.Context, from origin, s step, a acquirer.Response, err error) Result {
 	if err == nil {
 		err = e.check(s.about(), a)
 	}
@@ -100,7 +101,7 @@ func (e *Engine) conclude(ctx context.Context, from origin, s step, a acquirer.R
 	}
 	out, err := s.commit(ctx, from, a)
 	if err == nil {
-		return out, nil
+		return out
 	}
 	if a.Approved && errors.Is(err, store.ErrConflict) {
 		if _, late := e.late(ctx, s, a, nil); late != nil {
@@ -126,9 +127,9 @@ func (e *Engine) check(o about, a acquirer.Response) error {
 
 // keepOpen returns the response to a step whose outcome is unknown or not committed. Recovery
 // continues the step.
-func (e *Engine) keepOpen(ctx context.Context, from origin, s step, cause error) (Result, error) {
+func (e *Engine) keepOpen(ctx context.Context, from origin, s step, cause error) Result {
 	e.Log.ErrorContext(ctx, "step: the outcome is unknown; recovery inquires at the acquirer", slog.String("reference", s.about().reference), slog.Any("error", cause))
-	return e.unknown(from.request, s.leave(ctx), cause), nil
+	return e.unknown(from.request, s.leave(ctx), cause)
 }
 
 // cancelFirst closes a step because its first attempt certainly had no effect, and frees its key

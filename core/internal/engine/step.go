@@ -31,8 +31,7 @@ type step interface {
 	// missing decides about a step that the acquirer does not have.
 	missing(ctx context.Context) error
 	// leave leaves the open step to recovery, and returns the transaction for the response, nil if
-	// there is none or it cannot be read. It returns no error: an error response can mean that the
-	// step had no effect, but the acquirer may have carried it out.
+	// there is none or it cannot be read.
 	leave(ctx context.Context) *payment.Transaction
 	// correct records the approval a of a step that was closed without this effect. If it recorded the
 	// effect, it returns the response to a success, otherwise the zero Result. look is the pending
