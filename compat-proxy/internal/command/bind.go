@@ -3,6 +3,7 @@ package command
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"net/http"
 
 	"github.com/causeway-pay/causeway/shared/secret"
@@ -48,6 +49,54 @@ func (x *Executor) Bind(ctx context.Context, key secret.String, b Binding, purpo
 		return *failed
 	}
 	return Result{Outcome: Done}
+}
+
+// Comparable returns the text by which two requests under one Idempotency-Key are compared: the
+// commands without security codes, because no value that depends on a code is kept, and without
+// Deduplication, which a name outranks. It has card numbers in full, so use it only as a purpose of
+// Bind, which keeps an HMAC.
+func Comparable(commands ...Command) (string, error) {
+	type entry struct {
+		Type    string
+		Command Command
+	}
+	entries := make([]entry, 0, len(commands))
+	for _, c := range commands {
+		entries = append(entries, entry{fmt.Sprintf("%T", c), bare(c)})
+	}
+	text, err := v1.MarshalRevealed(entries)
+	return string(text), err
+}
+
+// bare returns a copy of a command without its security codes and its Deduplication.
+func bare(c Command) Command {
+	switch c := c.(type) {
+	case Authorize:
+		c.Body.Card, c.Body.CardCvc, c.Deduplication = withoutCode(c.Body.Card), nil, Deduplication{}
+		return c
+	case Refund:
+		c.Deduplication = Deduplication{}
+		return c
+	case Credit:
+		c.Body.Card, c.Deduplication = withoutCode(c.Body.Card), Deduplication{}
+		return c
+	case CreateCustomer:
+		return c.withoutCodes()
+	case CreateToken:
+		c.Body.Card = withoutCode(c.Body.Card)
+		return c
+	}
+	return c
+}
+
+// withoutCode returns a copy of a card without its security code.
+func withoutCode(c *v1.CardInput) *v1.CardInput {
+	if c == nil {
+		return nil
+	}
+	bare := *c
+	bare.Cvc = nil
+	return &bare
 }
 
 // bindTo reserves the key for the purpose. It returns the command's result if the key has another

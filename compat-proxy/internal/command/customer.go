@@ -178,11 +178,7 @@ func (s session) createCustomer(ctx context.Context, c CreateCustomer) Result {
 func (c CreateCustomer) withoutCodes() CreateCustomer {
 	c.Methods = slices.Clone(c.Methods)
 	for i := range c.Methods {
-		if card := c.Methods[i].Token.Body.Card; card != nil {
-			bare := *card
-			bare.Cvc = nil
-			c.Methods[i].Token.Body.Card = &bare
-		}
+		c.Methods[i].Token.Body.Card = withoutCode(c.Methods[i].Token.Body.Card)
 	}
 	return c
 }

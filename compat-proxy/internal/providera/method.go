@@ -53,7 +53,7 @@ func (h *Handler) createTransaction(ctx context.Context, c call) (*wire.Document
 		plan.Problem = p
 	}
 	if plan.Problem.none() && !plan.Echo.Test {
-		plan.Problem = h.bind(ctx, c, plan.Type)
+		plan.Problem = h.bind(ctx, c, plan.Type, plan.all()...)
 	}
 	var results []command.Result
 	if plan.Problem.none() && !plan.Echo.Test {

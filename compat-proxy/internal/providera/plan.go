@@ -1,6 +1,7 @@
 package providera
 
 import (
+	"slices"
 	"time"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
@@ -24,6 +25,14 @@ type plan struct {
 	Echo     echo              `json:"echo"`
 	// NewProfile is set if the payment's data becomes a profile.
 	NewProfile *profileRequest `json:"new_profile,omitempty"`
+}
+
+// all returns the commands, and the one that makes a profile of the payment's data.
+func (p plan) all() []command.Command {
+	if p.NewProfile == nil || p.NewProfile.Create == nil {
+		return p.Commands
+	}
+	return append(slices.Clone(p.Commands), *p.NewProfile.Create)
 }
 
 // echo holds the values of the request that the response repeats.

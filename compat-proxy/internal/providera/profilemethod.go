@@ -20,7 +20,7 @@ func (h *Handler) createProfile(ctx context.Context, c call) (*wire.Document, pr
 	if p := requireScopes(c.scopes, plan.scopes()); !p.none() {
 		return refusal(createCustomerProfileResponse, c.req.RefID, p), p
 	}
-	if p := h.bind(ctx, c, createCustomerProfileResponse); !p.none() {
+	if p := h.bind(ctx, c, createCustomerProfileResponse, plan.all()...); !p.none() {
 		return profileResponse(c.req.RefID, profileNumbers{}, nil, p)
 	}
 	responses, p := h.validate(ctx, c, plan.Checks)
@@ -37,6 +37,17 @@ func (h *Handler) createProfile(ctx context.Context, c call) (*wire.Document, pr
 		return profileResponse(c.req.RefID, profileNumbers{}, responses, p)
 	}
 	return profileResponse(c.req.RefID, newProfileNumbers(r), responses, judgeProfile(r))
+}
+
+// all returns the plan's commands: the verifications, and the one that makes the customer.
+func (p profilePlan) all() []command.Command {
+	all := []command.Command{p.Create}
+	for _, c := range p.Checks {
+		if c.Verify != nil {
+			all = append(all, *c.Verify)
+		}
+	}
+	return all
 }
 
 // scopes returns the v1 scopes that the plan needs besides the method's own.

@@ -32,13 +32,18 @@ func nameTaken() problem {
 	return problem{API: apiFieldInvalid, Text: "The Idempotency-Key belongs to another request."}
 }
 
-// bind reserves the request's name for its operation. It returns the refusal if the name belongs to
-// another operation, or if the reservation fails. V1 refuses the same operation with another body.
-func (h *Handler) bind(ctx context.Context, c call, operation string) problem {
+// bind reserves the request's name for its operation and its commands. It returns the refusal if
+// the name belongs to another request, or if the reservation fails. V1 cannot decide this: it gets
+// the steps of some commands under several keys, and refuses others because of stored objects.
+func (h *Handler) bind(ctx context.Context, c call, operation string, commands ...command.Command) problem {
 	if c.name == "" {
 		return problem{}
 	}
-	return judge("", h.cfg.Executor.Bind(ctx, c.key, command.Binding{Evidence: c.name}, []string{operation}))
+	text, err := command.Comparable(commands...)
+	if err != nil {
+		return refuse(apiProcessing)
+	}
+	return judge("", h.cfg.Executor.Bind(ctx, c.key, command.Binding{Evidence: c.name}, []string{operation, text}))
 }
 
 // execute executes one command, under the request's name if it has one. The name outranks the

@@ -8,6 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/auth"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
@@ -118,14 +121,18 @@ func (h *Handler) bind(ctx context.Context, o origin, now time.Time) (response, 
 	return serverError(now, reasonSystem, textSystem), false
 }
 
-// bindKey reserves the request's Idempotency-Key for its operation and transaction id. It returns
-// false, with the response, if the key came with others before, or the reservation fails.
+// bindKey reserves the request's Idempotency-Key for its operation and body. It returns false, with
+// the response, if the key came with others before, or the reservation fails.
 func (h *Handler) bindKey(c call, o origin) (response, bool) {
 	if o.key == "" || c.kind == "" {
 		return response{}, true
 	}
+	text, err := comparable(*c.req)
+	if err != nil {
+		return serverError(c.now, reasonSystem, textSystem), false
+	}
 	r := h.cfg.Executor.Bind(c.ctx, c.caller.Grant.APIKey, command.Binding{Evidence: o.keyName()},
-		[]string{o.target, string(c.req.ClientReference.TransactionID)})
+		[]string{o.target, text})
 	if r.Outcome == command.Done {
 		return response{}, true
 	}
@@ -134,6 +141,20 @@ func (h *Handler) bindKey(c call, o origin) (response, bool) {
 		return out, false
 	}
 	return serverError(c.now, reasonSystem, textSystem), false
+}
+
+// revealed writes the secrets of a request in the clear.
+var revealed = json.WithMarshalers(json.MarshalToFunc(func(e *jsontext.Encoder, h wire.Hidden) error {
+	return e.WriteToken(jsontext.String(h.Reveal()))
+}))
+
+// comparable returns the text by which two bodies under one Idempotency-Key are compared: all that
+// the proxy reads, without security codes, because no value that depends on one is kept. It has
+// card numbers in full; see command.Comparable.
+func comparable(r wire.Request) (string, error) {
+	r.Payment.Card.SecurityCode, r.Payment.TokenizedCard.SecurityCode = wire.Hidden{}, wire.Hidden{}
+	text, err := json.Marshal(r, revealed)
+	return string(text), err
 }
 
 // keyName returns the name by the Idempotency-Key.

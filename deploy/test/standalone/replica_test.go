@@ -87,13 +87,18 @@ func legacyPost(ctx context.Context, client *http.Client, base, document string)
 	if err != nil {
 		return legacyResponse{}, err
 	}
-	a := legacyResponse{body: string(data)}
-	envelope, rest, _ := strings.Cut(a.body, "<transactionResponse>")
+	return parseLegacy(string(data)), nil
+}
+
+// parseLegacy reads the fields of a response to a transaction.
+func parseLegacy(body string) legacyResponse {
+	a := legacyResponse{body: body}
+	envelope, rest, _ := strings.Cut(body, "<transactionResponse>")
 	a.code, a.responseCode, a.number = element(envelope, "code"), element(rest, "responseCode"), element(rest, "transId")
 	if a.reason = element(rest, "errorCode"); a.reason == "" {
 		a.reason = element(rest, "code")
 	}
-	return a, nil
+	return a
 }
 
 // element returns the text of the first element with the name.
