@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -13,6 +14,9 @@ import (
 // digestKey is the metadata entry by which an equal request finds a further payment of an order.
 // Its value is an HMAC, which confirms no guess of a number without the deduplication secret.
 const digestKey = "payment_digest"
+
+// positionPrefix begins the key of each position.
+const positionPrefix = "group-"
 
 const (
 	joinTries = 16 // further payments that other requests may make first
@@ -122,11 +126,11 @@ func (j *joining) madeBefore(ctx context.Context, g *group) (Result, bool) {
 // payNext makes the payment at the order's next position. It reports true if the position's key
 // belongs to another request, so that the order must be read again.
 func (j *joining) payNext(ctx context.Context, g *group) (Result, bool) {
-	if next := "group-" + g.payments[0].ID + "-" + strconv.Itoa(len(g.payments)); next != j.position {
+	if next := positionPrefix + g.payments[0].ID + "-" + strconv.Itoa(len(g.payments)); next != j.position {
 		j.position, j.nth = next, 0
 	}
-	j.idempotencyKey = numbered(j.position, j.nth)
-	if failed := j.bindName(ctx); failed != nil {
+	present := numbered(j.position, j.nth)
+	if failed := j.bindName(ctx, present); failed != nil {
 		return *failed, false
 	}
 	r := j.charge(ctx, j.command)
@@ -142,7 +146,7 @@ func (j *joining) payNext(ctx context.Context, g *group) (Result, bool) {
 	case u.found:
 		j.moves++
 	}
-	if u.refused {
+	if j.idempotencyKey == present && (u.refused || u.purpose == skippedPurpose) {
 		j.nth++
 	} else {
 		j.tries++
@@ -150,23 +154,51 @@ func (j *joining) payNext(ctx context.Context, g *group) (Result, bool) {
 	return Result{}, true
 }
 
-// bindName reserves the next key under the name for the position's key. If an earlier request
-// reserved it for another position, the session gets the key of that position. An attempt of the
-// earlier request may still pay under it.
-func (j *joining) bindName(ctx context.Context) *Result {
-	if j.name == "" {
-		return nil
+// bindName reserves the next key under the name for the key of the present position, which the
+// session gets. If an earlier request under the name reserved it for another position, bindName
+// takes that one out of use first. The present position alone keeps two concurrent payments from
+// paying the same rest of the order. If the other position's key was used for good, the session
+// gets that key: v1's response shows whether the earlier request used it.
+func (j *joining) bindName(ctx context.Context, present string) *Result {
+	for j.idempotencyKey = present; j.name != ""; j.moves++ {
+		j.idempotencyKey = present
+		held, failed := j.reserve(ctx, numbered(j.name, j.moves), present)
+		if failed != nil || held {
+			return failed
+		}
+		u, failed := j.readKey(ctx, numbered(j.name, j.moves))
+		switch {
+		case failed != nil:
+			return failed
+		case !strings.HasPrefix(u.purpose, positionPrefix):
+			return keyReused()
+		}
+		j.idempotencyKey = u.purpose
+		if left, failed := j.leavePosition(ctx); failed != nil || !left {
+			return failed
+		}
 	}
-	held, failed := j.reserve(ctx, numbered(j.name, j.moves), j.idempotencyKey)
-	if failed != nil || held {
-		return failed
+	return nil
+}
+
+// leavePosition reserves the session's key as skipped, so that no delayed attempt pays under it. It
+// returns false if a request has used the key for good.
+func (j *joining) leavePosition(ctx context.Context) (bool, *Result) {
+	for range joinTries {
+		u, failed := j.awaitKey(ctx, j.idempotencyKey)
+		switch {
+		case failed != nil:
+			return false, failed
+		case u.running: // v1 may still free the key
+			return false, new(keyInUse())
+		case u.found:
+			return u.purpose == skippedPurpose, nil
+		}
+		if held, failed := j.reserve(ctx, j.idempotencyKey, skippedPurpose); failed != nil || held {
+			return held, failed
+		}
 	}
-	u, failed := j.readKey(ctx, numbered(j.name, j.moves))
-	if failed == nil && u.purpose == "" {
-		return keyReused()
-	}
-	j.idempotencyKey = u.purpose
-	return failed
+	return false, new(keyInUse())
 }
 
 // numbered returns the nth of the Idempotency-Keys that follow from one.

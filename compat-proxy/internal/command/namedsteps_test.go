@@ -130,7 +130,7 @@ func TestNamedFurtherPayment_delayed(t *testing.T) {
 }
 
 // TestNamedFurtherPayment_freed: the other request failed, and v1 freed its key. The retry uses the
-// first position, as the delayed request does.
+// order's present position, and a delayed attempt at the first one has no effect.
 func TestNamedFurtherPayment_freed(t *testing.T) {
 	t.Parallel()
 	f, x := setupOrder(t)
@@ -140,8 +140,63 @@ func TestNamedFurtherPayment_freed(t *testing.T) {
 	f.lose(0)
 	f.add("", "", 350, v1.TransactionStatusFailed, v1.Metadata{command.GroupKey: string(number)})
 	position := f.purpose()
-	if r := run(t, x, first); r.Outcome != command.Done || f.payments[1].key != position {
-		t.Errorf("got %s under the key %q, want it done under %q", r.Outcome, f.payments[1].key, position)
+	for range 2 {
+		if r := run(t, x, first); r.Outcome != command.Done || f.payments[1].key == position {
+			t.Errorf("got %s under the key %q, want it done under the next one", r.Outcome, f.payments[1].key)
+		}
+	}
+	if f.reserved[position] != "skipped" {
+		t.Errorf("the first position: got the purpose %q, want it skipped", f.reserved[position])
+	}
+	if payments, amount := f.taken(); payments != 2 || amount != 350 {
+		t.Errorf("took %d in %d payments, want 350 in the second", amount, payments)
+	}
+}
+
+// TestNamedFurtherPayment_oldPosition: an earlier attempt under a name was lost, and the order has
+// another position now. The retry and another request do not both pay the rest of the order.
+func TestNamedFurtherPayment_oldPosition(t *testing.T) {
+	t.Parallel()
+	for _, twice := range []bool{false, true} {
+		f, x := setupOrder(t)
+		f.lose(1000)
+		for range 1 + map[bool]int{true: 1}[twice] {
+			if r := run(t, x, under("n", further(700, 120, visa))); r.Outcome != command.Uncertain {
+				t.Fatalf("the first: got %s, want it lost", r.Outcome)
+			}
+			f.add("", "", 350, v1.TransactionStatusFailed, v1.Metadata{command.GroupKey: string(number)})
+		}
+		f.lose(0)
+		f.meeting = new(sync.WaitGroup)
+		f.meeting.Add(2)
+		var all sync.WaitGroup
+		for name, card := range map[string]string{"n": visa, "m": mastercard} {
+			all.Go(func() { run(t, x, under(name, further(700, 120, card))) })
+		}
+		all.Wait()
+		if payments, amount := f.taken(); amount != 700 {
+			t.Errorf("lost twice %t: took %d in %d payments, want 700", twice, amount, payments)
+		}
+	}
+}
+
+// TestNamedFurtherPayment_usedPosition: an earlier attempt under a name was lost, and another
+// request was refused for good at its position. The next one paid there. The refused key is none of
+// the order's present position, so the retry does not skip that.
+func TestNamedFurtherPayment_usedPosition(t *testing.T) {
+	t.Parallel()
+	f, x := setupOrder(t)
+	f.lose(1000)
+	first := under("n", further(350, 0, visa))
+	run(t, x, first)
+	f.lose(0)
+	run(t, x, under("e", further(350, 0, expiredCard)))
+	if r := run(t, x, under("m", further(340, 0, mastercard))); r.Outcome != command.Done {
+		t.Fatalf("another: got %s %s, want it done", r.Outcome, r.Code)
+	}
+	if r := run(t, x, first); r.Outcome != command.Done || strings.HasSuffix(f.payments[1].key, "-2-1") {
+		t.Errorf("got %s %s under the key %q, want it done under the position's first key", r.Outcome, r.Code,
+			f.payments[1].key)
 	}
 }
 

@@ -116,7 +116,9 @@ func (f *orderV1) purpose() (purpose string) {
 func (f *orderV1) reserve(w http.ResponseWriter, key string, body []byte) {
 	var in v1.IdempotencyKeyReserve
 	mustRead(body, &in)
-	if purpose, used := f.reserved[key]; used && purpose != in.Purpose {
+	purpose, used := f.reserved[key]
+	paid := slices.ContainsFunc(f.payments, func(p orderPayment) bool { return p.key == key })
+	if paid || used && purpose != in.Purpose {
 		w.WriteHeader(http.StatusUnprocessableEntity)
 		_, _ = io.WriteString(w, refusal(command.CodeKeyReused))
 		return
@@ -172,6 +174,9 @@ const expiredCard = "4000000000000069"
 
 // pay makes a payment of the order under a key. The caller holds mu.
 func (f *orderV1) pay(key, body string) (status int, response string) {
+	if _, used := f.reserved[key]; used {
+		return http.StatusUnprocessableEntity, refusal(command.CodeKeyReused)
+	}
 	for _, p := range f.refused {
 		if p.key == key && p.body != body {
 			return http.StatusUnprocessableEntity, refusal(command.CodeKeyReused)
