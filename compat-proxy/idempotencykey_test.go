@@ -50,7 +50,7 @@ func (f *keeping) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			`"card":{"brand":"visa","last4":"1111"}}`)
 		return
 	}
-	if r.Method != http.MethodPost {
+	if r.Method == http.MethodGet {
 		f.customer(w, r)
 		return
 	}
@@ -64,6 +64,10 @@ func (f *keeping) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	case used:
 		w.Header().Set("Idempotent-Replayed", "true")
+	case r.Method == http.MethodPatch:
+		u = f.change(r.URL.Path, body)
+		u.request = request
+		f.kept[key] = u
 	default:
 		u = f.execute(r.URL.Path, body)
 		u.request = request
@@ -80,7 +84,11 @@ func (f *keeping) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // lookUp sends the record of a key. The caller holds mu.
 func (f *keeping) lookUp(w http.ResponseWriter, merchant, key string) {
 	u, used := f.kept[merchant+"/"+key]
-	record := v1api.IdempotencyKeyRecord{Key: key, HTTPStatus: new(http.StatusCreated)}
+	var made struct {
+		ID string `json:"id"`
+	}
+	_ = json.Unmarshal([]byte(u.response), &made)
+	record := v1api.IdempotencyKeyRecord{Key: key, HTTPStatus: new(http.StatusCreated), Resource: &made.ID}
 	if u.purpose != "" {
 		record.Purpose = &u.purpose
 	}
@@ -93,7 +101,7 @@ func (f *keeping) lookUp(w http.ResponseWriter, merchant, key string) {
 	_, _ = w.Write(text)
 }
 
-// customer sends or changes a customer, or lists all. The caller holds mu.
+// customer sends a customer, or lists all. The caller holds mu.
 func (f *keeping) customer(w http.ResponseWriter, r *http.Request) {
 	c := f.customers[strings.TrimPrefix(r.URL.Path, "/v1/customers/")]
 	switch {
@@ -105,14 +113,19 @@ func (f *keeping) customer(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNotFound)
 		_, _ = io.WriteString(w, `{"error":{"code":"not_found"}}`)
 		return
-	case r.Method == http.MethodPatch:
-		var in map[string]any
-		body, _ := io.ReadAll(r.Body)
-		_ = json.Unmarshal(body, &in)
-		maps.Copy(c, in)
 	}
 	text, _ := json.Marshal(c)
 	_, _ = w.Write(text)
+}
+
+// change changes a customer. The caller holds mu.
+func (f *keeping) change(path string, body []byte) keptResponse {
+	c := f.customers[strings.TrimPrefix(path, "/v1/customers/")]
+	var in map[string]any
+	_ = json.Unmarshal(body, &in)
+	maps.Copy(c, in)
+	text, _ := json.Marshal(c)
+	return keptResponse{response: string(text)}
 }
 
 // execute executes a request. The caller holds mu.

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strconv"
 	"time"
 	"unicode/utf8"
 
@@ -131,39 +130,50 @@ func text(s *string) string {
 	return *s
 }
 
-// createCustomer makes the whole customer, or finds the existing one.
-func (s session) createCustomer(ctx context.Context, c CreateCustomer) Result {
+// createCustomer makes the whole customer, or finds the existing one. Under a name, v1's record of
+// the last step decides whether an earlier request made the customer. It is read again if the
+// customer is complete, because that may be by a concurrent request under the name.
+func (s session) createCustomer(ctx context.Context, c CreateCustomer) (r Result) {
 	name := ""
 	if s.named() {
 		name, s = s.idempotencyKey, s.step(s.idempotencyKey)
 	}
-	// The masked fields count too: v1 compares them with the earlier body under the key.
-	identity := [][]string{{string(c.Kind())}, identifying(c.Body), c.unmasked}
-	c.Body = findable(c.Body)
+	made, failed := s.completedUnder(ctx, name)
+	if failed == nil && made == "" {
+		if r = s.findOrCreate(ctx, c, name); r.Outcome == Repeated {
+			made, failed = s.completedUnder(ctx, name)
+		}
+	}
+	switch {
+	case failed != nil:
+		return *failed
+	case made == "":
+		return r
+	}
+	m, failed := s.maker(ctx, c, name)
+	if failed != nil {
+		return *failed
+	}
+	return m.madeBefore(ctx, made)
+}
+
+// findOrCreate makes the customer unless a complete one exists.
+func (s session) findOrCreate(ctx context.Context, c CreateCustomer, name string) Result {
 	same, failed := s.customersLike(ctx, c)
 	if failed != nil {
 		return *failed
 	}
 	for i := range same {
-		if c := &same[i].Customer; complete(c) && (name == "" || c.Metadata[requestName] != name) {
+		if c := &same[i].Customer; complete(c) {
 			return Result{Outcome: Repeated, Status: http.StatusOK, Customer: c}
 		}
 	}
-	first := func(n naming) string { return "customer-" + n.derive(identity...) + "-" }
-	names, failed := s.chooseNames(ctx, func(n naming) string { return first(n) + "0" })
+	m, failed := s.maker(ctx, c, name)
 	if failed != nil {
 		return *failed
 	}
-	c.Body = c.identified(names)
-	all, err := v1.MarshalRevealed(c.withoutCodes())
-	if err != nil {
-		return unencodable()
-	}
-	content := names.derive([]string{string(all)})
 	for n := range maxCustomerKeys {
-		key := first(names) + strconv.Itoa(n)
-		m := maker{session: s, command: c, key: key, content: content, contentKey: key + "-" + content, name: name}
-		r, again := m.create(ctx)
+		r, again := m.under(n).create(ctx)
 		if again {
 			continue
 		}
@@ -224,6 +234,7 @@ const pageSize = 100
 // customersLike lists the customers with the same identifying fields, made under either secret. v1
 // lists customers by two of the fields; without both, the list is empty.
 func (s session) customersLike(ctx context.Context, c CreateCustomer) ([]seenCustomer, *Result) {
+	c.Body = findable(c.Body)
 	limit := pageSize
 	params := &v1.ListCustomersParams{Limit: &limit, Reference: c.Body.Reference, Email: c.Body.Email}
 	if params.Reference == nil && params.Email == nil {

@@ -73,7 +73,11 @@ func (f *customerV1) response(r *http.Request, body []byte) (int, string) {
 		if !used {
 			return http.StatusNotFound, refusal("not_found")
 		}
-		return http.StatusOK, mustJSON(v1.IdempotencyKeyRecord{Key: parts[1], HTTPStatus: &kept.status})
+		var made struct {
+			ID string `json:"id"`
+		}
+		mustRead([]byte(kept.response), &made)
+		return http.StatusOK, mustJSON(v1.IdempotencyKeyRecord{Key: parts[1], HTTPStatus: &kept.status, Resource: &made.ID})
 	case "POST idempotency_keys":
 		return http.StatusCreated, "{}"
 	case "GET customers":

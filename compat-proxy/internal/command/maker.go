@@ -16,12 +16,36 @@ type maker struct {
 	session
 
 	command    CreateCustomer
-	key        string // shared by all requests for a customer with these identifying fields
+	keys       string // begins the keys of all customers with these identifying fields
+	key        string // shared by all requests for this customer
 	content    string // the name of the content
 	contentKey string // shared by requests with the same content
-	// name is the key of the Named command; "" for any other. The customer keeps it as the entry
-	// requestName.
-	name string
+	name       string // the key of the Named command; "" for any other
+}
+
+// maker returns the maker of a customer, without a key.
+func (s session) maker(ctx context.Context, c CreateCustomer, name string) (maker, *Result) {
+	// The masked fields count too: v1 compares them with the earlier body under the key.
+	identity := [][]string{{string(c.Kind())}, identifying(c.Body), c.unmasked}
+	first := func(n naming) string { return "customer-" + n.derive(identity...) + "-" }
+	names, failed := s.chooseNames(ctx, func(n naming) string { return first(n) + "0" })
+	if failed != nil {
+		return maker{}, failed
+	}
+	c.Body = findable(c.Body)
+	c.Body = c.identified(names)
+	all, err := v1.MarshalRevealed(c.withoutCodes())
+	if err != nil {
+		return maker{}, new(unencodable())
+	}
+	return maker{session: s, command: c, keys: first(names), content: names.derive([]string{string(all)}), name: name}, nil
+}
+
+// under returns the maker with the nth of the keys.
+func (m maker) under(n int) maker {
+	m.key = m.keys + strconv.Itoa(n)
+	m.contentKey = m.key + "-" + m.content
+	return m
 }
 
 // create does the steps that are left. It reports true if the key belongs to a customer that no
@@ -53,9 +77,6 @@ func (m maker) create(ctx context.Context) (Result, bool) {
 		}
 		methods, ours = append(methods, *method), true
 	}
-	if m.madeBefore(&made.Customer) {
-		return Result{Outcome: Done, Status: http.StatusCreated, Customer: &made.Customer, Methods: methods}, false
-	}
 	whole, r := m.finish(ctx, made.ID, methods)
 	if whole == nil {
 		return m.stop(ctx, made, r, ours)
@@ -63,13 +84,63 @@ func (m maker) create(ctx context.Context) (Result, bool) {
 	return Result{Outcome: Done, Status: http.StatusCreated, Customer: whole, Methods: methods}, false
 }
 
-// requestName is the metadata entry of a customer that a Named command made. It distinguishes the
-// customer of an earlier request under the name from a duplicate.
-const requestName = "request"
+// finishKey returns the key of the last step under a name. V1 keeps the step with the customer's
+// id. So a retry finds the customer that an earlier request under the name completed, even if the
+// customer has changed since, or no longer exists.
+func finishKey(name string) string { return name + "-finish" }
 
-// madeBefore reports whether an earlier request under the name completed the customer.
-func (m maker) madeBefore(c *v1.Customer) bool {
-	return m.name != "" && complete(c) && c.Metadata[requestName] == m.name
+// completedUnder returns the id of the customer that an earlier request under the name completed;
+// "" for none.
+func (s session) completedUnder(ctx context.Context, name string) (string, *Result) {
+	if name == "" {
+		return "", nil
+	}
+	u, failed := s.awaitKey(ctx, finishKey(name))
+	if failed == nil && u.running {
+		failed = new(keyInUse())
+	}
+	return u.resource, failed
+}
+
+// madeBefore returns the first result of the request that completed the customer under the name.
+func (m maker) madeBefore(ctx context.Context, customer string) Result {
+	if failed := m.bindName(ctx); failed != nil {
+		return *failed
+	}
+	for n := range maxCustomerKeys {
+		m = m.under(n)
+		u, failed := m.readKey(ctx, m.key)
+		switch {
+		case failed != nil:
+			return *failed
+		case u.resource != customer:
+			continue
+		}
+		methods, failed := m.attachedBefore(ctx, customer)
+		if failed != nil {
+			return *failed
+		}
+		made := &v1.Customer{ID: customer, Shipping: m.command.Body.Shipping}
+		return Result{Outcome: Done, Status: http.StatusCreated, Customer: made, Methods: methods}
+	}
+	return keyInUse() // the other keys have expired, and the last one soon will
+}
+
+// attachedBefore returns the payment methods that were attached under the maker's keys, with their
+// ids only.
+func (m maker) attachedBefore(ctx context.Context, customer string) ([]v1.PaymentMethod, *Result) {
+	methods := make([]v1.PaymentMethod, 0, len(m.command.Methods))
+	for i := range m.command.Methods {
+		var u use
+		for nth := 0; nth < attachKeys && !u.effect; nth++ {
+			var failed *Result
+			if u, failed = m.readKey(ctx, m.attachKey(i, nth)); failed != nil {
+				return nil, failed
+			}
+		}
+		methods = append(methods, v1.PaymentMethod{ID: u.resource, Customer: customer})
+	}
+	return methods, nil
 }
 
 // bindName reserves the name for this content. It returns the result of a command whose name
@@ -127,9 +198,6 @@ func (m maker) join(ctx context.Context, made *seenCustomer) (r Result, ended, a
 		return Result{}, true, true
 	case there == nil:
 		return r, true, false
-	case m.madeBefore(&there.Customer):
-		*made = *there
-		return Result{}, false, false
 	case complete(&there.Customer):
 		return Result{Outcome: Repeated, Status: r.Status, Customer: &there.Customer}, true, false
 	case len(m.command.Methods) > 0:
@@ -164,15 +232,22 @@ func (m maker) attach(ctx context.Context, customer string, i int, token string)
 	return m.attachToken(ctx, customer, i, 1, r.Token.Value.Reveal())
 }
 
-// attachToken attaches the ith payment method under the nth of its keys, and uses the token. The
-// keys of the first payment method are the same for all requests. The request that attaches it has
-// the customer to itself.
-func (m maker) attachToken(ctx context.Context, customer string, i, nth int, token string) (*v1.PaymentMethod, Result) {
-	wanted, key := m.command.Methods[i], m.contentKey+"-method-"+strconv.Itoa(i)
+// attachKeys is how many keys an attachment has: a second one for a new token.
+const attachKeys = 2
+
+// attachKey returns the nth key of the ith attachment. The keys of the first payment method are the
+// same for all requests. The request that attaches it has the customer to itself.
+func (m maker) attachKey(i, nth int) string {
+	key := m.contentKey + "-method-" + strconv.Itoa(i)
 	if i == 0 {
 		key = m.firstMethodKey()
 	}
-	key = numbered(key, nth)
+	return numbered(key, nth)
+}
+
+// attachToken attaches the ith payment method under the nth of its keys, and uses the token.
+func (m maker) attachToken(ctx context.Context, customer string, i, nth int, token string) (*v1.PaymentMethod, Result) {
+	wanted, key := m.command.Methods[i], m.attachKey(i, nth)
 	params := &v1.AttachPaymentMethodParams{IdempotencyKey: &key}
 	in := v1.PaymentMethodCreate{Token: token, Billing: wanted.Billing, Metadata: metadata(wanted.Metadata)}
 	var made v1.PaymentMethod
@@ -209,15 +284,16 @@ func (m maker) finish(ctx context.Context, customer string, methods []v1.Payment
 	if in.Metadata != nil {
 		maps.Copy(last.Metadata, *in.Metadata)
 	}
-	if m.name != "" {
-		last.Metadata[requestName] = m.name
-	}
 	if d := m.command.Default; d > 0 && d <= len(methods) {
 		last.DefaultMethod = &methods[d-1].ID
 	}
+	var params v1.UpdateCustomerParams
+	if m.name != "" {
+		params.IdempotencyKey = new(finishKey(m.name))
+	}
 	var whole v1.Customer
 	resp, ok := m.post(ctx, last, "", func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
-		return m.x.client.UpdateCustomerWithBody(ctx, customer, nil, contentType, body, m.authorized)
+		return m.x.client.UpdateCustomerWithBody(ctx, customer, &params, contentType, body, m.authorized)
 	})
 	if r, read := resp.readCreated(ok, &whole, func() bool { return whole.ID == customer }); !read {
 		return nil, r

@@ -250,6 +250,38 @@ func TestNamedCustomer(t *testing.T) {
 	}
 }
 
+// TestNamedCustomer_changed: a retry has the first result, whatever became of the customer.
+func TestNamedCustomer_changed(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(customers map[string]*v1.Customer, made string){
+		"metadata": func(customers map[string]*v1.Customer, made string) { customers[made].Metadata = nil },
+		"e-mail": func(customers map[string]*v1.Customer, made string) {
+			customers[made].Email = new("other@example.org")
+		},
+		"deleted": func(customers map[string]*v1.Customer, made string) { delete(customers, made) },
+	} {
+		b := setupCustomers(t)
+		c := ana(visa, mastercard)
+		c.Body.Shipping = &v1.Contact{FirstName: new("Ana")}
+		first := b.whole(t, under("n", c))
+		b.v1.mu.Lock()
+		change(b.v1.customers, first.Customer.ID)
+		before := len(b.v1.customers)
+		b.v1.mu.Unlock()
+		again := b.whole(t, under("n", c))
+		if again.Outcome != command.Done || again.Customer.ID != first.Customer.ID || again.Customer.Shipping == nil ||
+			len(again.Methods) != 2 || again.Methods[0].ID != first.Methods[0].ID || again.Methods[1].ID != first.Methods[1].ID {
+			t.Errorf("%s: got %s %s %+v, want the first result", name, again.Outcome, again.Code, again)
+		}
+		if customers, _ := b.v1.kept(); len(customers) != before {
+			t.Errorf("%s: got %d customers, want %d", name, len(customers), before)
+		}
+		if r := b.whole(t, under("n", ana(amex))); r.Code != command.CodeKeyReused {
+			t.Errorf("%s, another card: got %s %s, want %s", name, r.Outcome, r.Code, command.CodeKeyReused)
+		}
+	}
+}
+
 // TestNamedCustomer_crash crashes the proxy at each call to v1. The retry is done, even if the
 // crashed request had completed the customer.
 func TestNamedCustomer_crash(t *testing.T) {
