@@ -38,6 +38,8 @@ type call struct {
 // fakeV1 returns the responses of each route in order, and repeats the last one. It records the
 // requests.
 type fakeV1 struct {
+	blind bool // the caller may not read keys
+
 	mu        sync.Mutex
 	responses map[string][]response // guarded by mu
 	requests  []call                // guarded by mu
@@ -52,6 +54,9 @@ func (f *fakeV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		string(body),
 	})
 	list := f.responses[route]
+	if f.blind && strings.HasPrefix(route, "GET /v1/idempotency_keys/") {
+		list = []response{{status: http.StatusForbidden, body: refusal("insufficient_scope")}}
+	}
 	if len(list) == 0 {
 		f.mu.Unlock()
 		w.WriteHeader(http.StatusNotFound)

@@ -365,3 +365,37 @@ func TestNamedPaymentByACustomer(t *testing.T) {
 		t.Errorf("got %+v", posts)
 	}
 }
+
+// TestNamedPaymentByACustomer_unreadable: the caller may not read the key, and the customer has
+// changed between a request and its retry. The retry is Uncertain, and no refusal. A first request
+// is refused.
+func TestNamedPaymentByACustomer_unreadable(t *testing.T) {
+	t.Parallel()
+	const reservation, method = "POST /v1/idempotency_keys", "GET /v1/customers/cus_1/payment_methods/pm_1"
+	brand := func(name string) response {
+		return response{status: 200, body: `{"id":"pm_1","customer":"cus_1","card":{"brand":"` + name + `","last4":"4242"}}`}
+	}
+	reused := response{status: http.StatusUnprocessableEntity, body: refusal(command.CodeKeyReused)}
+	for name, tt := range map[string]struct {
+		brand    string
+		reserved response
+		want     command.Outcome
+	}{
+		"a brand, first":       {"unknown", response{status: http.StatusCreated, body: "{}"}, command.Unmet},
+		"a brand, paid before": {"unknown", reused, command.Uncertain},
+		"a brand, v1 is down":  {"unknown", response{status: http.StatusServiceUnavailable}, command.Unavailable},
+		"paid before":          {"visa", reused, command.Uncertain},
+	} {
+		x, f := setup(t, map[string][]response{
+			method: {brand(tt.brand)}, create: {reused}, reservation: {tt.reserved},
+		})
+		f.blind = true
+		r := run(t, x, under("n", command.Authorize{
+			AcceptedBrands: []v1.CardBrand{"visa"},
+			Body:           v1.TransactionCreate{Amount: 100, Currency: "usd", Customer: new("cus_1"), PaymentMethod: "pm_1"},
+		}))
+		if r.Outcome != tt.want {
+			t.Errorf("%s: got %s %s %s, want %s", name, r.Outcome, r.Code, r.Unmet, tt.want)
+		}
+	}
+}

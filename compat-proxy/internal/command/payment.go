@@ -50,6 +50,8 @@ func (s session) madeBefore(ctx context.Context, c Authorize, r Result) Result {
 		return *failed
 	case u.running:
 		return keyInUse()
+	case u.unreadable:
+		return s.unread(ctx, r)
 	case u.resource == "":
 		return r
 	}
@@ -61,6 +63,26 @@ func (s session) madeBefore(ctx context.Context, c Authorize, r Result) Result {
 		return *keyReused()
 	}
 	return s.follow(ctx, made(t), made)
+}
+
+// unread returns the result of a request that was refused, if the caller may not read its key. A
+// refusal by the proxy stands only once v1 has reserved the key for it. Else an earlier request
+// under the name may have paid, and the result is Uncertain.
+func (s session) unread(ctx context.Context, r Result) Result {
+	switch {
+	case r.Code == CodeKeyReused:
+		return keyInUse()
+	case r.Outcome != Unmet:
+		return r // v1 looked the key up before it refused
+	}
+	held, failed := s.reserve(ctx, s.idempotencyKey, refusedPurpose)
+	switch {
+	case failed != nil:
+		return *failed
+	case !held:
+		return keyInUse()
+	}
+	return r
 }
 
 // made returns the result of an authorization that an earlier request made. The payment may have

@@ -36,3 +36,41 @@ func TestLegacyKeyOfAProfile(t *testing.T) {
 		}
 	}
 }
+
+// TestLegacyKeyOfAProfileCharge changes a profile between a payment under an Idempotency-Key and
+// its retry. The retry gets the first response. If the API key may not read how the
+// Idempotency-Key was used, it gets an uncertain one, and no refusal.
+func TestLegacyKeyOfAProfileCharge(t *testing.T) {
+	t.Parallel()
+	p := start(t, t.TempDir(), "--log", "error")
+	client, m := patientClient(t), merchantOf(t, p)
+	narrow := mustDecode[struct {
+		Secret string `json:"secret"`
+	}](t, m.must(t, http.MethodPost, "/v1/api_keys", "",
+		`{"kind":"secret","scopes":["payments:authorize","customers:read","compat:use"]}`)).Secret
+	for name, change := range profileChanges {
+		ids := mustProfile(t, p, strings.ReplaceAll(name, " ", "-")+"@example.org", threeCards)
+		customer, methods := v1Profile(t, ids)
+		charge := func(apiKey string) string {
+			return keyedRequest(t, client, p.HTTP, profileDocument(apiKey, "createTransactionRequest",
+				`"transactionRequest":{"transactionType":"authCaptureTransaction","amount":12,"profile":{"customerProfileId":"`+
+					ids.Customer+`"}}`), name)
+		}
+		before := len(m.transactions(t))
+		first := charge(narrow)
+		changed := strings.NewReplacer("{first}", methods[0], "{second}", methods[1], "{strange}", methods[2])
+		path := "/v1/customers/" + customer + changed.Replace(change.path)
+		if got := m.must(t, change.method, path, "", changed.Replace(change.body)); got.status/100 != 2 {
+			t.Fatalf("%s: got %s", name, got.body)
+		}
+		if again := charge(narrow); again != first && !strings.Contains(again, `"errorCode":"19"`) {
+			t.Errorf("%s: the retry got %s, want %s or an uncertain response", name, again, first)
+		}
+		if wide := charge(p.Keys.SKTest); wide != first {
+			t.Errorf("%s: the retry by the full key got %s, want %s", name, wide, first)
+		}
+		if got := len(m.transactions(t)) - before; got != 1 {
+			t.Errorf("%s: got %d payments, want 1", name, got)
+		}
+	}
+}
