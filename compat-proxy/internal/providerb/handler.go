@@ -196,15 +196,17 @@ func (h *Handler) dispatch(
 // run executes an operation for an authenticated caller.
 func (h *Handler) run(op operation, body []byte, from origin, c call) response {
 	from.target = op.target(c.id)
+	var badKey error
 	if op.httpMethod == http.MethodPost {
-		key, err := idempotency.Key(from.header)
-		if err != nil {
-			return invalid(idempotency.Header).response(c.now)
+		if from.key, badKey = idempotency.Key(from.header); badKey != nil {
+			from.key = strings.Join(from.header.Values(idempotency.Header), ",")
 		}
-		from.key = key
 	}
 	if out, ok := h.bind(c.ctx, from, c.now); !ok {
 		return out
+	}
+	if badKey != nil {
+		return invalid(idempotency.Header).response(c.now)
 	}
 	req, err := wire.Parse(body)
 	if field, wrong := errors.AsType[*wire.FieldError](err); wrong {

@@ -296,6 +296,27 @@ func TestTokenAtAnotherPath(t *testing.T) {
 	}
 }
 
+// TestTokenAfterAnInvalidKey: a request that is refused because of its Idempotency-Key uses up a
+// token without a nonce. The token authenticates no other operation.
+func TestTokenAfterAnInvalidKey(t *testing.T) {
+	t.Parallel()
+	s := mustSigner(t)
+	refused := tokened(t, "/pts/v2/payments/5/refunds", followBody, s.token(t, followBody, ""))
+	refused.Header["Idempotency-Key"] = []string{"a", "b"}
+	for _, r := range []*http.Request{
+		refused, tokened(t, "/pts/v2/payments/5/captures", followBody, s.token(t, followBody, "")),
+	} {
+		w := httptest.NewRecorder()
+		s.handler.ServeHTTP(w, r)
+		if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "INVALID_DATA") {
+			t.Errorf("%s: got %d %s, want INVALID_DATA", r.URL.Path, w.Code, w.Body)
+		}
+	}
+	if got := s.distinct(); got != 0 {
+		t.Errorf("got %d effects, want none: %q", got, s.names)
+	}
+}
+
 // TestNamesWithoutSecurityCodes: names do not depend on a security code, and contain no digest of a
 // body with one. Every other part of the body still distinguishes requests.
 func TestNamesWithoutSecurityCodes(t *testing.T) {
