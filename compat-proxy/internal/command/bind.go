@@ -51,10 +51,10 @@ func (x *Executor) Bind(ctx context.Context, key secret.String, b Binding, purpo
 	return Result{Outcome: Done}
 }
 
-// Comparable returns the text by which two requests under one Idempotency-Key are compared: the
-// commands without security codes, because no value that depends on a code is kept, and without
-// Deduplication, which a name outranks. It has card numbers in full, so use it only as a purpose of
-// Bind, which keeps an HMAC.
+// Comparable returns the text by which two requests under one Idempotency-Key are compared. It has
+// no security codes, because no value that depends on one is kept. It has no Deduplication, because
+// a name outranks that. It has card numbers in full, so use it only as a purpose of Bind, which
+// keeps an HMAC.
 func Comparable(commands ...Command) (string, error) {
 	type entry struct {
 		Type    string

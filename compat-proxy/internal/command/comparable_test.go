@@ -8,63 +8,71 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// TestComparable: commands with one effect have one text, and any others have another. Security
-// codes and Deduplication do not count.
-func TestComparable(t *testing.T) {
-	t.Parallel()
+// comparables returns groups of commands. Those of one group have the same effect.
+func comparables() [][]command.Command {
 	code := secret.New("123")
 	card := func(number string, code *secret.String) *v1.CardInput {
 		return &v1.CardInput{Number: secret.New(number), ExpMonth: 4, ExpYear: 2031, Cvc: code}
 	}
-	customer := func(code *secret.String) command.CreateCustomer {
-		return command.CreateCustomer{Methods: []command.NewMethod{{
-			Token: command.CreateToken{Body: v1.TokenCreate{Card: card(visa, code)}},
-		}}}
+	pay := func(number string, code *secret.String) command.Authorize {
+		return command.Authorize{Body: v1.TransactionCreate{Card: card(number, code)}}
 	}
-	seen := map[string]int{}
-	for i, group := range [][]command.Command{
+	token := func(code *secret.String) command.CreateToken {
+		return command.CreateToken{Body: v1.TokenCreate{Card: card(visa, code)}}
+	}
+	credit := command.Credit{Body: v1.RefundCreate{Card: card(visa, nil)}}
+	changed := func(c command.Authorize, change func(*command.Authorize)) command.Authorize {
+		change(&c)
+		return c
+	}
+	once := command.Deduplication{Window: 9, Same: []string{"login"}}
+	return [][]command.Command{
 		{
-			command.Authorize{Body: v1.TransactionCreate{Card: card(visa, nil)}},
-			command.Authorize{Body: v1.TransactionCreate{Card: card(visa, &code)}},
-			command.Authorize{Body: v1.TransactionCreate{Card: card(visa, nil), CardCvc: &code}},
-			command.Authorize{
-				Body:          v1.TransactionCreate{Card: card(visa, nil)},
-				Deduplication: command.Deduplication{Window: 9, Same: []string{"login"}},
-			},
+			pay(visa, nil), pay(visa, &code),
+			changed(pay(visa, nil), func(c *command.Authorize) { c.Body.CardCvc = &code }),
+			changed(pay(visa, nil), func(c *command.Authorize) { c.Deduplication = once }),
 		},
-		{command.Authorize{Body: v1.TransactionCreate{Card: card(mastercard, nil)}}},
-		{command.Authorize{Body: v1.TransactionCreate{Card: card(visa, nil)}, Joins: "1"}},
-		{command.Authorize{Body: v1.TransactionCreate{Card: card(visa, nil)}, Joins: "2"}},
-		{command.Authorize{Body: v1.TransactionCreate{Card: card(visa, nil), Metadata: &v1.Metadata{"a": "b", "c": "d"}}}},
+		{pay(mastercard, nil)},
+		{changed(pay(visa, nil), func(c *command.Authorize) { c.Joins = "1" })},
+		{changed(pay(visa, nil), func(c *command.Authorize) { c.Joins = "2" })},
+		{changed(pay(visa, nil), func(c *command.Authorize) { c.Body.Metadata = &v1.Metadata{"a": "b", "c": "d"} })},
 		{command.Void{Target: "1"}},
 		{command.Void{Target: "2"}},
 		{command.VoidGroup{First: "1"}},
 		{command.Reverse{Target: "1"}},
 		{command.CancelCapture{Target: "1"}},
-		{
-			command.Refund{Target: "1", Amount: "2.00"},
-			command.Refund{Target: "1", Amount: "2.00", Deduplication: command.Deduplication{Same: []string{"login"}}},
-		},
+		{command.Refund{Target: "1", Amount: "2.00"}, command.Refund{Target: "1", Amount: "2.00", Deduplication: once}},
 		{command.Refund{Target: "1", Amount: "3.00"}},
 		{
-			command.Credit{Body: v1.RefundCreate{Card: card(visa, nil)}},
-			command.Credit{Body: v1.RefundCreate{Card: card(visa, &code)}, Deduplication: command.Deduplication{Window: 1}},
+			credit, command.Credit{Body: credit.Body, Deduplication: once},
+			command.Credit{Body: v1.RefundCreate{Card: card(visa, &code)}},
 		},
-		{command.CreateToken{Body: v1.TokenCreate{Card: card(visa, nil)}}, command.CreateToken{Body: v1.TokenCreate{Card: card(visa, &code)}}},
-		{customer(nil), customer(&code)},
-	} {
+		{token(nil), token(&code)},
+		{
+			command.CreateCustomer{Methods: []command.NewMethod{{Token: token(nil)}}},
+			command.CreateCustomer{Methods: []command.NewMethod{{Token: token(&code)}}},
+		},
+	}
+}
+
+// TestComparable: commands with one effect have one text, and any others have another. Security
+// codes and Deduplication do not count.
+func TestComparable(t *testing.T) {
+	t.Parallel()
+	rows := map[string]int{}
+	for i, group := range comparables() {
 		for _, c := range group {
 			text, err := command.Comparable(c)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if first, known := seen[text]; known && first != i {
-				t.Errorf("%T of the rows %d and %d: got %s for both", c, first, i, text)
+			if row, known := rows[text]; known && row != i {
+				t.Errorf("%T of the rows %d and %d: got %s for both", c, row, i, text)
 			}
-			seen[text] = i
+			rows[text] = i
 		}
-		if len(seen) != i+1 {
-			t.Fatalf("row %d: got %d texts, want one", i, len(seen)-i)
+		if len(rows) != i+1 {
+			t.Fatalf("row %d: got %d texts, want one", i, len(rows)-i)
 		}
 	}
 }

@@ -250,7 +250,7 @@ func TestNamedCustomer(t *testing.T) {
 	}
 }
 
-// TestNamedCustomer_changed: a retry has the first result, whatever became of the customer.
+// TestNamedCustomer_changed: a retry has the first result, even if the customer was changed or deleted.
 func TestNamedCustomer_changed(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(customers map[string]*v1.Customer, made string){

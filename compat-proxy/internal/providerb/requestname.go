@@ -148,8 +148,8 @@ var revealed = json.WithMarshalers(json.MarshalToFunc(func(e *jsontext.Encoder, 
 	return e.WriteToken(jsontext.String(h.Reveal()))
 }))
 
-// comparable returns the text by which two bodies under one Idempotency-Key are compared: all that
-// the proxy reads, without security codes, because no value that depends on one is kept. It has
+// comparable returns the text by which two bodies under one Idempotency-Key are compared. It is all
+// that the proxy reads, but without security codes: no value that depends on one is kept. It has
 // card numbers in full; see command.Comparable.
 func comparable(r wire.Request) (string, error) {
 	r.Payment.Card.SecurityCode, r.Payment.TokenizedCard.SecurityCode = wire.Hidden{}, wire.Hidden{}
