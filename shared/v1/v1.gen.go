@@ -1396,6 +1396,9 @@ type APIKey struct {
 
 	// Secret The key itself. Only in the response to its creation.
 	Secret *secret.String `json:"secret,omitempty"`
+
+	// EffectiveScopes All that a secret key may do: its `scopes`, and the scopes that come with them. Only in the response to `GET /v1/api_keys/current`.
+	EffectiveScopes *[]string `json:"effective_scopes,omitempty"`
 }
 
 // APIKeyObject defines model for APIKey.Object.
@@ -2380,7 +2383,8 @@ type RotatedCertificate struct {
 	NotAfter Timestamp `json:"not_after"`
 }
 
-// Scope A right of an API key.
+// Scope A right of an API key. A secret key with `compat:use` and `payments:authorize` also captures and refunds payments: `refunds:create` is no boundary
+// for it. Only an unlinked refund needs `refunds:create` in the key itself.
 type Scope string
 
 // Settlement pending: captured money is not settled yet.

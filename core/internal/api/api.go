@@ -74,7 +74,7 @@ type API struct {
 // route is one line of the contract.
 type route struct {
 	method, path string
-	scope        string // "" for any key
+	scope        string // by apikey.Permits; "" for any key
 	handle       handler
 }
 
@@ -190,8 +190,10 @@ func (a *API) permit(w http.ResponseWriter, r *http.Request, rt route, k *paymen
 	if len(r.Header["Origin"]) > 0 && !public { // only browsers send it
 		return &fault{code: codeSecretKeyInBrowser}
 	}
-	if rt.scope != "" && !slices.Contains(k.Scopes, rt.scope) {
-		return &fault{code: codeInsufficientScope, message: v1.MessageNoScope(rt.scope)}
+	if rt.scope != "" {
+		if err := needScope(k, rt.scope); err != nil {
+			return err
+		}
 	}
 	if isSealed(r) {
 		return &fault{code: codeUnsupportedMediaType, param: "Content-Type"}
@@ -200,6 +202,14 @@ func (a *API) permit(w http.ResponseWriter, r *http.Request, rt route, k *paymen
 		return f
 	}
 	return nil
+}
+
+// needScope refuses a key without the scope. The message names the scope to grant.
+func needScope(k *payment.APIKey, scope string) error {
+	if apikey.Permits(apikey.Kind(k.Kind), k.Scopes, scope) {
+		return nil
+	}
+	return &fault{code: codeInsufficientScope, message: v1.MessageNoScope(apikey.Grantable(scope))}
 }
 
 // allow counts the request towards the rate limits of its payer, its key and its merchant, and sets

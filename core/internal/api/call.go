@@ -132,10 +132,11 @@ func (f *fault) revocable() bool {
 
 // yieldsToStored reports whether a stored response has precedence over an error, so that a command
 // must look it up. Errors of the service itself do not depend on the request, and the errors of the
-// key come from its lookup. A request without a turn waits for no other turn: see refusal.
+// key come from its lookup. A key without the scope gets no response to a request that it may not
+// send. A request without a turn waits for no other turn: see refusal.
 func yieldsToStored(code string) bool {
 	switch code {
-	case codeInternal, codeStoreUnavailable, codeOverloaded, codeTooManyChanges, codeKeyInUse, codeKeyReused:
+	case codeInsufficientScope, codeInternal, codeStoreUnavailable, codeOverloaded, codeTooManyChanges, codeKeyInUse, codeKeyReused:
 		return false
 	}
 	return true

@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 
+	"github.com/causeway-pay/causeway/core/internal/apikey"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/shared/id"
@@ -12,8 +13,8 @@ import (
 func (a *API) captureRoutes() []route {
 	return []route{
 		{http.MethodPost, "/v1/transactions/{id}/captures", "payments:capture", a.changing(a.createCapture)},
-		{http.MethodGet, "/v1/transactions/{id}/captures", "transactions:read", a.listCaptures},
-		{http.MethodGet, "/v1/captures/{id}", "transactions:read", a.getCapture},
+		{http.MethodGet, "/v1/transactions/{id}/captures", apikey.ScopeTransactionsReadOne, a.listCaptures},
+		{http.MethodGet, "/v1/captures/{id}", apikey.ScopeTransactionsReadOne, a.getCapture},
 	}
 }
 

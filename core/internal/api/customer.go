@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/causeway-pay/causeway/core/internal/apikey"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/shared/admission"
@@ -15,8 +16,8 @@ import (
 func (a *API) customerRoutes() []route {
 	return []route{
 		{http.MethodPost, "/v1/customers", "customers:write", a.changing(a.createCustomer)},
-		{http.MethodGet, "/v1/customers", "customers:read", a.listCustomers},
-		{http.MethodGet, "/v1/customers/{id}", "customers:read", a.getCustomer},
+		{http.MethodGet, "/v1/customers", apikey.ScopeCustomersFind, a.listCustomers},
+		{http.MethodGet, "/v1/customers/{id}", apikey.ScopeCustomersReadOne, a.getCustomer},
 		{http.MethodPatch, "/v1/customers/{id}", "customers:write", a.changing(a.updateCustomer)},
 		{http.MethodDelete, "/v1/customers/{id}", "customers:write", a.deleteCustomer},
 	}
@@ -180,6 +181,11 @@ func (a *API) getCustomer(w http.ResponseWriter, r *http.Request, k *payment.API
 }
 
 func (a *API) listCustomers(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
+	if q := r.URL.Query(); q.Get("reference") == "" && q.Get("email") == "" {
+		if err := needScope(k, apikey.ScopeCustomersRead); err != nil {
+			return err
+		}
+	}
 	p, err := page(r, id.Customer, "reference", "email")
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gorilla/mux"
 
+	"github.com/causeway-pay/causeway/core/internal/apikey"
 	"github.com/causeway-pay/causeway/core/internal/docs"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -29,7 +30,7 @@ const (
 func (a *API) showContract(m *mux.Router) []string {
 	scopes := map[string]string{}
 	for _, r := range a.routes() {
-		scopes[r.method+" "+r.path] = r.scope
+		scopes[r.method+" "+r.path] = apikey.Grantable(r.scope)
 	}
 	d := docs.New(docs.Source{Contract: v1.OpenAPI(), Cards: a.Cards, Triggers: a.Triggers, Faults: faults(), Scopes: scopes})
 	fixed := func(content []byte) func() ([]byte, error) { return func() ([]byte, error) { return content, nil } }

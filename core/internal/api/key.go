@@ -36,6 +36,8 @@ func (a *API) currentKey(w http.ResponseWriter, r *http.Request, k *payment.APIK
 		return authFault(err)
 	}
 	shown := a.showUsedKey(k)
+	effective := apikey.EffectiveScopes(apikey.Kind(k.Kind), k.Scopes)
+	shown.EffectiveScopes = &effective
 	a.write(w, r, http.StatusOK, encode(&shown))
 	return nil
 }

@@ -118,10 +118,13 @@ func TestScopes(t *testing.T) {
 	txn := b.MustCreate(t, 100, manual).ID
 	publishable := as(coretest.MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "publishable"}))
 	used := operations(txn)
+	including := map[string][]string{ // the scopes that read objects by id, because they change them
+		"transactions:read": {"payments:authorize", "payments:capture", "refunds:create"}, "customers:read": {"customers:write"},
+	}
 	for scope, calls := range used {
 		var others []string
 		for s := range used {
-			if s != scope {
+			if s != scope && !slices.Contains(including[scope], s) {
 				others = append(others, s)
 			}
 		}

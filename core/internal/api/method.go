@@ -6,6 +6,7 @@ import (
 
 	"github.com/gorilla/mux"
 
+	"github.com/causeway-pay/causeway/core/internal/apikey"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/shared/id"
@@ -16,7 +17,7 @@ func (a *API) methodRoutes() []route {
 	return []route{
 		{http.MethodPost, "/v1/customers/{id}/payment_methods", "customers:write", a.changing(a.attachMethod)},
 		{http.MethodGet, "/v1/customers/{id}/payment_methods", "customers:read", a.listMethods},
-		{http.MethodGet, "/v1/customers/{id}/payment_methods/{payment_method}", "customers:read", a.getMethod},
+		{http.MethodGet, "/v1/customers/{id}/payment_methods/{payment_method}", apikey.ScopeCustomersReadOne, a.getMethod},
 		{http.MethodDelete, "/v1/customers/{id}/payment_methods/{payment_method}", "customers:write", a.detachMethod},
 	}
 }

@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 
+	"github.com/causeway-pay/causeway/core/internal/apikey"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/shared/id"
@@ -11,9 +12,9 @@ import (
 
 func (a *API) refundRoutes() []route {
 	return []route{
-		{http.MethodPost, "/v1/refunds", "refunds:create", a.changing(a.createRefund)},
+		{http.MethodPost, "/v1/refunds", apikey.ScopeRefundsCreateLinked, a.changing(a.createRefund)},
 		{http.MethodGet, "/v1/refunds", "transactions:read", a.listRefunds},
-		{http.MethodGet, "/v1/refunds/{id}", "transactions:read", a.getRefund},
+		{http.MethodGet, "/v1/refunds/{id}", apikey.ScopeRefundsReadOne, a.getRefund},
 	}
 }
 
@@ -21,6 +22,11 @@ func (a *API) createRefund(c *call) (engine.Result, error) {
 	var in v1.RefundCreate
 	if err := c.decode(&in, false); err != nil {
 		return engine.Result{}, err
+	}
+	if in.Transaction == "" {
+		if err := needScope(c.key, apikey.ScopeRefundsCreate); err != nil {
+			return engine.Result{}, err
+		}
 	}
 	amount, f := optionalAmount(in.Amount, c.body)
 	if f == nil {

@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 
+	"github.com/causeway-pay/causeway/core/internal/apikey"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/vault"
@@ -13,7 +14,7 @@ import (
 func (a *API) tokenRoutes() []route {
 	return []route{
 		{http.MethodPost, "/v1/tokens", "tokens:create", a.changing(a.createToken)},
-		{http.MethodGet, "/v1/tokens/{id}", "transactions:read", a.getToken},
+		{http.MethodGet, "/v1/tokens/{id}", apikey.ScopeTokensReadOne, a.getToken},
 	}
 }
 

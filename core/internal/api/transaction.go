@@ -7,6 +7,7 @@ import (
 	"github.com/gorilla/mux"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/core/internal/apikey"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/shared/id"
@@ -17,8 +18,8 @@ import (
 func (a *API) transactionRoutes() []route {
 	return []route{
 		{http.MethodPost, "/v1/transactions", "payments:authorize", a.changing(a.createTransaction)},
-		{http.MethodGet, "/v1/transactions", "transactions:read", a.listTransactions},
-		{http.MethodGet, "/v1/transactions/{id}", "transactions:read", a.getTransaction},
+		{http.MethodGet, "/v1/transactions", apikey.ScopeTransactionsFind, a.listTransactions},
+		{http.MethodGet, "/v1/transactions/{id}", apikey.ScopeTransactionsReadOne, a.getTransaction},
 		{http.MethodPost, "/v1/transactions/{id}/confirm", "payments:confirm", a.changing(a.confirmTransaction)},
 		{http.MethodPost, "/v1/transactions/{id}/void", "payments:authorize", a.changing(a.voidTransaction)},
 	}
@@ -165,6 +166,11 @@ func billing(c *v1.Contact) acquirer.Billing {
 }
 
 func (a *API) listTransactions(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
+	if r.URL.Query().Get("reference") == "" {
+		if err := needScope(k, apikey.ScopeTransactionsRead); err != nil {
+			return err
+		}
+	}
 	p, err := page(r, id.Transaction, transactionFilters...)
 	if err != nil {
 		return err

@@ -1,0 +1,88 @@
+package apikey
+
+import "slices"
+
+// The narrow scopes. No key is granted one: a key has it with the scopes of the table below.
+const (
+	ScopeTransactionsReadOne = "transactions:read_one" // a transaction and its captures, by id
+	ScopeTransactionsFind    = "transactions:find"     // the transactions with one reference
+	ScopeRefundsReadOne      = "refunds:read_one"      // a refund by id
+	ScopeRefundsCreateLinked = "refunds:create_linked" // a refund of a transaction
+	ScopeCustomersReadOne    = "customers:read_one"    // a customer and each payment method, by id
+	ScopeCustomersFind       = "customers:find"        // the customers with one reference or e-mail address
+	ScopeTokensReadOne       = "tokens:read_one"       // a token by id
+	ScopeIdempotencyKeysRead = "idempotency_keys:read" // the use of one Idempotency-Key
+)
+
+// extension is a row of the table of effective scopes: a secret key that was granted all scopes of
+// with also has those of gives.
+type extension struct{ with, gives []string }
+
+// extensions is the table of effective scopes. Its rows read the granted scopes only, so no row
+// extends another. For each narrow scope, the first row is that of the scope that includes it.
+var extensions = []extension{
+	{[]string{ScopeTransactionsRead}, []string{
+		ScopeTransactionsReadOne, ScopeTransactionsFind, ScopeRefundsReadOne, ScopeTokensReadOne, ScopeIdempotencyKeysRead,
+	}},
+	{[]string{ScopeCustomersRead}, []string{ScopeCustomersReadOne, ScopeCustomersFind}},
+	{[]string{ScopeRefundsCreate}, []string{ScopeRefundsCreateLinked}},
+
+	// A scope that changes an object reads that object by id.
+	{[]string{ScopePaymentsAuthorize}, []string{ScopeTransactionsReadOne}},
+	{[]string{ScopePaymentsCapture}, []string{ScopeTransactionsReadOne}},
+	{[]string{ScopePaymentsConfirm}, []string{ScopeTransactionsReadOne}},
+	{[]string{ScopeRefundsCreate}, []string{ScopeTransactionsReadOne, ScopeRefundsReadOne}},
+	{[]string{ScopeCustomersWrite}, []string{ScopeCustomersReadOne}},
+	{[]string{ScopeTokensCreate}, []string{ScopeTokensReadOne}},
+
+	// A payment method that is given in full is stored by its token.
+	{[]string{ScopeCustomersWrite}, []string{ScopeTokensCreate}},
+
+	// Legacy merchants have one permission for the life of a payment.
+	{[]string{ScopeCompatUse, ScopePaymentsAuthorize}, []string{
+		ScopePaymentsCapture, ScopeRefundsCreateLinked, ScopeRefundsReadOne,
+	}},
+
+	// compat-proxy reads the payments of an order, the payment method that it charges, the refund
+	// that a number may name, and how an Idempotency-Key was used.
+	{[]string{ScopeCompatUse, ScopePaymentsAuthorize}, []string{
+		ScopeTransactionsFind, ScopeCustomersReadOne, ScopeIdempotencyKeysRead,
+	}},
+	{[]string{ScopeCompatUse, ScopePaymentsCapture}, []string{ScopeRefundsReadOne, ScopeIdempotencyKeysRead}},
+	{[]string{ScopeCompatUse, ScopeRefundsCreate}, []string{ScopeIdempotencyKeysRead}},
+	{[]string{ScopeCompatUse, ScopeCustomersWrite}, []string{ScopeCustomersFind, ScopeIdempotencyKeysRead}},
+}
+
+// narrowScopes are the scopes that no key is granted.
+var narrowScopes = []string{
+	ScopeTransactionsReadOne, ScopeTransactionsFind, ScopeRefundsReadOne, ScopeRefundsCreateLinked, ScopeCustomersReadOne,
+	ScopeCustomersFind, ScopeTokensReadOne, ScopeIdempotencyKeysRead,
+}
+
+// Permits reports whether a key of this kind with these granted scopes has the scope, granted or by
+// the table of effective scopes. The table extends secret keys only.
+func Permits(kind Kind, granted []string, scope string) bool {
+	if slices.Contains(granted, scope) {
+		return true
+	}
+	return kind == Secret && slices.ContainsFunc(extensions, func(e extension) bool {
+		return slices.Contains(e.gives, scope) &&
+			!slices.ContainsFunc(e.with, func(s string) bool { return !slices.Contains(granted, s) })
+	})
+}
+
+// EffectiveScopes returns every scope that Permits grants to such a key: first those of AllScopes
+// in their order, then the narrow ones. The slice is the caller's.
+func EffectiveScopes(kind Kind, granted []string) []string {
+	return slices.DeleteFunc(append(AllScopes(), narrowScopes...), func(s string) bool { return !Permits(kind, granted, s) })
+}
+
+// Grantable returns the scope to grant to a key that needs the scope: itself, or the one that
+// includes a narrow scope.
+func Grantable(scope string) string {
+	i := slices.IndexFunc(extensions, func(e extension) bool { return slices.Contains(e.gives, scope) })
+	if i < 0 || ValidScope(scope) {
+		return scope
+	}
+	return extensions[i].with[0]
+}

@@ -1,0 +1,85 @@
+package apikey_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/causeway-pay/causeway/core/internal/apikey"
+)
+
+// TestEffectiveScopes states the whole table: what each granted scope, and each with compat:use,
+// gives besides itself.
+func TestEffectiveScopes(t *testing.T) {
+	t.Parallel()
+	alone := map[string]string{
+		"payments:authorize": "transactions:read_one",
+		"payments:capture":   "transactions:read_one",
+		"payments:confirm":   "transactions:read_one",
+		"refunds:create":     "transactions:read_one refunds:read_one refunds:create_linked",
+		"transactions:read": "transactions:read_one transactions:find refunds:read_one tokens:read_one " +
+			"idempotency_keys:read",
+		"customers:write": "tokens:create customers:read_one",
+		"customers:read":  "customers:read_one customers:find",
+		"tokens:create":   "tokens:read_one",
+	}
+	compat := map[string]string{
+		"payments:authorize": "payments:capture transactions:read_one transactions:find refunds:read_one " +
+			"refunds:create_linked customers:read_one idempotency_keys:read",
+		"payments:capture": "transactions:read_one refunds:read_one idempotency_keys:read",
+		"refunds:create":   "transactions:read_one refunds:read_one refunds:create_linked idempotency_keys:read",
+		"customers:write":  "tokens:create customers:read_one customers:find idempotency_keys:read",
+	}
+	for _, scope := range apikey.AllScopes() {
+		wantEffective(t, apikey.Secret, []string{scope}, strings.Fields(alone[scope]))
+		if scope == "compat:use" {
+			continue
+		}
+		gives, more := compat[scope]
+		if !more {
+			gives = alone[scope]
+		}
+		wantEffective(t, apikey.Secret, []string{scope, "compat:use"}, strings.Fields(gives))
+		wantEffective(t, apikey.Publishable, []string{scope, "compat:use"}, nil)
+		wantEffective(t, "admin", []string{scope, "compat:use"}, nil)
+	}
+	wantEffective(t, apikey.Secret, nil, nil)
+	wantEffective(t, apikey.Publishable, apikey.DefaultScopes(apikey.Publishable), nil)
+	all := apikey.EffectiveScopes(apikey.Secret, apikey.AllScopes())
+	if got, want := len(all), len(apikey.AllScopes())+8; got != want || !slices.Equal(all[:13], apikey.AllScopes()) {
+		t.Errorf("of a key with every scope: got %v, want all of them first, then 8 others", all)
+	}
+	for _, s := range all[len(apikey.AllScopes()):] {
+		if apikey.ValidScope(s) || !apikey.ValidScope(apikey.Grantable(s)) {
+			t.Errorf("%s: grantable %t, as %s, want that a key can be granted only the second", s, apikey.ValidScope(s), apikey.Grantable(s))
+		}
+	}
+}
+
+func wantEffective(t *testing.T, kind apikey.Kind, granted, more []string) {
+	t.Helper()
+	got := apikey.EffectiveScopes(kind, granted)
+	want := slices.Concat(granted, more)
+	slices.Sort(want)
+	if slices.Sort(got); !slices.Equal(got, want) {
+		t.Errorf("%s key with %v: got %v, want %v", kind, granted, got, want)
+	}
+	for _, s := range append(apikey.AllScopes(), "payments:*", "", "transactions:find", "refunds:create_linked") {
+		if got, want := apikey.Permits(kind, granted, s), slices.Contains(want, s); got != want {
+			t.Errorf("%s key with %v: permits %q: got %t, want %t", kind, granted, s, got, want)
+		}
+	}
+}
+
+func TestGrantable(t *testing.T) {
+	t.Parallel()
+	for scope, want := range map[string]string{
+		"payments:capture": "payments:capture", "tokens:create": "tokens:create", "transactions:find": "transactions:read",
+		"refunds:read_one": "transactions:read", "tokens:read_one": "transactions:read", "customers:find": "customers:read",
+		"refunds:create_linked": "refunds:create", "idempotency_keys:read": "transactions:read", "": "",
+	} {
+		if got := apikey.Grantable(scope); got != want {
+			t.Errorf("%q: got %q, want %q", scope, got, want)
+		}
+	}
+}
