@@ -21,6 +21,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	compatproxy "github.com/causeway-pay/causeway/compat-proxy"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/catalogue"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/programtest"
@@ -228,8 +229,21 @@ func TestMethods(t *testing.T) {
 	if !strings.HasPrefix(body, want) {
 		t.Errorf("got %s, want it to begin with %s", body, want)
 	}
-	if got, want := strings.Count(body, `"available"`), 7; got != want {
+	if got, want := strings.Count(body, `"available":true`), 23; got != want {
 		t.Errorf("methods: got %d, want %d", got, want)
+	}
+}
+
+// TestMethodsByRPC: every method of the catalogue is served by its RPC name.
+func TestMethodsByRPC(t *testing.T) {
+	t.Parallel()
+	proxy := mustProxy(t, &v1{}, nil)
+	for _, m := range catalogue.Methods() {
+		_, got := callRPC(t, proxy.URL, "", `{"jsonrpc":"2.0","id":1,"method":"`+m.RPC+`","params":{`+login+`,"id":"7"}}`)
+		reached := map[string]string{catalogue.ProviderA: `"code":"E00003"`, catalogue.ProviderB: "Authentication Failed"}[m.Provider]
+		if !strings.Contains(got, reached) {
+			t.Errorf("%s: got %s, want %s of the dialect", m.RPC, got, reached)
+		}
 	}
 }
 

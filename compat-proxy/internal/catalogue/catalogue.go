@@ -26,7 +26,7 @@ type Method struct {
 	Path       string `json:"path"`
 	// RPC is the method's name in JSON-RPC.
 	RPC string `json:"rpc"`
-	// MapsTo lists the command kinds a call may become.
+	// MapsTo lists the command kinds a call may become; none if it only checks the login.
 	MapsTo []string `json:"maps_to"`
 	// SideEffect is the effect that a repetition can have.
 	SideEffect SideEffect `json:"side_effect"`
@@ -48,31 +48,66 @@ const (
 	CreateTransaction     = "createTransactionRequest"
 	GetTransactionDetails = "getTransactionDetailsRequest"
 	CreateCustomerProfile = "createCustomerProfileRequest"
-	CreatePayment         = "createPayment"
-	CapturePayment        = "capturePayment"
-	ReversePayment        = "reversePayment"
-	RefundPayment         = "refundPayment"
+	AuthenticateTest      = "authenticateTestRequest"
+
+	CreatePayment       = "createPayment"
+	CapturePayment      = "capturePayment"
+	ReversePayment      = "reversePayment"
+	RefundPayment       = "refundPayment"
+	RefundCapture       = "refundCapture"
+	VoidPayment         = "voidPayment"
+	VoidCapture         = "voidCapture"
+	CreateCredit        = "createCredit"
+	VoidRefund          = "voidRefund"
+	VoidCredit          = "voidCredit"
+	ReverseNamedPayment = "reverseByTransactionId"
+	VoidNamedPayment    = "voidByTransactionId"
+	GetTransaction      = "getTransaction"
+	GetPayment          = "getPayment"
+	GetCapture          = "getCapture"
+	GetRefund           = "getRefund"
+	GetCredit           = "getCredit"
+	GetReversal         = "getReversal"
+	GetVoid             = "getVoid"
 )
 
+// The paths of the methods. PrefixB is the mount path of provider-b.
 const (
-	pathA = "/compat/provider-a/xml"
-	pathB = "/compat/provider-b/pts/v2/payments"
+	pathA   = "/compat/provider-a/xml"
+	PrefixB = "/compat/provider-b"
 )
 
 // Methods returns the whole catalogue, in its published order. The caller owns the slice, not the
 // lists in it.
 func Methods() []Method { return slices.Clone(methods) }
 
-// methods is the table. Nothing changes it.
+// methods is the table. Nothing changes it. The first seven rows are the specification's.
 var methods = []Method{
-	a(CreateTransaction, MoneyMovement, "payments:authorize", true,
+	a(CreateTransaction, MoneyMovement, "payments:authorize",
 		"payment.authorize", "payment.capture", "payment.void", "payment.refund"),
-	a(GetTransactionDetails, ReadOnly, "transactions:read", true, "transaction.get"),
-	a(CreateCustomerProfile, WriteSafe, "customers:write", true, "customer.create", "token.create"),
-	b(CreatePayment, "", "payments:authorize", "payment.authorize", "payment.capture"),
-	b(CapturePayment, "/{id}/captures", "payments:capture", "payment.capture"),
-	b(ReversePayment, "/{id}/reversals", "payments:authorize", "payment.void"),
-	b(RefundPayment, "/{id}/refunds", "refunds:create", "payment.refund"),
+	a(GetTransactionDetails, ReadOnly, "transactions:read", "transaction.get"),
+	a(CreateCustomerProfile, WriteSafe, "customers:write", "customer.create", "token.create"),
+	b(CreatePayment, "payments", "payments:authorize", "payment.authorize", "payment.capture"),
+	b(CapturePayment, "payments/{id}/captures", "payments:capture", "payment.capture"),
+	b(ReversePayment, "payments/{id}/reversals", "payments:authorize", "payment.void"),
+	b(RefundPayment, "payments/{id}/refunds", "refunds:create", "payment.refund"),
+
+	a(AuthenticateTest, ReadOnly, ""),
+	b(RefundCapture, "captures/{id}/refunds", "refunds:create", "payment.refund"),
+	b(VoidPayment, "payments/{id}/voids", "payments:authorize", "payment.void"),
+	b(VoidCapture, "captures/{id}/voids", "payments:authorize", "payment.void"),
+	b(CreateCredit, "credits", "refunds:create", "payment.refund"),
+	refused(VoidRefund, "refunds/{id}/voids"),
+	refused(VoidCredit, "credits/{id}/voids"),
+	b(ReverseNamedPayment, "reversals", "payments:authorize", "payment.void"),
+	b(VoidNamedPayment, "voids", "payments:authorize", "payment.void"),
+	read(GetTransaction, "/tss/v2/transactions/{id}"),
+	read(GetPayment, "/pts/v2/payments/{id}"),
+	read(GetCapture, "/pts/v2/captures/{id}"),
+	read(GetRefund, "/pts/v2/refunds/{id}"),
+	read(GetCredit, "/pts/v2/credits/{id}"),
+	read(GetReversal, "/pts/v2/reversals/{id}"),
+	read(GetVoid, "/pts/v2/voids/{id}"),
 }
 
 // Find returns the method of that name in that dialect.
@@ -96,16 +131,38 @@ func (m Method) Missing(granted []string) []string {
 	return missing
 }
 
-func a(name string, effect SideEffect, scope string, available bool, mapsTo ...string) Method {
-	return Method{
+// a returns a method of provider-a. Without a scope it needs UseScope only.
+func a(name string, effect SideEffect, scope string, mapsTo ...string) Method {
+	m := Method{
 		Provider: ProviderA, Name: name, HTTPMethod: "POST", Path: pathA, RPC: "compat." + ProviderA + "." + name,
-		MapsTo: mapsTo, SideEffect: effect, Scopes: []string{scope, UseScope}, Available: available,
+		MapsTo: mapsTo, SideEffect: effect, Scopes: []string{UseScope}, Available: true,
+	}
+	if scope != "" {
+		m.Scopes = []string{scope, UseScope}
+	}
+	return m
+}
+
+// b returns a method of provider-b that moves money, at a path of its payments API.
+func b(name, path, scope string, mapsTo ...string) Method {
+	return Method{
+		Provider: ProviderB, Name: name, HTTPMethod: "POST", Path: PrefixB + "/pts/v2/" + path,
+		RPC: "compat." + ProviderB + "." + name, MapsTo: mapsTo, SideEffect: MoneyMovement, Scopes: []string{scope, UseScope},
+		Available: true,
 	}
 }
 
-func b(name, path, scope string, mapsTo ...string) Method {
+// refused returns the void of a refund. It only reads the refund, because v1 cannot void one.
+func refused(name, path string) Method {
+	m := b(name, path, "payments:authorize", "transaction.get")
+	m.SideEffect = ReadOnly
+	return m
+}
+
+// read returns a method of provider-b that reads.
+func read(name, path string) Method {
 	return Method{
-		Provider: ProviderB, Name: name, HTTPMethod: "POST", Path: pathB + path, RPC: "compat." + ProviderB + "." + name,
-		MapsTo: mapsTo, SideEffect: MoneyMovement, Scopes: []string{scope, UseScope}, Available: true,
+		Provider: ProviderB, Name: name, HTTPMethod: "GET", Path: PrefixB + path, RPC: "compat." + ProviderB + "." + name,
+		MapsTo: []string{"transaction.get"}, SideEffect: ReadOnly, Scopes: []string{"transactions:read", UseScope}, Available: true,
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/causeway-pay/causeway/compat-proxy/internal/catalogue"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/rpc"
 	"github.com/causeway-pay/causeway/shared/httpx"
@@ -22,7 +23,7 @@ func (h *Handler) Call(
 	authorization := sent.Header.Get("Authorization")
 	start, method, class := h.cfg.Clock.Now(), MethodNone, ClassBroken
 	defer func() { h.cfg.Observe(method, class, h.cfg.Clock.Now().Sub(start)) }()
-	m, known := find(name)
+	m, known := catalogue.Find(catalogue.ProviderA, name)
 	if !known {
 		class = ClassRefused
 		return nil, rpc.ErrNotServed

@@ -97,7 +97,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (method, class s
 		h.fault(w, r, fault)
 		return MethodNone, ClassRefused
 	}
-	m, known := find(req.Method)
+	m, known := catalogue.Find(catalogue.ProviderA, req.Method)
 	if !known {
 		h.fault(w, r, &wire.Fault{Format: req.Format, Code: string(apiMethod), Text: apiText[apiMethod]})
 		return MethodNone, ClassRefused

@@ -28,22 +28,7 @@ var handlers = map[string]method{
 	catalogue.CreateTransaction:     (*Handler).createTransaction,
 	catalogue.GetTransactionDetails: (*Handler).inquire,
 	catalogue.CreateCustomerProfile: (*Handler).createProfile,
-	authenticateTest.Name:           (*Handler).authenticateTest,
-}
-
-// authenticateTest lets clients check their settings. It runs no command, so the published
-// catalogue does not have it.
-var authenticateTest = catalogue.Method{
-	Provider: catalogue.ProviderA, Name: "authenticateTestRequest",
-	SideEffect: catalogue.ReadOnly, Scopes: []string{catalogue.UseScope}, Available: true,
-}
-
-// find returns the method of that name.
-func find(name string) (catalogue.Method, bool) {
-	if name == authenticateTest.Name {
-		return authenticateTest, true
-	}
-	return catalogue.Find(catalogue.ProviderA, name)
+	catalogue.AuthenticateTest:      (*Handler).authenticateTest,
 }
 
 func (h *Handler) createTransaction(ctx context.Context, c call) (*wire.Document, problem) {

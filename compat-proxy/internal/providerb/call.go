@@ -24,7 +24,7 @@ func (h *Handler) Call(
 ) (jsontext.Value, error) {
 	start, served, class := h.cfg.Clock.Now(), OperationNone, ClassBroken
 	defer func() { h.cfg.Observe(served, class, h.cfg.Clock.Now().Sub(start)) }()
-	i := slices.IndexFunc(operations, func(o operation) bool { return o.name == name })
+	i := slices.IndexFunc(operations, func(o operation) bool { return o.Name == name })
 	if i < 0 {
 		class = ClassRefused
 		return nil, rpc.ErrNotServed

@@ -187,17 +187,17 @@ func (h *Handler) dispatch(
 	httpx.EventFrom(r.Context()).SetRoute(op.route(h.cfg.Prefix))
 	text, ok := h.decrypted(r.Context(), caller, body)
 	if !ok {
-		return op.name, refused(now, reasonInvalid, textInvalid, "")
+		return op.Name, refused(now, reasonInvalid, textInvalid, "")
 	}
 	out := h.run(op, text, from, call{ctx: r.Context(), id: id, caller: caller, scopes: holder.Scopes, now: now})
-	return op.name, out
+	return op.Name, out
 }
 
 // run executes an operation for an authenticated caller.
 func (h *Handler) run(op operation, body []byte, from origin, c call) response {
 	from.target = op.target(c.id)
 	var badKey error
-	if op.httpMethod == http.MethodPost {
+	if op.HTTPMethod == http.MethodPost {
 		if from.key, badKey = idempotency.Key(from.header); badKey != nil {
 			from.key = strings.Join(from.header.Values(idempotency.Header), ",")
 		}
@@ -213,8 +213,8 @@ func (h *Handler) run(op operation, body []byte, from origin, c call) response {
 		return refused(c.now, reasonInvalid, textInvalid, field.Field)
 	}
 	c.req, c.kind, c.name = req, op.kind, from.name(req)
-	if scope := op.missing(c.scopes); scope != "" {
-		return h.notPermitted(c, forbidden(scope))
+	if missing := op.Missing(c.scopes); len(missing) > 0 {
+		return h.notPermitted(c, forbidden(missing[0]))
 	}
 	if out, ok := h.bindKey(c, from); !ok {
 		return out

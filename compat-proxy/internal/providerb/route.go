@@ -3,7 +3,6 @@ package providerb
 import (
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/catalogue"
@@ -16,24 +15,61 @@ const segmentID = "{id}"
 // voidTarget begins the target of each operation that voids a payment.
 const voidTarget = "voids/"
 
-// operation is an operation of the dialect. The catalogue has four of them; clients call the others
-// next.
+// operation is a method of the catalogue that this dialect serves.
 type operation struct {
-	name       string
-	httpMethod string
-	path       []string // below the mount path; "{id}" stands for one segment
-	scopes     []string
-	kind       command.Kind // of the command that has its effect; "" if it has none
-	run        run
+	catalogue.Method
+
+	path []string     // below the mount path; "{id}" stands for one segment
+	kind command.Kind // of the command that has its effect; "" if it has none
+	run  run
 }
 
 // run executes a call and returns its response.
 type run func(*Handler, call) response
 
+// runs are the functions of the operations, by the catalogue's names.
+var runs = map[string]run{
+	catalogue.CreatePayment:       createPayment,
+	catalogue.CapturePayment:      capture,
+	catalogue.ReversePayment:      reverse,
+	catalogue.RefundPayment:       refund,
+	catalogue.RefundCapture:       refund,
+	catalogue.VoidPayment:         void,
+	catalogue.VoidCapture:         void,
+	catalogue.CreateCredit:        credit,
+	catalogue.VoidRefund:          voidRefund,
+	catalogue.VoidCredit:          voidRefund,
+	catalogue.ReverseNamedPayment: reverseNamed,
+	catalogue.VoidNamedPayment:    voidNamed,
+	catalogue.GetTransaction:      details,
+	catalogue.GetPayment:          details,
+	catalogue.GetCapture:          details,
+	catalogue.GetRefund:           details,
+	catalogue.GetCredit:           details,
+	catalogue.GetReversal:         details,
+	catalogue.GetVoid:             details,
+}
+
 // operations are the served operations. They never change.
-var operations = append([]operation{
-	post(catalogue.CreatePayment, "payments", "payments:authorize", command.PaymentAuthorize, createPayment),
-}, followUps...)
+var operations = operationsOf(catalogue.Methods())
+
+// operationsOf returns the operations of this dialect.
+func operationsOf(methods []catalogue.Method) []operation {
+	var all []operation
+	for _, m := range methods {
+		if m.Provider != catalogue.ProviderB {
+			continue
+		}
+		op := operation{
+			Method: m, path: strings.Split(strings.TrimPrefix(m.Path, catalogue.PrefixB+"/"), "/"), run: runs[m.Name],
+		}
+		if m.SideEffect == catalogue.MoneyMovement {
+			op.kind = command.Kind(m.MapsTo[0])
+		}
+		all = append(all, op)
+	}
+	return all
+}
 
 // find returns the operation of a request and the id in its escaped path. It ignores one slash at
 // the end. It also ignores a second slash at the start, because some clients join the mount path
@@ -47,7 +83,7 @@ func find(httpMethod, path string) (op operation, id string, status int) {
 		id, same := op.match(segments)
 		switch {
 		case !same:
-		case op.httpMethod == httpMethod:
+		case op.HTTPMethod == httpMethod:
 			return op, id, http.StatusOK
 		default:
 			status = http.StatusMethodNotAllowed
@@ -58,15 +94,15 @@ func find(httpMethod, path string) (op operation, id string, status int) {
 
 // route returns the operation's pattern for the log.
 func (o operation) route(prefix string) string {
-	return o.httpMethod + " " + prefix + "/" + strings.Join(o.path, "/")
+	return o.HTTPMethod + " " + prefix + "/" + strings.Join(o.path, "/")
 }
 
 // target returns the effect of a request, with the number in its path. It is the same at the paths
 // of a payment and of a capture, where clients use the numbers of both.
 func (o operation) target(id string) string {
 	what := o.path[len(o.path)-1]
-	if o.name == "voidRefund" || o.name == "voidCredit" {
-		what = o.name
+	if o.Name == catalogue.VoidRefund || o.Name == catalogue.VoidCredit {
+		what = o.Name
 	}
 	return what + "/" + id
 }
@@ -96,22 +132,4 @@ func unescaped(segment string) string {
 		return ""
 	}
 	return id
-}
-
-// missing returns the first required scope that is not granted; "" for none.
-func (o operation) missing(granted []string) string {
-	for _, s := range append(slices.Clone(o.scopes), catalogue.UseScope) {
-		if !slices.Contains(granted, s) {
-			return s
-		}
-	}
-	return ""
-}
-
-// post returns an operation at a path of the payments API.
-func post(name, path, scope string, kind command.Kind, do run) operation {
-	return operation{
-		name: name, httpMethod: http.MethodPost, path: strings.Split("pts/v2/"+path, "/"), scopes: []string{scope},
-		kind: kind, run: do,
-	}
 }

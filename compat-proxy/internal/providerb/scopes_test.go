@@ -57,7 +57,7 @@ func TestScopes(t *testing.T) {
 			}
 		}
 	}
-	if served != 4 {
-		t.Errorf("got %d methods, want 4", served)
+	if served != 19 {
+		t.Errorf("got %d methods, want 19", served)
 	}
 }
