@@ -56,7 +56,7 @@ func TestCutTextsHoldNoOwnNumber(t *testing.T) {
 		"provider-b token": {pathB, in(tokenB, `"orderInformation"`, descriptorB)},
 		"reference":        {pathB, strings.Replace(saleB, "ORD-1", "éé"+glued(32), 1)},
 		"description":      {pathB, in(saleB, `"code"`, `"comments":"`+glued(990)+`",`)},
-		"contact": {pathB, in(saleB, `"amountDetails"`,
+		"contact": {pathB, in(strings.Replace(saleB, `"capture":true`, `"capture":false`, 1), `"amountDetails"`,
 			`"billTo":{"postalCode":"`+glued(6)+`","lastName":"`+glued(90)+`"},`)},
 		"shipping": {pathB, in(saleB, `"amountDetails"`, `"shipTo":{"address1":"`+glued(245)+`"},`)},
 		"order number": {pathB, in(saleB, `"amountDetails"`,

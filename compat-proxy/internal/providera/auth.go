@@ -121,22 +121,21 @@ func permit(ctx context.Context, x Executor, key secret.String, m catalogue.Meth
 	}
 }
 
-// commandScopes are the scopes that v1 requires for each kind that moves money. A method has one
-// scope for several kinds.
-var commandScopes = map[command.Kind]string{
-	command.PaymentAuthorize: "payments:authorize",
-	command.PaymentCapture:   "payments:capture",
-	command.PaymentVoid:      "payments:authorize",
-	command.PaymentRefund:    "refunds:create",
-}
-
-// checkScopes refuses commands that v1 would refuse for a missing scope, so that nothing is sent to
-// v1.
+// checkScopes refuses an unlinked refund by a key without its scope, so that nothing is sent to v1.
+// The scopes of the method are enough for all other commands.
 func checkScopes(commands []command.Command, scopes []string) problem {
 	for _, c := range commands {
-		if scope, needed := commandScopes[c.Kind()]; needed && !slices.Contains(scopes, scope) {
-			return refuse(apiAccessDenied)
+		if _, unlinked := c.(command.Credit); unlinked {
+			return requireScope(scopes, "refunds:create")
 		}
+	}
+	return problem{}
+}
+
+// requireScope refuses a request of a key without the scope.
+func requireScope(granted []string, scope string) problem {
+	if !slices.Contains(granted, scope) {
+		return refuse(apiAccessDenied)
 	}
 	return problem{}
 }

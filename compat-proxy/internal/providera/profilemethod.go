@@ -2,7 +2,6 @@ package providera
 
 import (
 	"context"
-	"slices"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
@@ -17,8 +16,10 @@ func (h *Handler) createProfile(ctx context.Context, c call) (*wire.Document, pr
 	if !plan.Problem.none() {
 		return profileResponse(c.req.RefID, profileNumbers{}, nil, plan.Problem)
 	}
-	if p := requireScopes(c.scopes, plan.scopes()); !p.none() {
-		return refusal(createCustomerProfileResponse, c.req.RefID, p), p
+	if plan.queriesIssuer() {
+		if p := requireScope(c.scopes, "payments:authorize"); !p.none() {
+			return refusal(createCustomerProfileResponse, c.req.RefID, p), p
+		}
 	}
 	if p := h.bind(ctx, c, createCustomerProfileResponse, plan.all()...); !p.none() {
 		return profileResponse(c.req.RefID, profileNumbers{}, nil, p)
@@ -48,34 +49,6 @@ func (p profilePlan) all() []command.Command {
 		}
 	}
 	return all
-}
-
-// scopes returns the v1 scopes that the plan needs besides the method's own.
-func (p profilePlan) scopes() []string {
-	scopes := customerScopes(p.Create)
-	if p.queriesIssuer() {
-		scopes = append(scopes, "payments:authorize")
-	}
-	return scopes
-}
-
-// customerScopes returns the scopes that v1 requires for making a customer.
-func customerScopes(c command.CreateCustomer) []string {
-	scopes := []string{"customers:write", "customers:read"}
-	if len(c.Methods) > 0 {
-		scopes = append(scopes, "tokens:create")
-	}
-	return scopes
-}
-
-// requireScopes refuses a request with a missing scope before v1 would refuse it half-way.
-func requireScopes(granted, needed []string) problem {
-	for _, scope := range needed {
-		if !slices.Contains(granted, scope) {
-			return refuse(apiAccessDenied)
-		}
-	}
-	return problem{}
 }
 
 // profileResponse builds the response to a createCustomerProfileRequest.

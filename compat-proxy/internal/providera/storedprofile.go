@@ -162,7 +162,7 @@ func (h *Handler) makeRequestedProfile(ctx context.Context, c call, p *plan, res
 	}
 	outcome, m := p.NewProfile.Problem, profileNumbers{}
 	if outcome.none() {
-		outcome = requireScopes(c.scopes, customerScopes(*p.NewProfile.Create))
+		outcome = requireScope(c.scopes, "customers:write")
 	}
 	if outcome.none() {
 		r := h.execute(ctx, c, *p.NewProfile.Create)[0]

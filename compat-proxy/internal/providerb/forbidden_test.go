@@ -35,10 +35,7 @@ func forbiddens() []forbidden {
 		request.path = "/pts/v2/" + path
 		all = append(all, request, forbidden{request.path, request.body, "compat:use"})
 	}
-	for _, scope := range []string{"customers:write", "customers:read", "tokens:create"} {
-		all = append(all, forbidden{"/pts/v2/payments", storing, scope})
-	}
-	return all
+	return append(all, forbidden{"/pts/v2/payments", storing, "customers:write"})
 }
 
 // TestForbiddenRequestIsFinal: a request was refused for a missing scope. It has no effect after

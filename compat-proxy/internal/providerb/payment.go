@@ -12,15 +12,15 @@ import (
 
 // createPayment authorizes a payment, and captures it if the request is a sale.
 func createPayment(h *Handler, c call) response {
-	p := decode(c.req, setting{currency: h.currency(c), twoStep: c.mayCaptureLater()})
+	p := decode(c.req, setting{currency: h.currency(c), twoStep: !c.caller.Grant.NoReview})
 	if c.caller.Grant.NoReview {
 		p.Review.IgnoreAVS, p.Review.IgnoreCV = true, true
 	}
 	if !p.Problem.none() {
 		return h.refuse(c, p)
 	}
-	if scope := c.cannotStore(); p.Store && scope != "" {
-		return h.notPermitted(c, forbidden(scope))
+	if p.Store && !slices.Contains(c.scopes, storeScope) {
+		return h.notPermitted(c, forbidden(storeScope))
 	}
 	r := h.execute(c, command.Authorize{Body: p.Body})
 	if r.Outcome != command.Done {
@@ -39,12 +39,6 @@ func (h *Handler) currency(c call) string {
 		return c.caller.Grant.Currency
 	}
 	return h.cfg.Currency
-}
-
-// mayCaptureLater reports whether a payment may be captured in a second step: the key has the
-// scope, and the login wants the review.
-func (c call) mayCaptureLater() bool {
-	return !c.caller.Grant.NoReview && slices.Contains(c.scopes, "payments:capture")
 }
 
 // execute executes one command under the request's name.

@@ -65,7 +65,7 @@ func (c call) refusedByCode(r command.Result) (response, bool) {
 	case r.Code == command.CodeUnlinkedRefunds:
 		return problem{Reason: reasonNoCredit}.response(c.now), true
 	case r.Status == http.StatusForbidden:
-		return forbidden("transactions:read"), true // the operation's scope was checked before
+		return denied("The key lacks a scope that v1 requires."), true // the operation's scope was checked before
 	case r.Status == http.StatusUnauthorized:
 		return unauthenticated(), true // rolled or revoked since the check
 	}

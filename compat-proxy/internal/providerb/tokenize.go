@@ -9,19 +9,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// storeScopes are the scopes that a key needs, besides the payment's, to store the payment source.
-var storeScopes = []string{"customers:write", "customers:read", "tokens:create"}
-
-// cannotStore returns the scope that the caller's key lacks for storing the payment source; "" for
-// none.
-func (c call) cannotStore() string {
-	for _, scope := range storeScopes {
-		if !slices.Contains(c.scopes, scope) {
-			return scope
-		}
-	}
-	return ""
-}
+// storeScope is the scope that a key needs, besides the payment's, to store the payment source.
+const storeScope = "customers:write"
 
 // storable refuses to store any payment source but a full card or bank account without a stored
 // customer.

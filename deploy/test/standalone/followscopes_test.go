@@ -21,35 +21,35 @@ var restNeeds = []struct {
 	{"sale", http.MethodPost, "/pts/v2/payments", restPayment("1.00", "USD", true, ""), []string{"payments:authorize"}},
 	{
 		"capture", http.MethodPost, "/pts/v2/payments/{held}/captures", restAmount("1.00", ""),
-		[]string{"payments:capture", "transactions:read"},
+		[]string{"payments:capture"},
 	},
 	{
 		"reversal", http.MethodPost, "/pts/v2/payments/{held}/reversals", restReversal("5.00", ""),
-		[]string{"payments:authorize", "transactions:read"},
+		[]string{"payments:authorize"},
 	},
 	{
 		"refund", http.MethodPost, "/pts/v2/payments/{sold}/refunds", restAmount("1.00", ""),
-		[]string{"refunds:create", "transactions:read"},
+		[]string{"refunds:create"},
 	},
 	{
 		"refund of a capture", http.MethodPost, "/pts/v2/captures/{taken}/refunds", restAmount("1.00", ""),
-		[]string{"refunds:create", "transactions:read"},
+		[]string{"refunds:create"},
 	},
 	{
 		"void of a sale", http.MethodPost, "/pts/v2/payments/{sold}/voids", `{}`,
-		[]string{"payments:authorize", "transactions:read"},
+		[]string{"payments:authorize"},
 	},
 	{
 		"void of a capture", http.MethodPost, "/pts/v2/captures/{taken}/voids", `{}`,
-		[]string{"payments:authorize", "transactions:read"},
+		[]string{"payments:authorize"},
 	},
 	{
 		"reversal by name", http.MethodPost, "/pts/v2/reversals", restReversal("5.00", "held"),
-		[]string{"payments:authorize", "transactions:read"},
+		[]string{"payments:authorize"},
 	},
 	{
 		"void by name", http.MethodPost, "/pts/v2/voids", `{"clientReferenceInformation":{"transactionId":"sold"}}`,
-		[]string{"payments:authorize", "transactions:read"},
+		[]string{"payments:authorize"},
 	},
 	{
 		"credit", http.MethodPost, "/pts/v2/credits",
@@ -78,11 +78,7 @@ func TestRestEndpointHoldsToScopes(t *testing.T) {
 	}
 	for _, missing := range all {
 		scopes := slices.DeleteFunc(slices.Clone(all), func(s string) bool { return s == missing })
-		made := m.must(t, http.MethodPost, "/v1/api_keys", "",
-			`{"kind":"secret","scopes":["`+strings.Join(scopes, `","`)+`"]}`)
-		keys[missing] = mustDecode[struct {
-			Secret string `json:"secret"`
-		}](t, made).Secret
+		keys[missing] = m.mustKey(t, scopes...)
 	}
 	before := shown(t, m)
 	for _, kind := range restNeeds {
@@ -101,6 +97,57 @@ func TestRestEndpointHoldsToScopes(t *testing.T) {
 		must(t, restPayments+"/"+held+"/captures", restAmount("5.00", ""), "PENDING")
 	if got := stored(t, m, held); got.Status != v1.TransactionStatusCaptured {
 		t.Errorf("a capture needs no customers:write: %s", got.Status)
+	}
+}
+
+// TestRestScopesSuffice sends the requests of each operation with a key that has exactly the scopes
+// of the catalogue, to the real core.
+func TestRestScopesSuffice(t *testing.T) {
+	t.Parallel()
+	p := start(t, t.TempDir(), "--log", "error")
+	d, m := restClientOf(t, p), merchantOf(t, p)
+	by := func(scope string) *restClient { return &restClient{d.base, m.mustKey(t, scope, "compat:use"), d.http} }
+	pay, take, give, read := by("payments:authorize"), by("payments:capture"), by("refunds:create"), by("transactions:read")
+
+	held := pay.must(t, restPayments, restPayment("5.00", "USD", false, "held"), "AUTHORIZED").ID
+	pay.must(t, restPayments, restPayment("5.00", "USD", false, "held"), "AUTHORIZED") // a retry by its name
+	taken := take.must(t, restPayments+"/"+held+"/captures", restAmount("5.00", ""), "PENDING").ID
+	reviewed := pay.must(t, restPayments, withAddress(restPayment("5.00", "USD", true, "sold")), "AUTHORIZED").ID
+	if got := stored(t, m, reviewed); got.Status != v1.TransactionStatusCaptured || got.Capture != v1.CaptureModeManual {
+		t.Errorf("a sale with an address: got %s and capture %s, want it captured in a second step", got.Status, got.Capture)
+	}
+	pay.must(t, "/pts/v2/voids", `{"clientReferenceInformation":{"transactionId":"sold"}}`, "VOIDED")
+	pay.must(t, restPayments, restPayment("6.00", "USD", false, "lost"), "AUTHORIZED")
+	pay.must(t, "/pts/v2/reversals", restReversal("6.00", "lost"), "REVERSED")
+	other := pay.must(t, restPayments, restPayment("7.00", "USD", false, ""), "AUTHORIZED").ID
+	pay.must(t, restPayments+"/"+other+"/reversals", restReversal("7.00", ""), "REVERSED")
+	sold := pay.must(t, restPayments, restPayment("8.00", "USD", true, ""), "AUTHORIZED").ID
+	pay.must(t, restPayments+"/"+sold+"/voids", `{}`, "VOIDED")
+	kept := pay.must(t, restPayments, restPayment("9.00", "USD", false, ""), "AUTHORIZED").ID
+	part := take.must(t, restPayments+"/"+kept+"/captures", restAmount("9.00", ""), "PENDING").ID
+	pay.must(t, "/pts/v2/captures/"+part+"/voids", `{}`, "VOIDED")
+
+	refunded := give.must(t, restPayments+"/"+held+"/refunds", restAmount("1.00", "r-1"), "PENDING").ID
+	give.must(t, restPayments+"/"+held+"/refunds", restAmount("1.00", "r-1"), "PENDING")
+	give.must(t, "/pts/v2/captures/"+taken+"/refunds", restAmount("1.00", ""), "PENDING")
+	credit := give.must(t, "/pts/v2/credits", strings.Replace(restPayment("1.00", "USD", false, ""), `"capture":false`, "", 1), "PENDING").ID
+	pay.must(t, "/pts/v2/refunds/"+refunded+"/voids", `{}`, "NOT_VOIDABLE")
+	pay.must(t, "/pts/v2/credits/"+credit+"/voids", `{}`, "NOT_VOIDABLE")
+	for _, path := range []string{"/pts/v2/payments/" + held, "/pts/v2/captures/" + taken, "/pts/v2/refunds/" + refunded, "/tss/v2/transactions/" + credit} {
+		if a, err := read.do(t.Context(), http.MethodGet, path, ""); err != nil || a.HTTP != http.StatusOK {
+			t.Errorf("%s: got %d %s, error %v, want 200", path, a.HTTP, a.Body, err)
+		}
+	}
+	for name, number := range map[string]string{"getTransaction": held, "getCapture": taken, "getRefund": refunded} {
+		call := `{"jsonrpc":"2.0","id":"1","method":"compat.provider-b.` + name + `","params":{"id":"` + number + `"}}`
+		if a, err := read.do(t.Context(), http.MethodPost, "/compat/rpc", call); err != nil || !strings.Contains(a.Body, `"id":"`+number+`"`) {
+			t.Errorf("%s by RPC: got %s, error %v, want %s", name, a.Body, err, number)
+		}
+	}
+	storing := &restClient{d.base, m.mustKey(t, "payments:authorize", "customers:write", "compat:use"), d.http}
+	payment := strings.Replace(restPayment("3.00", "USD", false, ""), `{"capture"`, `{"actionList":["TOKEN_CREATE"],"capture"`, 1)
+	if a := storing.must(t, restPayments, payment, "AUTHORIZED"); !strings.Contains(a.Body, `"paymentInstrument"`) {
+		t.Errorf("TOKEN_CREATE: got %s, want a stored payment source", a.Body)
 	}
 }
 

@@ -19,12 +19,12 @@ var legacyNeeds = []struct {
 	{"authorize", transact, txnOf(`"authOnlyTransaction","amount":1,` + legacyCard), []string{"payments:authorize"}},
 	{
 		"capture", transact, txnOf(`"priorAuthCaptureTransaction","refTransId":"{held}"`),
-		[]string{"payments:authorize", "payments:capture", "transactions:read"},
+		[]string{"payments:authorize"},
 	},
 	{"void", transact, txnOf(`"voidTransaction","refTransId":"{held}"`), []string{"payments:authorize"}},
 	{
 		"refund", transact, txnOf(`"refundTransaction","amount":1,` + legacyCard + `,"refTransId":"{settled}"`),
-		[]string{"payments:authorize", "refunds:create", "transactions:read"},
+		[]string{"payments:authorize"},
 	},
 	{
 		"unlinked refund", transact, txnOf(`"refundTransaction","amount":1,` + legacyCard),
@@ -33,7 +33,7 @@ var legacyNeeds = []struct {
 	{"details", "getTransactionDetailsRequest", `"transId":"{held}"`, []string{"transactions:read"}},
 	{
 		"profile create", "createCustomerProfileRequest", `"profile":{"email":"ana@example.org"}`,
-		[]string{"customers:write", "customers:read"},
+		[]string{"customers:write"},
 	},
 	{
 		"profile charge", transact, txnOf(`"authCaptureTransaction","amount":1,"profile":{"customerProfileId":"8"}`),
@@ -67,14 +67,7 @@ func TestLegacyEndpointHoldsToScopes(t *testing.T) {
 	}
 	for _, missing := range all {
 		scopes := slices.DeleteFunc(slices.Clone(all), func(s string) bool { return s == missing })
-		made := m.must(t, http.MethodPost, "/v1/api_keys", "",
-			`{"kind":"secret","scopes":["`+strings.Join(scopes, `","`)+`"]}`)
-		keys[missing] = mustDecode[struct {
-			Secret string `json:"secret"`
-		}](t, made).Secret
-		if keys[missing] == "" {
-			t.Fatalf("no key without %s: %s", missing, made.body)
-		}
+		keys[missing] = m.mustKey(t, scopes...)
 	}
 	before := m.must(t, http.MethodGet, "/v1/transactions", "", "").
 		body + m.must(t, http.MethodGet, "/v1/refunds", "", "").body
@@ -99,6 +92,19 @@ func TestLegacyEndpointHoldsToScopes(t *testing.T) {
 	}
 }
 
+// mustKey makes a key with the scopes.
+func (m *merchant) mustKey(tb testing.TB, scopes ...string) string {
+	tb.Helper()
+	made := m.must(tb, http.MethodPost, "/v1/api_keys", "", `{"kind":"secret","scopes":["`+strings.Join(scopes, `","`)+`"]}`)
+	secret := mustDecode[struct {
+		Secret string `json:"secret"`
+	}](tb, made).Secret
+	if secret == "" {
+		tb.Fatalf("no key with %v: %s", scopes, made.body)
+	}
+	return secret
+}
+
 func mustNumber(tb testing.TB, txn string) string {
 	tb.Helper()
 	n, err := id.ToDecimal(id.Transaction, txn)
@@ -106,4 +112,61 @@ func mustNumber(tb testing.TB, txn string) string {
 		tb.Fatal(err)
 	}
 	return n
+}
+
+// TestLegacyScopesSuffice sends the requests of each method with a key that has exactly the scopes
+// of the specification, to the real core.
+func TestLegacyScopesSuffice(t *testing.T) {
+	t.Parallel()
+	p := start(t, t.TempDir(), "--log", "error")
+	m := merchantOf(t, p)
+	const (
+		profile = "createCustomerProfileRequest"
+		strange = `"payment":{"creditCard":{"cardNumber":"9999999999999995","expirationDate":"2031-04"}}`
+		bank    = `"payment":{"bankAccount":{"routingNumber":"244183602","accountNumber":"123456789","nameOnAccount":"Ana Ruiz"}}`
+		who     = `"profile":{"merchantCustomerId":"c-1","email":"ana@example.org"`
+	)
+	do := func(key, method, members, want string) dialectResponse {
+		t.Helper()
+		a := mustAsk(t, p, key, method, members)
+		if got := a.outcome(); got != want {
+			t.Errorf("%s: got %s, want %s: %s", members, got, want, a.body)
+		}
+		return a
+	}
+	store := m.mustKey(t, "customers:write", "compat:use")
+	do(store, profile, who+`}`, "I00001")
+	do(store, profile, who+`}`, "E00039")
+	ana := readProfile(t, do(store, profile, `"profile":{"email":"bo@example.org","paymentProfiles":[{`+
+		legacyCard+`,"defaultPaymentProfile":true},{`+strange+`},{`+bank+`}]}`, "I00001"))
+
+	key := m.mustKey(t, "payments:authorize", "compat:use")
+	send := func(members, want string) string {
+		t.Helper()
+		return do(key, transact, txnOf(members), want).Response.ID
+	}
+	sold := send(`"authCaptureTransaction","amount":10,`+legacyCard, "1/1")
+	send(`"authCaptureTransaction","amount":10,`+legacyCard, "3/11")
+	held := send(`"authOnlyTransaction","amount":11,`+legacyCard, "1/1")
+	send(`"captureOnlyTransaction","amount":12,`+legacyCard+`,"authCode":"A1B2C3"`, "1/1")
+	send(`"priorAuthCaptureTransaction","refTransId":"`+held+`"`, "1/1")
+	send(`"voidTransaction","refTransId":"`+sold+`"`, "1/1")
+	m.must(t, http.MethodPost, "/v1/test_helpers/transactions/"+stored(t, m, held).ID+"/settle", "", "")
+	refund := `"refundTransaction","amount":1,` + legacyCard
+	refunded := send(refund+`,"refTransId":"`+held+`"`, "1/1")
+	send(refund+`,"refTransId":"`+held+`"`, "3/11")
+	send(`"voidTransaction","refTransId":"`+refunded+`"`, "3/175")
+	send(refund, "E00011")
+	send(`"authCaptureTransaction","amount":13,`+by(ana.Customer, "", ""), "1/1")
+	send(`"authCaptureTransaction","amount":14,`+by(ana.Customer, ana.Methods[1], ""), "3/6")
+	send(`"authCaptureTransaction","amount":15,`+by(ana.Customer, ana.Methods[2], `,"cardCode":"900"`), "1/1")
+	first := send(`"authCaptureTransaction","amount":24.5,`+legacyCard+`,"billTo":{"zip":"46225"},"transactionSettings":`+
+		`{"setting":{"settingName":"allowPartialAuth","settingValue":true}}`, "4/295")
+	send(`"authCaptureTransaction","amount":4,`+legacyCard+`,"splitTenderId":"`+first+`"`, "1/1")
+	send(`"voidTransaction","splitTenderId":"`+first+`"`, "1/1")
+
+	read := m.mustKey(t, "transactions:read", "compat:use")
+	do(read, "getTransactionDetailsRequest", `"transId":"`+held+`"`, "I00001")
+	do(read, "getTransactionDetailsRequest", `"transId":"`+refunded+`"`, "I00001")
+	do(m.mustKey(t, "compat:use"), "authenticateTestRequest", `"refId":"r"`, "I00001")
 }
