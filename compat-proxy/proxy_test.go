@@ -240,7 +240,10 @@ func TestMethodsByRPC(t *testing.T) {
 	proxy := mustProxy(t, &v1{}, nil)
 	for _, m := range catalogue.Methods() {
 		_, got := callRPC(t, proxy.URL, "", `{"jsonrpc":"2.0","id":1,"method":"`+m.RPC+`","params":{`+login+`,"id":"7"}}`)
-		reached := map[string]string{catalogue.ProviderA: `"code":"E00003"`, catalogue.ProviderB: "Authentication Failed"}[m.Provider]
+		reached := "Authentication Failed"
+		if m.Provider == catalogue.ProviderA {
+			reached = `"code":"E00003"`
+		}
 		if !strings.Contains(got, reached) {
 			t.Errorf("%s: got %s, want %s of the dialect", m.RPC, got, reached)
 		}

@@ -163,6 +163,7 @@ func refused(name, path string) Method {
 func read(name, path string) Method {
 	return Method{
 		Provider: ProviderB, Name: name, HTTPMethod: "GET", Path: PrefixB + path, RPC: "compat." + ProviderB + "." + name,
-		MapsTo: []string{"transaction.get"}, SideEffect: ReadOnly, Scopes: []string{"transactions:read", UseScope}, Available: true,
+		MapsTo: []string{"transaction.get"}, SideEffect: ReadOnly, Scopes: []string{"transactions:read", UseScope},
+		Available: true,
 	}
 }

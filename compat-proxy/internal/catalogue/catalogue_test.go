@@ -94,7 +94,8 @@ func wantRows(t *testing.T, methods []catalogue.Method, want []string) {
 	var got []string
 	for _, m := range methods {
 		got = append(got, strings.Join([]string{
-			m.Provider, m.Name, m.HTTPMethod, m.Path, string(m.SideEffect), strings.Join(m.MapsTo, ","), strings.Join(m.Scopes, ","),
+			m.Provider, m.Name, m.HTTPMethod, m.Path, string(m.SideEffect), strings.Join(m.MapsTo, ","),
+			strings.Join(m.Scopes, ","),
 		}, " "))
 		if !m.Available {
 			t.Errorf("%s: not available", m.Name)

@@ -109,8 +109,8 @@ func (b *bundle) keyOf(t *testing.T, kind string, scopes ...string) string {
 	return coretest.MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: kind, Scopes: scopes})
 }
 
-// TestUnlinkedRefundNeedsItsScopeForARetry: a key that may make linked refunds only gets no stored
-// response to an unlinked refund of another key, and leaves nothing under a free key.
+// TestUnlinkedRefundNeedsItsScopeForARetry: a key for linked refunds repeats the unlinked refund of
+// another key. It gets no stored response. A refusal leaves its Idempotency-Key free.
 func TestUnlinkedRefundNeedsItsScopeForARetry(t *testing.T) {
 	t.Parallel()
 	b := setupGiving(t)

@@ -79,8 +79,8 @@ type caller struct {
 	key    string
 }
 
-// callers are keys of both modes: secret keys with each single scope, with those of the
-// compatibility endpoints, with all and with none, and the publishable key.
+// callers are keys of both modes: secret keys with each single scope, with all and with none, and
+// the publishable key. Further ones have compat:use and the scope of a legacy method.
 func (h *house) callers(t *testing.T) []caller {
 	t.Helper()
 	var out []caller
@@ -114,8 +114,8 @@ func (h *house) MustKey(tb testing.TB, s auth.KeySpec) string {
 
 var variable = regexp.MustCompile(`\{[a-z_]+\}`)
 
-// broad are the scopes of the requests below to routes that a narrow scope opens for some requests
-// only: a list without its filter, and a refund without a transaction.
+// broad has the routes that a narrow scope opens for some requests only. The request below is none
+// of them: a list without its filter, or a refund without a transaction.
 var broad = map[string]string{
 	"GET /v1/transactions": "transactions:read", "GET /v1/customers": "customers:read", "POST /v1/refunds": "refunds:create",
 }

@@ -14,8 +14,8 @@ const (
 	ScopeIdempotencyKeysRead = "idempotency_keys:read" // the use of one Idempotency-Key
 )
 
-// extension is a row of the table of effective scopes: a secret key that was granted all scopes of
-// with also has those of gives.
+// extension is a row of the table of effective scopes. A secret key that was granted each scope in
+// with also has each scope in gives.
 type extension struct{ with, gives []string }
 
 // extensions is the table of effective scopes. Its rows read the granted scopes only, so no row
@@ -43,8 +43,8 @@ var extensions = []extension{
 		ScopePaymentsCapture, ScopeRefundsCreateLinked, ScopeRefundsReadOne,
 	}},
 
-	// compat-proxy reads the payments of an order, the payment method that it charges, the refund
-	// that a number may name, and how an Idempotency-Key was used.
+	// compat-proxy reads the payments of an order, and the payment method that it charges. It looks up
+	// customers before it creates one, and Idempotency-Keys. A number may be a refund's.
 	{[]string{ScopeCompatUse, ScopePaymentsAuthorize}, []string{
 		ScopeTransactionsFind, ScopeCustomersReadOne, ScopeIdempotencyKeysRead,
 	}},
@@ -71,10 +71,11 @@ func Permits(kind Kind, granted []string, scope string) bool {
 	})
 }
 
-// EffectiveScopes returns every scope that Permits grants to such a key: first those of AllScopes
-// in their order, then the narrow ones. The slice is the caller's.
+// EffectiveScopes returns every scope that such a key has by Permits. The scopes of AllScopes come
+// first, in their order. The slice is the caller's.
 func EffectiveScopes(kind Kind, granted []string) []string {
-	return slices.DeleteFunc(append(AllScopes(), narrowScopes...), func(s string) bool { return !Permits(kind, granted, s) })
+	all := append(AllScopes(), narrowScopes...)
+	return slices.DeleteFunc(all, func(s string) bool { return !Permits(kind, granted, s) })
 }
 
 // Grantable returns the scope to grant to a key that needs the scope: itself, or the one that

@@ -51,7 +51,7 @@ func TestEffectiveScopes(t *testing.T) {
 	}
 	for _, s := range all[len(apikey.AllScopes()):] {
 		if apikey.ValidScope(s) || !apikey.ValidScope(apikey.Grantable(s)) {
-			t.Errorf("%s: grantable %t, as %s, want that a key can be granted only the second", s, apikey.ValidScope(s), apikey.Grantable(s))
+			t.Errorf("%s: grantable %t, as %s, want only the second grantable", s, apikey.ValidScope(s), apikey.Grantable(s))
 		}
 	}
 }

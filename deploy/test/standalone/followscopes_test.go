@@ -100,21 +100,27 @@ func TestRestEndpointHoldsToScopes(t *testing.T) {
 	}
 }
 
-// TestRestScopesSuffice sends the requests of each operation with a key that has exactly the scopes
-// of the catalogue, to the real core.
+// scopedClient returns a client with a key that has only these scopes.
+func (d *restClient) scopedClient(tb testing.TB, m *merchant, scopes ...string) *restClient {
+	tb.Helper()
+	return &restClient{d.base, m.mustKey(tb, scopes...), d.http}
+}
+
+// TestRestScopesSuffice sends the requests that move money with a key that has exactly the scopes of
+// the catalogue, to the real core.
 func TestRestScopesSuffice(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir(), "--log", "error")
 	d, m := restClientOf(t, p), merchantOf(t, p)
-	by := func(scope string) *restClient { return &restClient{d.base, m.mustKey(t, scope, "compat:use"), d.http} }
-	pay, take, give, read := by("payments:authorize"), by("payments:capture"), by("refunds:create"), by("transactions:read")
+	pay := d.scopedClient(t, m, "payments:authorize", "compat:use")
+	take := d.scopedClient(t, m, "payments:capture", "compat:use")
 
 	held := pay.must(t, restPayments, restPayment("5.00", "USD", false, "held"), "AUTHORIZED").ID
 	pay.must(t, restPayments, restPayment("5.00", "USD", false, "held"), "AUTHORIZED") // a retry by its name
-	taken := take.must(t, restPayments+"/"+held+"/captures", restAmount("5.00", ""), "PENDING").ID
+	take.must(t, restPayments+"/"+held+"/captures", restAmount("5.00", ""), "PENDING")
 	reviewed := pay.must(t, restPayments, withAddress(restPayment("5.00", "USD", true, "sold")), "AUTHORIZED").ID
 	if got := stored(t, m, reviewed); got.Status != v1.TransactionStatusCaptured || got.Capture != v1.CaptureModeManual {
-		t.Errorf("a sale with an address: got %s and capture %s, want it captured in a second step", got.Status, got.Capture)
+		t.Errorf("a sale with an address: got %s and capture %s, want two steps", got.Status, got.Capture)
 	}
 	pay.must(t, "/pts/v2/voids", `{"clientReferenceInformation":{"transactionId":"sold"}}`, "VOIDED")
 	pay.must(t, restPayments, restPayment("6.00", "USD", false, "lost"), "AUTHORIZED")
@@ -127,27 +133,45 @@ func TestRestScopesSuffice(t *testing.T) {
 	part := take.must(t, restPayments+"/"+kept+"/captures", restAmount("9.00", ""), "PENDING").ID
 	pay.must(t, "/pts/v2/captures/"+part+"/voids", `{}`, "VOIDED")
 
+	storing := d.scopedClient(t, m, "payments:authorize", "customers:write", "compat:use")
+	payment := restPayment("3.00", "USD", false, "")
+	payment = strings.Replace(payment, `{"capture"`, `{"actionList":["TOKEN_CREATE"],"capture"`, 1)
+	if a := storing.must(t, restPayments, payment, "AUTHORIZED"); !strings.Contains(a.Body, `"paymentInstrument"`) {
+		t.Errorf("TOKEN_CREATE: got %s, want a stored payment source", a.Body)
+	}
+}
+
+// TestRestRefundScopesSuffice is TestRestScopesSuffice for refunds and reads.
+func TestRestRefundScopesSuffice(t *testing.T) {
+	t.Parallel()
+	p := start(t, t.TempDir(), "--log", "error")
+	d, m := restClientOf(t, p), merchantOf(t, p)
+	pay := d.scopedClient(t, m, "payments:authorize", "compat:use")
+	give := d.scopedClient(t, m, "refunds:create", "compat:use")
+	read := d.scopedClient(t, m, "transactions:read", "compat:use")
+
+	held := d.must(t, restPayments, restPayment("5.00", "USD", false, ""), "AUTHORIZED").ID
+	taken := d.must(t, restPayments+"/"+held+"/captures", restAmount("5.00", ""), "PENDING").ID
 	refunded := give.must(t, restPayments+"/"+held+"/refunds", restAmount("1.00", "r-1"), "PENDING").ID
-	give.must(t, restPayments+"/"+held+"/refunds", restAmount("1.00", "r-1"), "PENDING")
+	give.must(t, restPayments+"/"+held+"/refunds", restAmount("1.00", "r-1"), "PENDING") // a retry by its name
 	give.must(t, "/pts/v2/captures/"+taken+"/refunds", restAmount("1.00", ""), "PENDING")
-	credit := give.must(t, "/pts/v2/credits", strings.Replace(restPayment("1.00", "USD", false, ""), `"capture":false`, "", 1), "PENDING").ID
+	given := strings.Replace(restPayment("1.00", "USD", false, ""), `"capture":false`, "", 1)
+	credit := give.must(t, "/pts/v2/credits", given, "PENDING").ID
 	pay.must(t, "/pts/v2/refunds/"+refunded+"/voids", `{}`, "NOT_VOIDABLE")
 	pay.must(t, "/pts/v2/credits/"+credit+"/voids", `{}`, "NOT_VOIDABLE")
-	for _, path := range []string{"/pts/v2/payments/" + held, "/pts/v2/captures/" + taken, "/pts/v2/refunds/" + refunded, "/tss/v2/transactions/" + credit} {
+	for _, path := range []string{
+		"/pts/v2/payments/" + held, "/pts/v2/captures/" + taken, "/pts/v2/refunds/" + refunded, "/tss/v2/transactions/" + credit,
+	} {
 		if a, err := read.do(t.Context(), http.MethodGet, path, ""); err != nil || a.HTTP != http.StatusOK {
 			t.Errorf("%s: got %d %s, error %v, want 200", path, a.HTTP, a.Body, err)
 		}
 	}
 	for name, number := range map[string]string{"getTransaction": held, "getCapture": taken, "getRefund": refunded} {
 		call := `{"jsonrpc":"2.0","id":"1","method":"compat.provider-b.` + name + `","params":{"id":"` + number + `"}}`
-		if a, err := read.do(t.Context(), http.MethodPost, "/compat/rpc", call); err != nil || !strings.Contains(a.Body, `"id":"`+number+`"`) {
+		a, err := read.do(t.Context(), http.MethodPost, "/compat/rpc", call)
+		if err != nil || !strings.Contains(a.Body, `"id":"`+number+`"`) {
 			t.Errorf("%s by RPC: got %s, error %v, want %s", name, a.Body, err, number)
 		}
-	}
-	storing := &restClient{d.base, m.mustKey(t, "payments:authorize", "customers:write", "compat:use"), d.http}
-	payment := strings.Replace(restPayment("3.00", "USD", false, ""), `{"capture"`, `{"actionList":["TOKEN_CREATE"],"capture"`, 1)
-	if a := storing.must(t, restPayments, payment, "AUTHORIZED"); !strings.Contains(a.Body, `"paymentInstrument"`) {
-		t.Errorf("TOKEN_CREATE: got %s, want a stored payment source", a.Body)
 	}
 }
 

@@ -95,7 +95,8 @@ func TestLegacyEndpointHoldsToScopes(t *testing.T) {
 // mustKey makes a key with the scopes.
 func (m *merchant) mustKey(tb testing.TB, scopes ...string) string {
 	tb.Helper()
-	made := m.must(tb, http.MethodPost, "/v1/api_keys", "", `{"kind":"secret","scopes":["`+strings.Join(scopes, `","`)+`"]}`)
+	body := `{"kind":"secret","scopes":["` + strings.Join(scopes, `","`) + `"]}`
+	made := m.must(tb, http.MethodPost, "/v1/api_keys", "", body)
 	secret := mustDecode[struct {
 		Secret string `json:"secret"`
 	}](tb, made).Secret
@@ -120,30 +121,11 @@ func TestLegacyScopesSuffice(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir(), "--log", "error")
 	m := merchantOf(t, p)
-	const (
-		profile = "createCustomerProfileRequest"
-		strange = `"payment":{"creditCard":{"cardNumber":"9999999999999995","expirationDate":"2031-04"}}`
-		bank    = `"payment":{"bankAccount":{"routingNumber":"244183602","accountNumber":"123456789","nameOnAccount":"Ana Ruiz"}}`
-		who     = `"profile":{"merchantCustomerId":"c-1","email":"ana@example.org"`
-	)
-	do := func(key, method, members, want string) dialectResponse {
-		t.Helper()
-		a := mustAsk(t, p, key, method, members)
-		if got := a.outcome(); got != want {
-			t.Errorf("%s: got %s, want %s: %s", members, got, want, a.body)
-		}
-		return a
-	}
-	store := m.mustKey(t, "customers:write", "compat:use")
-	do(store, profile, who+`}`, "I00001")
-	do(store, profile, who+`}`, "E00039")
-	ana := readProfile(t, do(store, profile, `"profile":{"email":"bo@example.org","paymentProfiles":[{`+
-		legacyCard+`,"defaultPaymentProfile":true},{`+strange+`},{`+bank+`}]}`, "I00001"))
-
+	ana := mustStoredProfile(t, p, m.mustKey(t, "customers:write", "compat:use"))
 	key := m.mustKey(t, "payments:authorize", "compat:use")
 	send := func(members, want string) string {
 		t.Helper()
-		return do(key, transact, txnOf(members), want).Response.ID
+		return mustOutcome(t, p, key, transact, txnOf(members), want).Response.ID
 	}
 	sold := send(`"authCaptureTransaction","amount":10,`+legacyCard, "1/1")
 	send(`"authCaptureTransaction","amount":10,`+legacyCard, "3/11")
@@ -166,7 +148,34 @@ func TestLegacyScopesSuffice(t *testing.T) {
 	send(`"voidTransaction","splitTenderId":"`+first+`"`, "1/1")
 
 	read := m.mustKey(t, "transactions:read", "compat:use")
-	do(read, "getTransactionDetailsRequest", `"transId":"`+held+`"`, "I00001")
-	do(read, "getTransactionDetailsRequest", `"transId":"`+refunded+`"`, "I00001")
-	do(m.mustKey(t, "compat:use"), "authenticateTestRequest", `"refId":"r"`, "I00001")
+	mustOutcome(t, p, read, "getTransactionDetailsRequest", `"transId":"`+held+`"`, "I00001")
+	mustOutcome(t, p, read, "getTransactionDetailsRequest", `"transId":"`+refunded+`"`, "I00001")
+	mustOutcome(t, p, m.mustKey(t, "compat:use"), "authenticateTestRequest", `"refId":"r"`, "I00001")
+}
+
+// mustStoredProfile makes two profiles with the key, and the first one twice. The second has a card
+// by default, a card of no brand, and a bank account.
+func mustStoredProfile(t *testing.T, p *process, key string) profileNumbers {
+	t.Helper()
+	const (
+		create  = "createCustomerProfileRequest"
+		who     = `"profile":{"merchantCustomerId":"c-1","email":"ana@example.org"}`
+		strange = `"payment":{"creditCard":{"cardNumber":"9999999999999995","expirationDate":"2031-04"}}`
+		bank    = `"payment":{"bankAccount":{"routingNumber":"244183602","accountNumber":"123456789",` +
+			`"nameOnAccount":"Ana Ruiz"}}`
+	)
+	mustOutcome(t, p, key, create, who, "I00001")
+	mustOutcome(t, p, key, create, who, "E00039")
+	return readProfile(t, mustOutcome(t, p, key, create, `"profile":{"email":"bo@example.org","paymentProfiles":[{`+
+		legacyCard+`,"defaultPaymentProfile":true},{`+strange+`},{`+bank+`}]}`, "I00001"))
+}
+
+// mustOutcome calls mustAsk, and checks the outcome.
+func mustOutcome(tb testing.TB, p *process, key, method, members, want string) dialectResponse {
+	tb.Helper()
+	a := mustAsk(tb, p, key, method, members)
+	if got := a.outcome(); got != want {
+		tb.Errorf("%s: got %s, want %s: %s", members, got, want, a.body)
+	}
+	return a
 }
