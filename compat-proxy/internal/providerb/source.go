@@ -45,12 +45,17 @@ func (d *decoder) source(body *v1.TransactionCreate, c money.Currency) problem {
 	if customer == "" {
 		customer = pay.Customer.CustomerID
 	}
+	token := !pay.TokenizedCard.Number.IsZero() || !pay.TokenizedCard.Cryptogram.IsZero()
+	carded := token || !pay.Card.Number.IsZero()
+	bank := !pay.Bank.Account.Number.IsZero() || pay.Bank.RoutingNumber != ""
 	switch {
-	case !pay.TokenizedCard.Number.IsZero() || !pay.TokenizedCard.Cryptogram.IsZero():
+	case carded && bank: // it is unclear which of the two the client wants to charge
+		return invalid("paymentInformation.card", "paymentInformation.bank")
+	case token:
 		return d.chargeToken(body)
-	case !pay.Card.Number.IsZero():
+	case carded:
 		return chargeCard(body, &pay.Card)
-	case !pay.Bank.Account.Number.IsZero() || pay.Bank.RoutingNumber != "":
+	case bank:
 		return d.chargeBank(body, c)
 	case d.req.Token.JTI != "":
 		body.PaymentMethod = string(d.req.Token.JTI)
