@@ -150,7 +150,7 @@ const fieldActions = "processingInformation.actionList"
 // The supported action, and the actions that have no effect here.
 var (
 	actionStore    = "TOKEN_CREATE"
-	actionsIgnored = []string{"DECISION_SKIP", "WATCHLIST_SKIP", ""}
+	actionsIgnored = []string{"DECISION", "DECISION_SKIP", "WATCHLIST_SKIP", ""}
 )
 
 // actions refuses an action that v1 cannot do.
