@@ -30,9 +30,9 @@ type Reverse struct {
 }
 
 // CancelCapture cancels one capture that has not settled. Target is its number, or that of the
-// payment of which it is the only capture. V1 voids whole payments, so a payment with other
-// captures, or one not fully captured, is Refused with CodeNotVoidable. A sale's name stands for
-// the whole sale, captured or not.
+// payment of which it is the only capture. The number of a payment without a capture releases the
+// payment. V1 voids whole payments, so a payment with other captures, or a partly captured one, is
+// Refused with CodeNotVoidable. A sale's name stands for the whole sale, captured or not.
 type CancelCapture struct {
 	Target Number `json:"target,omitempty"`
 	// Name is that of the Named Capture, or of the Named Authorize of a sale. It counts if Target is
@@ -102,7 +102,9 @@ func (s session) cancelCapture(ctx context.Context, c CancelCapture) Result {
 	only := true
 	switch t.Status {
 	case v1.TransactionStatusAuthorized:
-		only = c.Target == "" && Sale(t) // under its name, an interrupted sale is undone like a complete one
+		// The number releases the authorization, as nothing of it is captured. The name only undoes an
+		// interrupted sale: the named capture may never have reached v1.
+		only = captured == nil && c.Target != "" || c.Target == "" && Sale(t)
 	case v1.TransactionStatusPartiallyCaptured:
 		only = false
 	case v1.TransactionStatusCaptured:

@@ -164,6 +164,10 @@ func TestCancelCapture_byItsNumber(t *testing.T) {
 		{"of a payment that may be captured further", byCapture(part, of("succeeded", "500")), command.Refused, 0},
 		{"one that failed", byCapture(full, of("failed", "2000")), command.Refused, 0},
 		{
+			"one that failed, of a payment without another",
+			byCapture(transaction("authorized", held...), of("failed", "2000")), command.Refused, 0,
+		},
+		{
 			"voided already: v1 may have stored this one",
 			byCapture(transaction("voided", manual), of("voided", "2000")), command.Done, 1,
 		},
@@ -194,7 +198,11 @@ func TestCancelCapture_byThePaymentsNumber(t *testing.T) {
 			map[string][]response{read: ok(full), readCaps: {{status: 500}}},
 			command.Unavailable, 0,
 		},
-		{"nothing captured", map[string][]response{read: ok(transaction("authorized", held...))}, command.Refused, 0},
+		{
+			"nothing captured",
+			map[string][]response{read: ok(transaction("authorized", held...)), readCaps: listed()},
+			command.Done, 1,
+		},
 		{
 			"a refund's number",
 			map[string][]response{"GET /v1/refunds/" + refund: ok(`{"id":"` + refund + `"}`)},

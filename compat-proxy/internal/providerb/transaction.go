@@ -221,23 +221,19 @@ func refundRecord(r command.Result) record {
 	return out
 }
 
-// reversalDetails returns the record of a reversal or void, if its payment was undone in that way.
+// reversalDetails returns the record of a reversal or void, if its payment was undone. V1 does not
+// record which of the two operations did it.
 func (c call) reversalDetails(r command.Result, payment, suffix string) response {
 	t := r.Transaction
-	if t == nil || numberOf(t) != payment {
+	if t == nil || numberOf(t) != payment || t.Status != v1.TransactionStatusVoided {
 		return notFound(http.StatusNotFound)
 	}
-	status := paymentStatus(t, captureVoided(t, r.Capture))
-	wanted, service := statusReversed, serviceReversal
+	status, service := statusReversed, serviceReversal
 	if suffix == suffixVoid {
-		wanted, service = statusVoided, serviceVoid
-	}
-	// Both operations can undo a sale, and v1 does not record which one did.
-	if t.Status != v1.TransactionStatusVoided || status == statusReversed && wanted == statusVoided {
-		return notFound(http.StatusNotFound)
+		status, service = statusVoided, serviceVoid
 	}
 	out := newRecord(t)
-	out.number, out.made, out.applications, out.status = c.id, t.UpdatedAt.Time, []string{service}, wanted
+	out.number, out.made, out.applications, out.status = c.id, t.UpdatedAt.Time, []string{service}, status
 	out.amounts = wire.Amounts{Total: major(t.AmountAuthorized, t.Currency), Currency: currencyText("", t.Currency)}
 	return c.detailsResponse(out)
 }

@@ -11,7 +11,8 @@ import (
 
 const statusVoided = "VOIDED"
 
-// void cancels a sale or a capture. Clients use the numbers of both at either path.
+// void cancels a sale or a capture, or releases an authorization of which nothing is captured.
+// Clients use the numbers of payments and captures at either path.
 func void(h *Handler, c call) response {
 	return h.cancel(c, command.CancelCapture{Target: command.Number(c.id)})
 }

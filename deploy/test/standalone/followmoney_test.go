@@ -132,8 +132,11 @@ func TestWhatIsUndone(t *testing.T) {
 	hold := func() string {
 		return restPayments + "/" + d.must(t, restPayments, restPayment("20.00", "USD", false, ""), "AUTHORIZED").ID
 	}
+	free := hold()
+	d.must(t, free+"/voids", `{}`, "VOIDED")
+	d.must(t, free+"/captures", restAmount("20.00", ""), "AUTH_ALREADY_REVERSED")
+
 	at := hold()
-	d.must(t, at+"/voids", `{}`, "NOT_VOIDABLE")
 	d.must(t, at+"/reversals", `{}`, "MISSING_FIELD")
 	d.must(t, at+"/reversals", restReversal("19.99", ""), "INVALID_AMOUNT")
 	d.must(t, at+"/reversals", restReversal("20.00", ""), "REVERSED")

@@ -20,24 +20,24 @@ func TestRecordedRefusal(t *testing.T) {
 	} {
 		for _, op := range []struct{ path, refusal, done string }{
 			{"/refunds", "INVALID_DATA", "PENDING"}, // by v1
-			{"/voids", "NOT_VOIDABLE", "VOIDED"},    // by the proxy
+			{"/voids", "NOT_VOIDABLE", "VOIDED"},    // by the proxy, of an authorization by its transactionId
 		} {
 			t.Run(name+op.path, func(t *testing.T) {
 				t.Parallel()
-				id := tt.transaction
-				if id != "" {
-					id += op.path
-				}
-				held := d.must(t, restPayments, restPayment("12.50", "USD", false, ""), "AUTHORIZED")
+				id, holdID := tt.transaction, "hold-"+name+op.path
+				payment := restPayment("12.50", "USD", false, holdID)
+				held := sendSigned(t, client, signedRequest(t, p, p.HTTP, restPayments, payment), "AUTHORIZED")
 				path := restPayments + "/" + held.ID + op.path
-				sign := func(body string) *http.Request {
-					r := signedRequest(t, p, p.HTTP, path, body)
+				if op.path == "/voids" {
+					path, id = "/pts/v2/voids", holdID
+				}
+				named := func(r *http.Request) *http.Request {
 					if tt.header != "" {
 						r.Header.Set("v-c-idempotency-id", tt.header)
 					}
 					return r
 				}
-				recorded := sign(restAmount("5.00", id))
+				recorded := named(signedRequest(t, p, p.HTTP, path, restAmount("5.00", id)))
 				sendSigned(t, client, recorded, op.refusal)
 				d.must(t, restPayments+"/"+held.ID+"/captures", restAmount("12.50", ""), "PENDING")
 				for range 2 {
@@ -52,11 +52,8 @@ func TestRecordedRefusal(t *testing.T) {
 					t.Errorf("got %s, %d refunded, want it captured and none", got.Status, got.AmountRefunded)
 				}
 				if name != "signature" {
-					at := signedLater(t, p, p.HTTP, path, restAmount("5.00", id), 2*time.Second)
-					if tt.header != "" {
-						at.Header.Set("v-c-idempotency-id", tt.header)
-					}
-					sendSigned(t, client, at, op.done)
+					later := signedLater(t, p, p.HTTP, path, restAmount("5.00", id), 2*time.Second)
+					sendSigned(t, client, named(later), op.done)
 				}
 			})
 		}

@@ -75,6 +75,20 @@ func TestVoidOfAHeldSaleLeavesACapture(t *testing.T) {
 	}
 }
 
+// TestVoidOfAnAuthorizationLeavesACapture captures a part of an authorization. Meanwhile a proxy
+// that has read "authorized" is about to void it by its number.
+func TestVoidOfAnAuthorizationLeavesACapture(t *testing.T) {
+	t.Parallel()
+	b := startRace(t, "/void")
+	number := b.client.must(t, restPayments, restPayment("20.00", "USD", false, ""), "AUTHORIZED").ID
+	capture := func() { b.client.must(t, restPayments+"/"+number+"/captures", restAmount("5.00", ""), "PENDING") }
+	b.next.Store(&capture)
+	b.proxy.must(t, restPayments+"/"+number+"/voids", `{}`, "NOT_VOIDABLE")
+	if x := stored(t, b.m, number); x.Status != v1.TransactionStatusPartiallyCaptured || x.AmountCaptured != 500 {
+		t.Errorf("the payment is %s with %d captured, want 500", x.Status, x.AmountCaptured)
+	}
+}
+
 // TestTimeoutReversalOvertakesItsPayment lets a payment reach v1 after its reversal or void by name
 // found none. The payment and its retry are refused, and no money is held.
 func TestTimeoutReversalOvertakesItsPayment(t *testing.T) {
