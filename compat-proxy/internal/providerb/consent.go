@@ -1,6 +1,7 @@
 package providerb
 
 import (
+	"encoding/base64"
 	"regexp"
 	"strings"
 
@@ -39,13 +40,29 @@ func (d *decoder) approval(body *v1.TransactionCreate, code string) problem {
 	return problem{}
 }
 
-// authenticationValue returns the value that proves the payer's authentication, and its field.
+// authenticationValue returns the value that proves the payer's authentication in v1's form, and
+// its field.
 func (d *decoder) authenticationValue() (string, secret.String) {
 	in := &d.req.ConsumerAuthentication
 	if !in.CAVV.IsZero() {
-		return "consumerAuthenticationInformation.cavv", in.CAVV.String
+		return "consumerAuthenticationInformation.cavv", inBase64(in.CAVV.String)
 	}
-	return "consumerAuthenticationInformation.ucafAuthenticationData", in.UCAFAuthenticationData.String
+	return "consumerAuthenticationInformation.ucafAuthenticationData", inBase64(in.UCAFAuthenticationData.String)
+}
+
+// inBase64 returns an authentication value in base64. It drops the backslashes of clients that
+// escape the slashes twice, and encodes any other text. It returns a longer text than the dialect's
+// values unchanged, which v1 would refuse.
+func inBase64(value secret.String) secret.String {
+	const longest = 40
+	text := strings.ReplaceAll(value.Reveal(), `\`, "")
+	switch {
+	case base64Form.MatchString(text):
+		return secret.New(text)
+	case 0 < value.Len() && value.Len() <= longest:
+		return secret.New(base64.StdEncoding.EncodeToString([]byte(value.Reveal())))
+	}
+	return value
 }
 
 // authentication adds the result of a payer authentication to body. A network token has separate
