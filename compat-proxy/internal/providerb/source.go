@@ -62,6 +62,8 @@ func (d *decoder) source(body *v1.TransactionCreate, c money.Currency) problem {
 		return problem{}
 	case customer != "" || pay.PaymentInstrument.ID != "" || pay.InstrumentIdentifier.ID != "":
 		return d.chargeStored(body, customer)
+	case !d.req.PointOfSale.TrackData.IsZero(): // without a card number that can be read
+		return invalid("pointOfSaleInformation.trackData")
 	}
 	none := cardFields{
 		"paymentInformation.card",

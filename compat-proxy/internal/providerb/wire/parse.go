@@ -27,7 +27,8 @@ func (e *FieldError) Error() string {
 	return "provider-b: field " + e.Field + ": repeated, or not of its type"
 }
 
-// Parse reads a request; an empty body is an empty request. The error is a *FieldError.
+// Parse reads a request; an empty body is an empty request. The card of a track becomes the card of
+// the request, unless it has one. The error is a *FieldError.
 func Parse(body []byte) (*Request, error) {
 	r := &Request{}
 	if len(body) == 0 {
@@ -41,6 +42,7 @@ func Parse(body []byte) (*Request, error) {
 	var syntactic *jsontext.SyntacticError
 	switch {
 	case err == nil && jsontext.Value(body).Kind() == jsontext.KindBeginObject:
+		r.readTrack()
 		return r, nil
 	case errors.As(err, &syntactic) && errors.Is(err, jsontext.ErrDuplicateName):
 		return nil, &FieldError{Field: dotted(syntactic.JSONPointer)}

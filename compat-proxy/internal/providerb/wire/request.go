@@ -16,6 +16,7 @@ type Request struct {
 	Installment            Installment            `json:"installmentInformation"`
 	Token                  TokenInput             `json:"tokenInformation"`
 	Reversal               Reversal               `json:"reversalInformation"`
+	PointOfSale            PointOfSale            `json:"pointOfSaleInformation"`
 }
 
 // ClientReference holds the client's references of a request.
@@ -166,4 +167,9 @@ type TokenInput struct {
 type Reversal struct {
 	AmountDetails AmountDetails `json:"amountDetails"`
 	Reason        Text          `json:"reason"`
+}
+
+// PointOfSale holds the data of a terminal.
+type PointOfSale struct {
+	TrackData Hidden `json:"trackData"`
 }
