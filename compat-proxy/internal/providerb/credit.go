@@ -92,7 +92,8 @@ func (c call) credited(given *v1.Refund) response {
 		Processor: &wire.Processor{ResponseCode: "00"},
 	}
 	if given.Card != nil {
-		body.PaymentAccount = &wire.PaymentAccount{Card: &wire.CardResponse{Type: typeOf(given.Card.Brand)}}
+		paid := &wire.CardResponse{Type: typeOf(given.Card.Brand)}
+		body.PaymentAccount, body.Payment = &wire.PaymentAccount{Card: paid}, &wire.PaymentResponse{Card: paid}
 	}
 	return response{status: http.StatusCreated, body: body, outcome: statusPending}
 }

@@ -40,6 +40,7 @@ type echo struct {
 	Tokenized, Bank     bool
 	Customer, Method    string // ids in the client's spelling
 	Identifier          string
+	Terminal            string
 }
 
 // decoder holds the inputs of decoding one payment.
@@ -177,6 +178,7 @@ func (d *decoder) echo() echo {
 		Code: string(d.req.ClientReference.Code), TransactionID: string(d.req.ClientReference.TransactionID),
 		Currency: string(d.req.Order.AmountDetails.Currency), Customer: string(pay.Customer.ID),
 		Method: string(pay.PaymentInstrument.ID), Identifier: string(pay.InstrumentIdentifier.ID),
+		Terminal:  string(d.req.PointOfSale.TerminalID),
 		Tokenized: !pay.TokenizedCard.Number.IsZero(), Bank: !pay.Bank.Account.Number.IsZero(),
 	}
 	number, given := pay.Card.Number.String, pay.Card.Type

@@ -36,6 +36,9 @@ func approvedResponse(p plan, t *v1.Transaction) wire.Response {
 		Processor: processor(t),
 	}
 	body.PaymentAccount, body.Payment = account(p.Echo, t)
+	if p.Echo.Terminal != "" {
+		body.PointOfSale = &wire.PointOfSaleResponse{TerminalID: p.Echo.Terminal}
+	}
 	switch {
 	case p.Echo.Bank:
 		body.Status = statusPending

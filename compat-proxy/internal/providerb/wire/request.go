@@ -171,5 +171,6 @@ type Reversal struct {
 
 // PointOfSale holds the data of a terminal.
 type PointOfSale struct {
-	TrackData Hidden `json:"trackData"`
+	TerminalID Text   `json:"terminalId"`
+	TrackData  Hidden `json:"trackData"`
 }

@@ -20,6 +20,7 @@ type Response struct {
 	Order            *OrderResponse           `json:"orderInformation,omitempty"`
 	PaymentAccount   *PaymentAccount          `json:"paymentAccountInformation,omitempty"`
 	Payment          *PaymentResponse         `json:"paymentInformation,omitempty"`
+	PointOfSale      *PointOfSaleResponse     `json:"pointOfSaleInformation,omitempty"`
 	Processor        *Processor               `json:"processorInformation,omitempty"`
 	Issuer           *Issuer                  `json:"issuerInformation,omitempty"`
 	Token            *TokenResponse           `json:"tokenInformation,omitempty"`
@@ -142,6 +143,11 @@ type AccountFeatures struct {
 	BalanceAmount string `json:"balanceAmount,omitzero"`
 	BalanceSign   string `json:"balanceSign,omitzero"`
 	Currency      string `json:"currency,omitzero"`
+}
+
+// PointOfSaleResponse repeats the terminal of the request.
+type PointOfSaleResponse struct {
+	TerminalID string `json:"terminalId"`
 }
 
 // Processor is the acquirer's part of the response.
