@@ -230,10 +230,12 @@ func (d *decoder) refund() (command.Command, problem) {
 	}, problem{}
 }
 
-// namesPayment reports whether a refund has an element for its payment, even an empty one. With an
-// empty element the client has lost the number, so the refund must not become an unlinked one.
+// namesPayment reports whether a refund has an element for its payment. A blank one shows that the
+// client has lost the number, so the refund must not become an unlinked one. An empty refTransId
+// does not, because common clients always send it.
 func (d *decoder) namesPayment() bool {
-	return d.txn.Child("refTransId") != nil || d.txn.Child("splitTenderId") != nil
+	ref := d.txn.Child("refTransId")
+	return ref != nil && ref.Text != "" || d.txn.Child("splitTenderId") != nil
 }
 
 // reference returns the trimmed number of the referenced transaction.
