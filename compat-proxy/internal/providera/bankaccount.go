@@ -4,7 +4,24 @@ import (
 	"strings"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/chars"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
 )
+
+// accountNumber returns the digits of a bank account's number. Clients also send separators. It
+// returns a number that may be masked unchanged: its digits would be the number of another account.
+func accountNumber(bank *wire.Node) string {
+	given := bank.Get("accountNumber")
+	digits := strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, given)
+	if len(digits) <= 4 || strings.ContainsAny(given, "Xx*") { // masks show four digits
+		return given
+	}
+	return digits
+}
 
 // validAccount reports whether v1 accepts an account number, which has no check digit.
 func validAccount(number string) bool { return len(number) >= 4 && chars.Digits(number) }

@@ -81,7 +81,7 @@ func (d *decoder) collectEcho() {
 		d.echo.AccountType = a.name
 	}
 	if bank := payment.Child("bankAccount"); bank != nil {
-		d.echo.Account = maskedAccount(bank.Get("accountNumber"), d.txn.Get("transactionType") != typeRefund)
+		d.echo.Account = maskedAccount(accountNumber(bank), d.txn.Get("transactionType") != typeRefund)
 		d.echo.AccountType = checkAccount
 	}
 	for _, f := range d.txn.Child("userFields").All("userField") {

@@ -126,7 +126,7 @@ func identityOf(given *wire.Node) methodIdentity {
 	card, bank := payment.Child("creditCard"), payment.Child("bankAccount")
 	same := methodIdentity{
 		// one of the two is there
-		number: card.Get("cardNumber") + bank.Get("accountNumber"), routing: bank.Get("routingNumber"),
+		number: card.Get("cardNumber") + accountNumber(bank), routing: bank.Get("routingNumber"),
 		firstName: billTo.Get("firstName"), lastName: billTo.Get("lastName"), address: billTo.Get("address"),
 		zip: billTo.Get("zip"),
 	}
@@ -159,7 +159,7 @@ func storeCard(m *command.NewMethod, given *wire.Node, mode string) problem {
 func validated(mode string) bool { return mode != "" && mode != "none" }
 
 func storeBank(m *command.NewMethod, given *wire.Node, checked bool) problem {
-	routing, number, holder := given.Get("routingNumber"), given.Get("accountNumber"), given.Get("nameOnAccount")
+	routing, number, holder := given.Get("routingNumber"), accountNumber(given), given.Get("nameOnAccount")
 	switch {
 	case !checked && !bankaccount.ValidRouting(routing):
 		return invalid("Routing Number")

@@ -31,7 +31,7 @@ func (d *decoder) refunded() (require command.Require, expiry string, p problem)
 // refundedBank returns the part of refunded for a bank account. A test request never finds the
 // payment of a bank account. Clients rely on that.
 func (d *decoder) refundedBank(bank *wire.Node) (command.Require, problem) {
-	last4 := accountEnd(bank.Get("accountNumber"))
+	last4 := accountEnd(accountNumber(bank))
 	if last4 == "" {
 		return command.Require{}, because(reasonAccount)
 	}

@@ -158,8 +158,8 @@ var accountTypes = map[string]v1.BankAccountType{
 
 // chargeBank charges a bank account. It is always captured immediately.
 func (d *decoder) chargeBank(body *v1.TransactionCreate, given *wire.Node) problem {
-	routing, number, holder := given.Get("routingNumber"), given.Get("accountNumber"),
-		strings.TrimSpace(given.Get("nameOnAccount"))
+	routing, number := given.Get("routingNumber"), accountNumber(given)
+	holder := strings.TrimSpace(given.Get("nameOnAccount"))
 	accountType := accountTypes[given.Get("accountType")]
 	switch {
 	case *body.Capture != v1.CaptureModeAutomatic:

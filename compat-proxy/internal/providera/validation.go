@@ -39,11 +39,11 @@ func newCheck(profile, given *wire.Node, mode string, set setting) profileCheck 
 	}}
 	if bank := payment.Child("bankAccount"); bank != nil {
 		c.DirectResponse.method, c.DirectResponse.accountType = "ECHECK", checkAccount
-		c.DirectResponse.account = maskedAccount(bank.Get("accountNumber"), true)
+		c.DirectResponse.account = maskedAccount(accountNumber(bank), true)
 		switch {
 		case !bankaccount.ValidRouting(bank.Get("routingNumber")):
 			c.Problem = because(reasonRouting)
-		case !validAccount(bank.Get("accountNumber")):
+		case !validAccount(accountNumber(bank)):
 			c.Problem = because(reasonAccount)
 		}
 		return c
