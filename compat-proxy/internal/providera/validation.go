@@ -35,7 +35,7 @@ func newCheck(profile, given *wire.Node, mode string, set setting) profileCheck 
 	payment, billTo := given.Child("payment"), given.Child("billTo")
 	c := profileCheck{DirectResponse: directResponse{
 		test: true, amount: "1.00", method: "CC", customer: profile.Get("merchantCustomerId"), email: profile.Get("email"),
-		billTo: billTo, shipTo: profile.Child("shipToList"), avs: avsNotApplicable,
+		billTo: billTo, avs: avsNotApplicable,
 	}}
 	if bank := payment.Child("bankAccount"); bank != nil {
 		c.DirectResponse.method, c.DirectResponse.accountType = "ECHECK", checkAccount
@@ -153,13 +153,14 @@ type directResponse struct {
 	test             bool
 	amount, method   string
 	customer, email  string
-	billTo, shipTo   *wire.Node
+	billTo           *wire.Node
 	account          string
 	accountType, avs string
 }
 
-// directFields is the number of fields of a direct response.
-const directFields = 68
+// directFields is the number of fields of a direct response. The last one has no content here, like
+// the ones of the shipping address.
+const directFields = 69
 
 // line returns the direct response for an outcome; none means approved.
 func (d directResponse) line(outcome problem, paid command.Result) string {
@@ -186,9 +187,6 @@ func (d directResponse) line(outcome problem, paid command.Result) string {
 	f[9], f[10], f[11], f[12], f[23] = d.amount, d.method, "auth_only", d.customer, d.email
 	for i, name := range append(addressParts, "phoneNumber", "faxNumber") {
 		f[13+i] = d.billTo.Get(name) //nolint:gosec // ten names end before 23
-	}
-	for i, name := range addressParts {
-		f[24+i] = d.shipTo.Get(name) //nolint:gosec // eight names end before 32
 	}
 	f[32], f[33], f[34], f[35], f[36] = "0.00", "0.00", "0.00", "FALSE", "none"
 	f[38], f[39], f[50], f[51] = cvv, cavv, d.account, d.accountType
