@@ -27,7 +27,8 @@ func (d *decoder) details(body *v1.TransactionCreate, c money.Currency) problem 
 	descriptor := card.MaskText(chars.Printable(d.txn.Get("merchantDescriptor")), ownNumber(body))
 	body.StatementDescriptor = textOrNil(cut(descriptor, maxDescriptor))
 	body.Billing = contact(d.txn.Child("billTo"))
-	if email := d.txn.Get("customer", "email"); email != "" {
+	// A billing contact would replace the whole one of a stored profile.
+	if email := d.txn.Get("customer", "email"); email != "" && body.Customer == nil {
 		if body.Billing == nil {
 			body.Billing = &v1.Contact{}
 		}

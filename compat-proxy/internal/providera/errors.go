@@ -41,7 +41,6 @@ const (
 	apiNoShipping           apiCode = "E00098"
 	apiNoCustomerInfo       apiCode = "E00102"
 	apiNotStorable          apiCode = "E00103"
-	apiProfileWithCustomer  apiCode = "E00108"
 	apiOpaqueToken          apiCode = "E00114"
 	apiPartsWithCreate      apiCode = "E00120"
 	apiNoDefault            apiCode = "E00121"
@@ -81,7 +80,6 @@ var apiText = map[apiCode]string{ //nolint:gosec // the texts mention credential
 	apiNoShipping:           "Customer Profile ID or Shipping Profile ID not found.",
 	apiNoCustomerInfo:       "Customer Info is missing.",
 	apiNotStorable:          "Customer profile creation failed. This payment method does not support profile creation.",
-	apiProfileWithCustomer:  "CustomerProfileId cannot be sent with customer data.",
 	apiPartsWithCreate:      "Payment and Shipping Profile IDs cannot be specified when creating new profiles.",
 	apiNoDefault:            "No default payment/shipping profile found.",
 	apiBusy:                 "Server too busy",

@@ -53,8 +53,6 @@ func (d *decoder) profile() problem {
 		return refuse(apiShippingWithShipTo)
 	case d.txn.Has("billTo"):
 		return refuse(apiProfileWithBillTo)
-	case d.txn.Has("customer"):
-		return refuse(apiProfileWithCustomer)
 	case ids.Address != "" && ids.Address != ids.Customer: // the one address has its customer's number
 		return refuse(apiNoShipping)
 	}
