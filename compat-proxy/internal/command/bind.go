@@ -82,6 +82,9 @@ func bare(c Command) Command {
 		return c
 	case CreateCustomer:
 		return c.withoutCodes()
+	case AttachMethod:
+		c.Method.Token.Body.Card = withoutCode(c.Method.Token.Body.Card)
+		return c
 	case CreateToken:
 		c.Body.Card = withoutCode(c.Body.Card)
 		return c

@@ -24,8 +24,8 @@ func Kinds() []Kind {
 }
 
 // Command is one operation, as plain data. It is Authorize, Capture, Void, VoidGroup, Reverse,
-// CancelCapture, Refund, Credit, Get, CreateCustomer, CreateToken or Refusal, or a Named one of
-// these.
+// CancelCapture, Refund, Credit, Get, CreateCustomer, AttachMethod, CreateToken or Refusal, or a
+// Named one of these.
 type Command interface {
 	// Kind returns the command's operation.
 	Kind() Kind

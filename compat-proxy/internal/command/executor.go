@@ -215,6 +215,8 @@ func (s session) run(ctx context.Context, c Command) Result {
 		return s.get(ctx, c)
 	case CreateCustomer:
 		return s.createCustomer(ctx, c)
+	case AttachMethod:
+		return s.attachMethod(ctx, c)
 	case CreateToken:
 		return s.token(ctx, c, s.idempotencyKey)
 	case Refusal:

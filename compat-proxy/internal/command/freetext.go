@@ -39,6 +39,8 @@ func masked(c Command) (Command, error) {
 		return c, err
 	case CreateCustomer:
 		return maskedCustomer(c)
+	case AttachMethod:
+		return c.masked()
 	}
 	return c, nil
 }

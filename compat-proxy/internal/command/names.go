@@ -97,7 +97,7 @@ func (s *session) prepare(ctx context.Context, c Command) *Result {
 // needsNames reports whether v1 stores a command, or finds it, under a derived name.
 func needsNames(c Command) bool {
 	switch c := c.(type) {
-	case Named, CreateCustomer:
+	case Named, CreateCustomer, AttachMethod:
 		return true
 	case Authorize:
 		return len(c.Deduplication.Same) > 0

@@ -59,8 +59,8 @@ func decode(req *wire.Request, set setting) plan {
 	}
 	p.Echo = d.echo
 	if p.Problem.none() && (p.Type == typeSale || p.Type == typeAuthorize) && d.creates() {
-		create, refusal := d.newProfile()
-		p.NewProfile = &profileRequest{Create: create, Problem: refusal}
+		request := d.newProfile()
+		p.NewProfile = &request
 	}
 	return p
 }

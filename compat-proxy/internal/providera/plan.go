@@ -29,10 +29,10 @@ type plan struct {
 
 // all returns the commands, and the one that makes a profile of the payment's data.
 func (p plan) all() []command.Command {
-	if p.NewProfile == nil || p.NewProfile.Create == nil {
+	if p.NewProfile == nil || p.NewProfile.Command == nil {
 		return p.Commands
 	}
-	return append(slices.Clone(p.Commands), *p.NewProfile.Create)
+	return append(slices.Clone(p.Commands), p.NewProfile.Command)
 }
 
 // echo holds the values of the request that the response repeats.

@@ -237,8 +237,8 @@ func texts(name, item string, items []string) *wire.Element {
 	return list
 }
 
-// judgeProfile converts the result of making a customer to the client's problem; none if it was
-// made.
+// judgeProfile converts the result of making a customer, or of giving one a payment method, to the
+// client's problem; none if it was done.
 func judgeProfile(r command.Result) problem {
 	switch r.Outcome {
 	case command.Done:
@@ -253,7 +253,9 @@ func judgeProfile(r command.Result) problem {
 		}
 	case command.Refused:
 		return refusedProfile(r)
-	case command.Declined, command.Unmet, command.NotFound, command.Uncertain:
+	case command.NotFound:
+		return noProfile()
+	case command.Declined, command.Unmet, command.Uncertain:
 	}
 	return refuse(apiProcessing)
 }

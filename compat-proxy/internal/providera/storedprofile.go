@@ -17,15 +17,21 @@ type profileIDs struct {
 	Address  string `json:"address,omitempty"`
 }
 
-// namedProfile returns the profile that a transaction names, and false if it names none.
-func (d *decoder) namedProfile() (profileIDs, bool) {
+// profileIDs returns the numbers of a profile in a transaction.
+func (d *decoder) profileIDs() profileIDs {
 	profile := d.txn.Child("profile")
-	ids := profileIDs{
+	return profileIDs{
 		Customer: withoutZeros(profile.Get("customerProfileId")),
 		Method:   withoutZeros(profile.Get("paymentProfile", "paymentProfileId")),
 		Address:  withoutZeros(profile.Get("shippingProfileId")),
 	}
-	return ids, ids != profileIDs{}
+}
+
+// namedProfile returns the profile that pays or is paid, and false if the transaction names none.
+// With createProfile, the numbers are of the profile that gets the payment source.
+func (d *decoder) namedProfile() (profileIDs, bool) {
+	ids := d.profileIDs()
+	return ids, ids != profileIDs{} && !d.creates()
 }
 
 // creates reports whether the transaction stores its card after an approval.
@@ -34,17 +40,19 @@ func (d *decoder) creates() bool { return isTrue(d.txn.Get("profile", "createPro
 // profile refuses elements that conflict with a stored profile or with createProfile. It accepts a
 // transaction with neither.
 func (d *decoder) profile() problem {
-	ids, named := d.namedProfile()
+	ids := d.profileIDs()
 	payment := d.txn.Has("payment")
+	parts := ids.Method != "" || ids.Address != ""
 	switch {
-	case d.creates() && ids.Customer != "":
+	case d.creates() && ids.Customer != "" && parts:
 		return refuse(apiProfileWithCreate)
-	case d.creates() && named:
+	case d.creates() && parts:
 		return refuse(apiPartsWithCreate)
 	case d.creates() && !payment:
 		return refuse(apiCreateWithoutPayment)
-	case !named:
+	case ids == profileIDs{}:
 		return problem{}
+	case d.creates(): // only the number is left to check
 	case payment && d.txn.Child("profile").Has("paymentProfile"):
 		return refuse(apiProfileWithPayment)
 	case payment:
@@ -117,32 +125,33 @@ func (d *decoder) refundProfile(
 	}, problem{}
 }
 
-// newProfile returns the customer that a transaction with createProfile makes from its data; nil
-// without createProfile.
-func (d *decoder) newProfile() (*command.CreateCustomer, problem) {
-	if !d.creates() {
-		return nil, problem{}
-	}
+// newProfile returns the customer that a transaction with createProfile makes from its data, or the
+// payment method that it gives to a stored customer.
+func (d *decoder) newProfile() profileRequest {
 	customer := d.txn.Child("customer")
-	c := &command.CreateCustomer{Body: v1.CustomerInput{
+	c := command.CreateCustomer{Body: v1.CustomerInput{
 		Reference: nonEmpty(customer.Get("id")), Email: nonEmpty(customer.Get("email")),
 		Shipping: contact(d.txn.Child("shipTo")),
 	}}
-	if c.Body.Reference == nil && c.Body.Email == nil {
-		return nil, refuse(apiNoCustomerInfo)
+	stored, _, exists := d.profileIDs().v1()
+	if !exists && c.Body.Reference == nil && c.Body.Email == nil {
+		return profileRequest{Problem: refuse(apiNoCustomerInfo)}
 	}
 	method, p := newMethod(d.txn.Child("payment"), d.txn.Child("billTo"), "")
 	if !p.none() {
-		return nil, refuse(apiNotStorable)
+		return profileRequest{Problem: refuse(apiNotStorable)}
 	}
 	setNonEmpty(method.Metadata, "customer_type", customer.Get("type"))
 	c.Methods = []command.NewMethod{method}
-	return c, problem{}
+	if exists {
+		return profileRequest{Command: command.AttachMethod{Customer: stored, Method: method}}
+	}
+	return profileRequest{Command: c}
 }
 
 // profileRequest is the createProfile part of a transaction.
 type profileRequest struct {
-	Create  *command.CreateCustomer
+	Command command.Command
 	Problem problem
 }
 
@@ -163,7 +172,7 @@ func (h *Handler) makeRequestedProfile(ctx context.Context, c call, p *plan, res
 		outcome = requireScope(c.scopes, "customers:write")
 	}
 	if outcome.none() {
-		r := h.execute(ctx, c, *p.NewProfile.Create)[0]
+		r := h.execute(ctx, c, p.NewProfile.Command)[0]
 		outcome, m = judgeProfile(r), newProfileNumbers(r)
 	}
 	if again && !outcome.none() {
