@@ -52,6 +52,11 @@ func comparables() [][]command.Command {
 			command.CreateCustomer{Methods: []command.NewMethod{{Token: token(nil)}}},
 			command.CreateCustomer{Methods: []command.NewMethod{{Token: token(&code)}}},
 		},
+		{
+			command.AttachMethod{Customer: "a", Method: command.NewMethod{Token: token(nil)}},
+			command.AttachMethod{Customer: "a", Method: command.NewMethod{Token: token(&code)}},
+		},
+		{command.AttachMethod{Customer: "b", Method: command.NewMethod{Token: token(nil)}}},
 	}
 }
 
