@@ -106,8 +106,8 @@ func (d *restClient) scopedClient(tb testing.TB, m *merchant, scopes ...string) 
 	return &restClient{d.base, m.mustKey(tb, scopes...), d.http}
 }
 
-// TestRestScopesSuffice sends the requests that move money with a key that has exactly the scopes of
-// the catalogue, to the real core.
+// TestRestScopesSuffice sends requests that move money to the real core. Each key has exactly the
+// scopes of the catalogue.
 func TestRestScopesSuffice(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir(), "--log", "error")
