@@ -25,7 +25,7 @@ func TestLegacyKeyOfAProfile(t *testing.T) {
 		"it is gone":   {http.MethodDelete, ""},
 	} {
 		document := profileDocument(p.Keys.SKTest, "createCustomerProfileRequest",
-			`"profile":{"email":"`+strings.ReplaceAll(name, " ", "-")+`@example.org","paymentProfiles":[`+threeCards+`}`)
+			`"profile":{"email":"`+strings.ReplaceAll(name, " ", "-")+`@example.org","paymentProfiles":[`+threeCards+`]}`)
 		first := keyedRequest(t, client, p.HTTP, document, name)
 		customer, _ := v1Profile(t, readProfile(t, dialectResponse{body: first}))
 		if got := m.must(t, change.method, "/v1/customers/"+customer, "", change.body); got.status/100 != 2 {
