@@ -160,7 +160,8 @@ func TestRestRefundScopesSuffice(t *testing.T) {
 	pay.must(t, "/pts/v2/refunds/"+refunded+"/voids", `{}`, "NOT_VOIDABLE")
 	pay.must(t, "/pts/v2/credits/"+credit+"/voids", `{}`, "NOT_VOIDABLE")
 	for _, path := range []string{
-		"/pts/v2/payments/" + held, "/pts/v2/captures/" + taken, "/pts/v2/refunds/" + refunded, "/tss/v2/transactions/" + credit,
+		"/pts/v2/payments/" + held, "/pts/v2/captures/" + taken, "/pts/v2/refunds/" + refunded,
+		"/tss/v2/transactions/" + credit,
 	} {
 		if a, err := read.do(t.Context(), http.MethodGet, path, ""); err != nil || a.HTTP != http.StatusOK {
 			t.Errorf("%s: got %d %s, error %v, want 200", path, a.HTTP, a.Body, err)
