@@ -8,7 +8,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// comparables returns groups of commands. Those of one group have the same effect.
+// comparables returns groups of commands. All commands of a group have the same effect.
 func comparables() [][]command.Command {
 	code := secret.New("123")
 	card := func(number string, code *secret.String) *v1.CardInput {
@@ -44,7 +44,8 @@ func comparables() [][]command.Command {
 		{command.Refund{Target: "1", Amount: "2.00"}, command.Refund{Target: "1", Amount: "2.00", Deduplication: once}},
 		{command.Refund{Target: "1", Amount: "3.00"}},
 		{
-			credit, command.Credit{Body: credit.Body, Deduplication: once},
+			credit,
+			command.Credit{Body: credit.Body, Deduplication: once},
 			command.Credit{Body: v1.RefundCreate{Card: card(visa, &code)}},
 		},
 		{token(nil), token(&code)},

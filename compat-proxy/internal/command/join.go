@@ -157,7 +157,7 @@ func (j *joining) payNext(ctx context.Context, g *group) (Result, bool) {
 // bindName reserves the next key under the name for the key of the present position, which the
 // session gets. If an earlier request under the name reserved it for another position, bindName
 // takes that one out of use first. The present position alone keeps two concurrent payments from
-// paying the same rest of the order. If the other position's key was used for good, the session
+// paying the same rest of the order. If the other position's key has a final use, the session
 // gets that key: v1's response shows whether the earlier request used it.
 func (j *joining) bindName(ctx context.Context, present string) *Result {
 	for j.idempotencyKey = present; j.name != ""; j.moves++ {
@@ -182,7 +182,7 @@ func (j *joining) bindName(ctx context.Context, present string) *Result {
 }
 
 // leavePosition reserves the session's key as skipped, so that no delayed attempt pays under it. It
-// returns false if a request has used the key for good.
+// returns false if the key has a final use.
 func (j *joining) leavePosition(ctx context.Context) (bool, *Result) {
 	for range joinTries {
 		u, failed := j.awaitKey(ctx, j.idempotencyKey)

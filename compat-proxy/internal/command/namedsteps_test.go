@@ -181,7 +181,7 @@ func TestNamedFurtherPayment_oldPosition(t *testing.T) {
 }
 
 // TestNamedFurtherPayment_usedPosition: an earlier attempt under a name was lost, and another
-// request was refused for good at its position. The next one paid there. The refused key is none of
+// request got a final refusal at its position. The next one paid there. The refused key is none of
 // the order's present position, so the retry does not skip that.
 func TestNamedFurtherPayment_usedPosition(t *testing.T) {
 	t.Parallel()
@@ -250,7 +250,8 @@ func TestNamedCustomer(t *testing.T) {
 	}
 }
 
-// TestNamedCustomer_changed: a retry has the first result, even if the customer was changed or deleted.
+// TestNamedCustomer_changed: a retry has the first result, even if the customer was changed or
+// deleted.
 func TestNamedCustomer_changed(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(customers map[string]*v1.Customer, made string){

@@ -21,7 +21,7 @@ func TestUnreadableAfterTheAcquirer(t *testing.T) {
 				s := coretest.Open(t)
 				txn := st.MustPrepare(t, s)
 				const hideOrShow = "UPDATE transactions SET live = 1 - live" // a merchant cannot read the other mode's
-				s.Acquirer.After = func(_ context.Context, c coretest.Call) error {
+				s.Acquirer.After = func(_ context.Context, c coretest.Call) error { //nolint:contextcheck // the test's own
 					if c.Verb == st.verb {
 						s.MustExec(t, hideOrShow)
 						return lost
