@@ -107,7 +107,7 @@ func reasonOf(err error) string {
 // read reads the body without a slot, and acquires a slot when the body is complete.
 func (t *ticket) read(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	t.release()
-	in := reading{ticket: t, body: r.Body, writer: w, began: clock.System().Now()}
+	in := reading{ticket: t, body: r.Body, writer: w, began: clock.System().Now(), base: baseOf(r.Header)}
 	defer func() { t.limiter.bodies.give(t.client, in.held) }()
 	body, err := in.all(r.ContentLength, limit)
 	switch {
@@ -134,6 +134,7 @@ type reading struct {
 	body   io.Reader
 	writer http.ResponseWriter
 	began  time.Time
+	base   int64 // bytes that the request needs without its body
 	held   int64 // bytes that were taken
 	memory bool  // the writer has no deadlines, so the body is in memory
 }
@@ -150,9 +151,9 @@ func (in *reading) deadline(t time.Time) {
 // find the end. It grows only when it is full, so that a client must really send the bytes that its
 // bodies hold.
 func (in *reading) all(length, limit int64) ([]byte, error) {
-	size := min(limit+1, leastBytes)
+	size := min(limit+1, firstBuffer)
 	if length >= 0 {
-		size = min(length+1, leastBytes)
+		size = min(length+1, firstBuffer)
 	}
 	var buffer []byte
 	for ; ; size = grown(size, length, limit) {
@@ -187,9 +188,9 @@ func grown(size, length, limit int64) int64 {
 	return min(2*size, limit+1)
 }
 
-// hold makes the body hold size bytes, leastBytes at least.
+// hold makes the request hold a buffer of size bytes, besides its base.
 func (in *reading) hold(size int64) error {
-	more := max(size, leastBytes) - in.held
+	more := in.base + max(size, firstBuffer) - in.held
 	if err := in.ticket.limiter.bodies.take(in.ticket.client, more); err != nil {
 		return err
 	}

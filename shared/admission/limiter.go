@@ -27,7 +27,8 @@ type Config struct {
 	// Slots is the largest number of requests that are executed at the same time. 0 sets no limit.
 	Slots int
 	// Bytes is the number of bytes that all unfinished bodies may hold together. 0 means 64 MiB. An
-	// unfinished body holds 1 KiB, and at most twice its bytes that have arrived.
+	// unfinished body holds 12 KiB, more for long header fields, and at most twice its bytes that have
+	// arrived.
 	Bytes int64
 	// Memory is the number of bytes that the complete bodies of requests in slots may use together,
 	// with their decoded values. 0 sets no limit. See weight.

@@ -262,8 +262,12 @@ func (u *unfinished) want(status int, address string, size int, fields ...string
 	}
 }
 
-// unit is the number of bytes that an unfinished body holds at least.
-const unit = 1 << 10
+// unit is the number of bytes that an unfinished body holds at least, buffer bytes of them for the
+// body itself.
+const (
+	unit   = 12 << 10
+	buffer = 1 << 10
+)
 
 // TestUnfinishedBodiesHoldNoSlot: with more unfinished bodies than slots, other requests are still
 // served.
@@ -282,7 +286,7 @@ func TestShareOfAnAddress(t *testing.T) {
 	u := admit(t, admission.Config{Bytes: 32 * 3 * unit})
 	stop := u.hold(2, "127.0.0.2")
 	u.want(200, "127.0.0.2", 10)     // the third holds the rest of the share
-	u.want(429, "127.0.0.2", 2*unit) // one unit and a byte too much
+	u.want(429, "127.0.0.2", buffer) // a byte too much
 	u.hold(1, "127.0.0.2")
 	u.want(429, "127.0.0.2", 10)
 	u.want(200, "127.0.0.3", 10)
@@ -312,24 +316,53 @@ func TestShareOfAKey(t *testing.T) {
 }
 
 // TestAnnouncedBodies: the length that a head announces holds no bytes. A body holds one unit, and
-// at most twice its bytes that have arrived.
+// in it at most twice its bytes that have arrived.
 func TestAnnouncedBodies(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ length, sent, want int }{
-		{16 * unit, 0, 32},
+		{16 * buffer, 0, 32},
 		{1 << 20, 0, 32},
-		{16 * unit, 1, 32},
-		{16 * unit, unit - 1, 32},
-		{16 * unit, unit, 16},
-		{16 * unit, 3 * unit, 8},
-		{1 << 20, 10 * unit, 2},
+		{16 * buffer, 1, 32},
+		{16 * buffer, buffer - 1, 32},
+		{16 * buffer, buffer, 29},     // 2 buffers and the base of 11
+		{16 * buffer, 3 * buffer, 25}, // 4 buffers
+		{1 << 20, 10 * buffer, 14},    // 16 buffers
 		{-1, 0, 32},
-		{-1, 3 * unit, 8},
+		{-1, 3 * buffer, 25},
 	} {
 		u := admit(t, admission.Config{Bytes: 32 * 32 * unit})
 		held, status, _ := u.send(most, c.length, c.sent, "127.0.0.2")
 		if held != c.want || status != http.StatusTooManyRequests {
 			t.Errorf("%d of %d bytes: got %d bodies and %d, want %d and 429", c.sent, c.length, held, status, c.want)
+		}
+	}
+}
+
+// TestUnfinishedFields: header fields beyond an ordinary head hold twice their length, and 128 bytes
+// each.
+func TestUnfinishedFields(t *testing.T) {
+	t.Parallel()
+	const name = 8 // bytes
+	for _, c := range []struct{ fields, length, want int }{
+		{0, 0, 32},
+		{20, 30, 32},                // 4,080 bytes
+		{10, 4<<10 - name - 64, 4},  // 80 KiB, of which 4 KiB are in the unit
+		{80, 128 - name - 64, 13},   // 20 KiB
+		{1, 196<<10 - name - 64, 0}, // more than the share
+		{1, 188<<10 - name - 64, 1}, // the whole share
+		{1, 188<<10 - name - 63, 0}, // 2 bytes too much
+	} {
+		u := admit(t, admission.Config{Bytes: 32 * 32 * unit})
+		held, _, _ := u.begin(most, func(ctx context.Context) *http.Request {
+			r := u.request(ctx, "127.0.0.2", 1)
+			r.Body, r.ContentLength = &body{ctx: ctx, reading: u.reading}, 100
+			for i := range c.fields {
+				r.Header.Set(fmt.Sprintf("X-%06d", i), strings.Repeat("a", c.length))
+			}
+			return r
+		})
+		if held != c.want {
+			t.Errorf("%d fields of %d bytes: got %d bodies, want %d", c.fields, c.length, held, c.want)
 		}
 	}
 }
@@ -414,7 +447,7 @@ func TestTwentyAddresses(t *testing.T) {
 	}
 	u.want(429, "127.0.1.1", 10)
 	for range 10 {
-		u.want(200, "127.0.0.1", 100*unit-1)
+		u.want(200, "127.0.0.1", 80*unit)
 	}
 }
 

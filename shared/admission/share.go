@@ -36,10 +36,6 @@ var bodyParts = [...]int64{address: 32, site: 16, payer: 32, key: 16, merchant: 
 // livePart is the part of the slots and of the bytes that test mode cannot hold: a quarter.
 const livePart = 4
 
-// leastBytes is the minimum share of an unfinished body, even if no byte of it has arrived. It
-// bounds the number of unfinished bodies.
-const leastBytes = 1 << 10
-
 // client is the subjects that a request counts towards.
 type client struct {
 	subjects [4]subject

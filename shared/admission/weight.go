@@ -1,6 +1,9 @@
 package admission
 
-import "bytes"
+import (
+	"bytes"
+	"net/http"
+)
 
 const (
 	// copies is how many times a program holds the bytes of a body. They are the body, the strings of
@@ -24,4 +27,29 @@ func weight(body []byte) int64 {
 		values += int64(bytes.Count(body, []byte(sign))) * perValue
 	}
 	return copies*int64(len(body)) + min(values, mostValues)
+}
+
+const (
+	// firstBuffer is the length of the first buffer of a body.
+	firstBuffer = 1 << 10
+	// leastBytes is what an unfinished body holds at least, even if no byte of it has arrived. It is
+	// for the goroutine of its request, its buffers and an ordinary head. It bounds the number of
+	// unfinished bodies.
+	leastBytes = 12 << 10
+	// ordinaryHead is the part of leastBytes for the header fields.
+	ordinaryHead = 4 << 10
+	// perField is how many bytes a header field needs besides its text.
+	perField = 128
+)
+
+// baseOf returns how many bytes an unfinished request with these header fields needs without its
+// body. The fields hold their text twice, because a key is also kept in its canonical form.
+func baseOf(h http.Header) int64 {
+	head := int64(0)
+	for name, values := range h {
+		for _, value := range values {
+			head += perField + 2*int64(len(name)+len(value))
+		}
+	}
+	return leastBytes - firstBuffer + max(head-ordinaryHead, 0)
 }

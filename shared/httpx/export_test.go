@@ -1,6 +1,9 @@
 package httpx
 
-import "net/netip"
+import (
+	"net/http"
+	"net/netip"
+)
 
 // CountPrivate makes connections from private addresses count, so that tests can have sites on
 // loopback.
@@ -8,3 +11,6 @@ func (s *Server) CountPrivate() { s.conns.many = func(netip.Addr) bool { return 
 
 // MostConnections is the bound.
 const MostConnections = mostConnections
+
+// BoundFields is the outermost handler of every Server.
+func BoundFields(next http.Handler) http.Handler { return boundFields(next) }

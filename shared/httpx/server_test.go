@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -234,6 +235,56 @@ func TestServerRefusesLargeHeaders(t *testing.T) {
 		_ = resp.Body.Close()
 		if got := resp.StatusCode; got != want {
 			t.Errorf("%d bytes: got %d, want %d", size, got, want)
+		}
+	}
+}
+
+// TestServerRefusesManyHeaderFields: 20 kB of short fields would need much memory, so they are
+// refused before all else.
+func TestServerRefusesManyHeaderFields(t *testing.T) {
+	t.Parallel()
+	reached := make(chan int, 1)
+	at := mustStart(t, httpx.NewServer(httpx.Options{Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		reached <- len(r.Header)
+	})}))
+	for n, want := range map[int]int{128: 200, 129: 431, 2000: 431} {
+		var fields strings.Builder
+		for i := range n {
+			fmt.Fprintf(&fields, "a%d: 1\r\n", i%100) // some have several values
+		}
+		resp, _ := exchange(t, at, "POST / HTTP/1.1\r\nHost: x\r\n"+fields.String()+"\r\n") //nolint:bodyclose // exchange does
+		if resp.StatusCode != want {
+			t.Errorf("%d fields: got %d, want %d", n, resp.StatusCode, want)
+		}
+		if want == 200 {
+			<-reached
+			continue
+		}
+		if !resp.Close || resp.Header.Get("Request-Id") == "" || resp.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("%d fields: got the fields %v, closes %t", n, resp.Header, resp.Close)
+		}
+	}
+	select {
+	case <-reached:
+		t.Error("a refused request reached the handler")
+	default:
+	}
+}
+
+// TestClosingRequestKeepsNoFields: the server reads the rest of a body for some time before it
+// closes the connection. The request has no fields meanwhile.
+func TestClosingRequestKeepsNoFields(t *testing.T) {
+	t.Parallel()
+	for closes, kept := range map[string]bool{"": true, "close": false} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", nil)
+		r.Header.Set("X-Large", "1")
+		httpx.BoundFields(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if closes != "" {
+				w.Header().Set("Connection", closes)
+			}
+		})).ServeHTTP(httptest.NewRecorder(), r)
+		if got := r.Header != nil; got != kept {
+			t.Errorf("closes %q: keeps the fields: got %t, want %t", closes, got, kept)
 		}
 	}
 }

@@ -271,7 +271,7 @@ func TestForwardedRequestsNeedNoSlot(t *testing.T) {
 func TestUnfinishedEncryptedBodies(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)
-	const unit = 1 << 10 // the least share of a body
+	const unit = 12 << 10 // the least share of a body
 	seen := watch(t, w.Engine(t), admission.Config{Slots: 1, Bytes: 3 * unit}, byField)
 	body := enginetest.Forge{Key: w.EC}.Encrypt(t, "{}")
 	small, unknown := josed(body), chunked(josed(body))
