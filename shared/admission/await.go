@@ -50,6 +50,8 @@ func (t *ticket) giveAwaited() {
 // leave gives back all that the request holds.
 func (t *ticket) leave() {
 	t.giveAwaited()
+	t.giveResponse(&t.sent)
+	t.giveResponse(&t.received)
 	t.release()
 }
 

@@ -31,7 +31,8 @@ type Config struct {
 	// arrived.
 	Bytes int64
 	// Memory is the number of bytes that the complete bodies of requests in slots may use together,
-	// with their decoded values. 0 sets no limit. See weight.
+	// with their decoded values, and the responses to them. 0 sets no limit. See weight, Received and
+	// Sent.
 	Memory int64
 	// Grace is the time that each body gets before the minimum rate applies. 0 means 5 s.
 	Grace time.Duration
@@ -91,12 +92,14 @@ func (l *Limiter) Handler(full, next http.Handler) http.Handler {
 
 // ticket is the admission of one request. It belongs to the goroutine that serves the request.
 type ticket struct {
-	limiter *Limiter
-	client  client
-	slot    bool  // the request holds a slot
-	memory  int64 // the bytes that the request holds for its complete body, as long as its slot
-	awaited int64 // the bytes that the request holds by Await
-	closes  bool  // the connection closes after the response
+	limiter  *Limiter
+	client   client
+	slot     bool  // the request holds a slot
+	memory   int64 // the bytes that the request holds for its complete body, as long as its slot
+	awaited  int64 // the bytes that the request holds by Await
+	sent     int64 // the memory that it holds by Sent, until the end of the handler
+	received int64 // the memory that it holds by Received, until the end of the handler
+	closes   bool  // the connection closes after the response
 }
 
 // ticket returns the ticket of an unauthenticated request.
@@ -186,10 +189,10 @@ func (t *ticket) move(to client) error {
 			return err
 		}
 	}
-	if t.memory > 0 {
-		if err := t.limiter.memory.move(t.client, to, t.memory); err != nil {
-			t.limiter.memory.give(t.client, t.memory)
-			t.client, t.memory = to, 0
+	if held := t.memory + t.sent + t.received; held > 0 {
+		if err := t.limiter.memory.move(t.client, to, held); err != nil {
+			t.limiter.memory.give(t.client, held)
+			t.client, t.memory, t.sent, t.received = to, 0, 0, 0
 			t.release()
 			return err
 		}
