@@ -91,8 +91,8 @@ type Config struct {
 const (
 	// maxBody bounds every legacy request.
 	maxBody = 256 << 10
-	// unfinishedBytes and memory bound unfinished bodies and complete ones. Besides these, the program
-	// needs 27 MB. Deployments limit it to 128 MB.
+	// unfinishedBytes and memory bound unfinished bodies and complete ones with their responses.
+	// Besides these, the program needs 27 MB. Deployments limit it to 128 MB.
 	unfinishedBytes = 32 << 20
 	memory          = 40 << 20
 )
@@ -124,6 +124,8 @@ func New(cfg Config) (*Proxy, error) {
 	p := &Proxy{idle: func() {}, metrics: metrics.New()}
 	if cfg.Transport == nil {
 		cfg.Transport, p.idle = newTransport(cfg)
+	} else {
+		cfg.Transport = upstream.Counted(cfg.Transport)
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
@@ -328,5 +330,5 @@ func newTransport(cfg Config) (http.RoundTripper, func()) {
 		DisableCompression:    true,
 		ResponseHeaderTimeout: 0, // CallTimeout bounds each attempt
 	}
-	return secure, secure.CloseIdleConnections
+	return upstream.Counted(secure), secure.CloseIdleConnections
 }

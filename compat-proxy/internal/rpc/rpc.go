@@ -28,6 +28,7 @@ const (
 	codeBusy      = -32002
 	version       = "2.0"
 	maxBatch      = 16
+	maxResults    = 1 << 20        // bytes of a batch's results after which no further call begins
 	maxIdentifier = 128            // bytes of an id as it was written
 	utf8BOM       = "\xef\xbb\xbf" // which some clients write at the beginning of UTF-8
 )
@@ -62,6 +63,8 @@ type Origin struct {
 	Body   []byte
 	// Position is the position of the call in a batch, from 1; 0 for a single call.
 	Position int
+
+	full bool // the results before it are as long as those of a batch may be
 }
 
 // Method serves the calls of one RPC name.
@@ -161,6 +164,9 @@ func originOf(r *http.Request, body []byte) Origin {
 	return Origin{Method: r.Method, Host: r.Host, Target: r.URL.RequestURI(), Header: r.Header, Body: body}
 }
 
+// growth is how many bytes the growing results of a batch need for each of their bytes.
+const growth = 2
+
 // batch runs the calls in sequence, because later ones often depend on earlier ones.
 func (h *Handler) batch(w http.ResponseWriter, r *http.Request, value jsontext.Value, in Origin) {
 	calls := callsOf(value)
@@ -170,13 +176,17 @@ func (h *Handler) batch(w http.ResponseWriter, r *http.Request, value jsontext.V
 	}
 	out := []byte{'['}
 	for i, call := range calls {
-		in.Position = i + 1
-		if resp, respond := h.executeCall(r, call, in); respond {
-			if len(out) > 1 {
-				out = append(out, ',')
-			}
-			out = append(out, encode(resp)...)
+		in.Position, in.full = i+1, len(out) >= maxResults
+		resp, respond := h.executeCall(r, call, in)
+		if !respond {
+			continue
 		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		result := encode(resp)
+		out = append(out, result...)
+		_ = admission.Sent(r.Context(), r.Method, growth*int64(len(result))) // counts it: the call was executed
 	}
 	if len(out) == 1 {
 		w.WriteHeader(http.StatusNoContent)
@@ -226,7 +236,7 @@ func (h *Handler) executeCall(r *http.Request, call jsontext.Value, in Origin) (
 		}
 	case q.ID == nil:
 		return response{}, false
-	case h.MayBegin != nil && !h.MayBegin(r.Context()):
+	case in.full, h.MayBegin != nil && !h.MayBegin(r.Context()):
 		resp.Error = busy()
 	default:
 		resp.Result, resp.Error = h.call(r, name, q.Params, in)

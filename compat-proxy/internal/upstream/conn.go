@@ -62,9 +62,15 @@ func (c *conn) exchange(r *http.Request) (*http.Response, error) {
 	if resp.ContentLength > c.remaining+int64(c.in.Buffered()) {
 		return nil, ErrTooLarge // the body is not read, so do not wait for it
 	}
+	if busy := received(r, resp, resp.ContentLength); busy != nil {
+		return busy, nil // it closes the connection
+	}
 	text, err := readBody(resp)
 	if err != nil {
 		return nil, fmt.Errorf("read response: %w", err)
+	}
+	if busy := received(r, resp, int64(len(text))); busy != nil { // its length was unknown
+		return busy, nil
 	}
 	body := &memoryBody{}
 	body.Reset(text)

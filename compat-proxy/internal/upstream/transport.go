@@ -22,14 +22,17 @@ type Config struct {
 	// each is kept; zero means 90 s.
 	Idle     int
 	IdleTime time.Duration
-	// MaxResponse bounds the bytes of one response, with its header. Zero means 4 MiB.
+	// MaxResponse bounds the bytes of one response, with its header. Zero means 1 MiB and 32 KiB: a
+	// page of v1 has at most 1 MiB.
 	MaxResponse int64
 	// Clock measures how long a connection was idle. Nil means the system's.
 	Clock clock.Clock
 }
 
 // Transport is an http.RoundTripper for plain HTTP/1.1. It returns when the whole response has
-// arrived, with the body in memory. It uses no HTTP proxies, and it is safe for concurrent use.
+// arrived, with the body in memory. It uses no HTTP proxies, and it is safe for concurrent use. The
+// response counts towards the memory of the client's request: see admission.Received. If that is in
+// use, a GET gets a 429 like that of v1.
 //
 // Like http.Transport, it sends a request a second time if a kept connection breaks before any
 // response. It does so only if nothing of the request was written, or if the request is idempotent
@@ -56,7 +59,7 @@ func New(cfg Config) *Transport {
 		t.dial = (&net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}).DialContext
 	}
 	if t.maxResponse == 0 {
-		t.maxResponse = 4 << 20
+		t.maxResponse = 1<<20 + 32<<10
 	}
 	return t
 }
