@@ -98,6 +98,10 @@ type Config struct {
 	Clock clock.Clock
 }
 
+// memory bounds the memory for complete bodies and for encrypted responses. Deployments limit the
+// program to 256 MB.
+const memory = 96 << 20
+
 // Filter is message-level encryption in front of v1, ready to serve. It is safe for concurrent use.
 type Filter struct {
 	cfg       Config
@@ -139,7 +143,7 @@ func New(ctx context.Context, cfg Config) (*Filter, error) {
 	}
 	f := &Filter{cfg: cfg.withDefaults(), idle: func() {}, metrics: metrics.New()}
 	f.admission = admission.New(
-		admission.Config{Slots: f.cfg.Concurrency, Grace: f.cfg.BodyGrace, Refused: f.metrics.Shed},
+		admission.Config{Slots: f.cfg.Concurrency, Memory: memory, Grace: f.cfg.BodyGrace, Refused: f.metrics.Shed},
 	)
 	table, err := policy.New(cfg.Policy) // alone first, so an error counts only the operator's routes
 	if err == nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/ratelimit"
 	"github.com/causeway-pay/causeway/core/internal/webhook"
+	"github.com/causeway-pay/causeway/shared/admission"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/id"
@@ -257,8 +258,13 @@ func (a *API) key(r *http.Request) (*payment.APIKey, error) {
 	return k, nil
 }
 
-// write sends a JSON response.
+// write sends a JSON response. It refuses to send a long one if the client holds its share of the
+// memory with others.
 func (a *API) write(w http.ResponseWriter, r *http.Request, status int, body []byte) {
+	if err := admission.Sent(r.Context(), r.Method, int64(len(body))); err != nil {
+		a.refuse(w, r, err)
+		return
+	}
 	h := w.Header()
 	h["Content-Type"] = contentType
 	h.Set("Content-Length", strconv.Itoa(len(body)))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
 	"github.com/causeway-pay/causeway/mle-filter/internal/shell"
+	"github.com/causeway-pay/causeway/shared/admission"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/idempotency"
 )
@@ -77,8 +78,16 @@ func (h *Hop) modifyResponse(response *http.Response) error {
 	return nil
 }
 
-// wrap reads core's response and encrypts it by the engine.
+// encrypting is how many bytes the encryption of a response needs for each of its bytes: the
+// response, its ciphertext and its text in base64. Only the last remains.
+const encrypting = 3
+
+// wrap reads core's response and encrypts it by the engine. The request holds the memory for it.
 func (h *Hop) wrap(x *engine.Exchange, response *http.Response) (*engine.Body, error) {
+	ctx, method := response.Request.Context(), response.Request.Method
+	if err := admission.Received(ctx, method, encrypting*response.ContentLength); err != nil {
+		return nil, errors.Join(&refusal{shell.Unread(err)}, response.Body.Close())
+	}
 	received, err := readAtMost(response.Body, int64(h.cfg.Engine.Settings().MaxResponse), response.ContentLength)
 	if err := errors.Join(err, response.Body.Close()); err != nil {
 		return nil, err
@@ -87,6 +96,7 @@ func (h *Hop) wrap(x *engine.Exchange, response *http.Response) (*engine.Body, e
 	if p != nil {
 		return nil, &refusal{p}
 	}
+	_ = admission.Received(ctx, http.MethodPost, int64(len(body.Bytes))) // what remains is never refused
 	return body, nil
 }
 
