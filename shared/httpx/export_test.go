@@ -14,3 +14,6 @@ const MostConnections = mostConnections
 
 // BoundFields is the outermost handler of every Server.
 func BoundFields(next http.Handler) http.Handler { return boundFields(next) }
+
+// Pace bounds the time in which a client takes the responses of next.
+func Pace(next http.Handler) http.Handler { return pace(next) }

@@ -56,7 +56,7 @@ func NewServer(o Options) *Server {
 		c = clock.System()
 	}
 	conns := newConnections(log, o.Hop)
-	handler := boundFields(conns.exemptHops(endChunked(o.Notice.around(o.Handler))))
+	handler := boundFields(pace(conns.exemptHops(endChunked(o.Notice.around(o.Handler)))))
 	var policy *tls.Config
 	if o.TLS != nil {
 		policy = o.TLS.Clone() // net/http writes into it
