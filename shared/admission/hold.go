@@ -9,9 +9,9 @@ import (
 // buffers of its connection.
 const ordinaryResponse = 16 << 10
 
-// Received makes the request of ctx hold n bytes of Config.Memory for a response that another
-// service sends to it, until the next call or the end of the handler. method is the method of the
-// request to that service.
+// Received makes the request of ctx hold n bytes of Config.Memory for the data of a response, which
+// it reads from another service or a database. It holds them until the next call or the end of the
+// handler. method is the method of the request that needs them.
 //
 // For GET and HEAD it returns ErrTooMany or ErrOverloaded if a bound forbids the bytes. Then the
 // caller must not read the response. It counts other responses without a bound, because a lost one

@@ -261,7 +261,7 @@ func (a *API) key(r *http.Request) (*payment.APIKey, error) {
 // write sends a JSON response. It refuses to send a long one if the client holds its share of the
 // memory with others.
 func (a *API) write(w http.ResponseWriter, r *http.Request, status int, body []byte) {
-	if err := admission.Sent(r.Context(), r.Method, int64(len(body))); err != nil {
+	if err := admission.Received(r.Context(), r.Method, int64(len(body))); err != nil {
 		a.refuse(w, r, err)
 		return
 	}

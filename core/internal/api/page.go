@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/shared/admission"
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
@@ -42,7 +43,7 @@ func page(r *http.Request, p id.Prefix, others ...string) (payment.Page, error) 
 	if out.After != 0 && out.Before != 0 {
 		return payment.Page{}, &fault{code: codeInvalidCursor, param: "ending_before"}
 	}
-	return out, nil
+	return out, admission.Received(r.Context(), r.Method, maxPage)
 }
 
 // limit reads the size of a page, defaultLimit if the parameter is absent.
