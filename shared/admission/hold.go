@@ -25,8 +25,8 @@ func Received(ctx context.Context, method string, n int64) error {
 	return t.hold(&t.received, method, n)
 }
 
-// Sent is Received for a response to the client itself, or a part of it. The request holds the bytes
-// until the end of the handler.
+// Sent is Received for a response to the client itself, or a part of it. The request holds the
+// bytes until the end of the handler.
 func Sent(ctx context.Context, method string, n int64) error {
 	t := ticketFrom(ctx)
 	if t == nil || t.limiter.memory == nil {

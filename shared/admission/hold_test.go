@@ -13,9 +13,8 @@ import (
 func holding(t *testing.T, l *admission.Limiter, do func(ctx context.Context)) {
 	t.Helper()
 	next := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		if err := admission.Identify(r.Context(), admission.Identity{Key: "key_1", Merchant: "mer_1", Live: true}); err != nil {
-			t.Error(err)
-		}
+		who := admission.Identity{Key: "key_1", Merchant: "mer_1", Live: true}
+		wantHeld(t, "login", admission.Identify(r.Context(), who), nil)
 		do(r.Context())
 	})
 	call(l.Handler(http.HandlerFunc(full), next), get(t.Context()))
@@ -29,8 +28,8 @@ func wantHeld(t *testing.T, name string, got, want error) {
 }
 
 // TestResponsesHoldMemory: the responses of a client hold its share of the memory until their
-// handlers end. A GET beyond the share is refused. The response to a change counts only, because its
-// outcome must not be lost.
+// handlers end. A GET beyond the share is refused. The response to a change is only counted,
+// because its outcome must not be lost.
 func TestResponsesHoldMemory(t *testing.T) {
 	t.Parallel()
 	const part = 100 << 10

@@ -338,8 +338,8 @@ func TestAnnouncedBodies(t *testing.T) {
 	}
 }
 
-// TestUnfinishedFields: header fields beyond an ordinary head hold twice their length, and 128 bytes
-// each.
+// TestUnfinishedFields: header fields beyond an ordinary head hold twice their length, and 128
+// bytes each.
 func TestUnfinishedFields(t *testing.T) {
 	t.Parallel()
 	const name = 8 // bytes

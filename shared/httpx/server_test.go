@@ -244,15 +244,15 @@ func TestServerRefusesLargeHeaders(t *testing.T) {
 func TestServerRefusesManyHeaderFields(t *testing.T) {
 	t.Parallel()
 	reached := make(chan int, 1)
-	at := mustStart(t, httpx.NewServer(httpx.Options{Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		reached <- len(r.Header)
-	})}))
+	handler := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { reached <- len(r.Header) })
+	at := mustStart(t, httpx.NewServer(httpx.Options{Handler: handler}))
 	for n, want := range map[int]int{128: 200, 129: 431, 2000: 431} {
 		var fields strings.Builder
 		for i := range n {
 			fmt.Fprintf(&fields, "a%d: 1\r\n", i%100) // some have several values
 		}
-		resp, _ := exchange(t, at, "POST / HTTP/1.1\r\nHost: x\r\n"+fields.String()+"\r\n") //nolint:bodyclose // exchange does
+		head := "POST / HTTP/1.1\r\nHost: x\r\n" + fields.String() + "\r\n"
+		resp, _ := exchange(t, at, head) //nolint:bodyclose // exchange does
 		if resp.StatusCode != want {
 			t.Errorf("%d fields: got %d, want %d", n, resp.StatusCode, want)
 		}

@@ -56,14 +56,14 @@ func TestSlowBody(t *testing.T) {
 	}
 }
 
-// TestShareOfUnfinishedBodies: the addresses of one site may have 819 unfinished bodies with a
+// TestShareOfUnfinishedBodies: the addresses of one site may have 68 unfinished bodies with a
 // public key, and no more. Another site is served.
 func TestShareOfUnfinishedBodies(t *testing.T) {
 	t.Parallel()
 	b := openBundle(t, &bundle{rateLimit: -1, bodyGrace: time.Hour, hop: hopSecret})
 	at, pk := strings.TrimPrefix(b.server.URL, "http://"), b.publicKey(t)
 	login := "Authorization: Bearer " + pk
-	for i := range 819 {
+	for i := range 68 {
 		from := fmt.Sprintf("127.0.1.%d", i%2+1)
 		programtest.MustSendUnfinished(t, from, at, "/v1/tokens", login, "Content-Type: application/json")
 	}
