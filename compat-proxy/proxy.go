@@ -155,24 +155,29 @@ func New(cfg Config) (*Proxy, error) {
 	if p.logins, err = credentials.Open(cfg.Credentials, cfg.Clock, cfg.Log, p.metrics.CredentialsRead); err != nil {
 		return nil, fmt.Errorf("compat-proxy: %w", err)
 	}
+	p.serveDialects(cfg)
+	return p, nil
+}
+
+// serveDialects makes the handlers of both dialects.
+func (p *Proxy) serveDialects(cfg Config) {
 	limiter := attempts.New(attempts.Config{
 		Clock: cfg.Clock, Log: cfg.Log, Forwarded: !cfg.Hop.IsZero(),
 		Observe: p.metrics.LoginAttempt,
 	})
 	p.providerA = providera.New(providera.Config{
 		Attempts: limiter,
-		Executor: executor, Logins: p.logins, Clock: cfg.Clock, Currency: cfg.Currency, MaxBytes: maxBody,
+		Executor: p.executor, Logins: p.logins, Clock: cfg.Clock, Currency: cfg.Currency, MaxBytes: maxBody,
 		LenientOrder: cfg.LenientOrder, Observe: p.metrics.Request,
 	})
 	numbers := id.NewGenerator(cfg.Clock)
 	p.providerB = providerb.New(providerb.Config{
 		Attempts: limiter,
-		Executor: executor, Verifier: cfg.verifier(p.logins), DecryptionKeys: p.logins, Clock: cfg.Clock,
+		Executor: p.executor, Verifier: cfg.verifier(p.logins), DecryptionKeys: p.logins, Clock: cfg.Clock,
 		Currency:  cfg.Currency,
 		MaxBytes:  maxBody,
 		NewNumber: func() string { return strconv.FormatInt(numbers.Next(), 10) }, Observe: p.metrics.Request,
 	})
-	return p, nil
 }
 
 // Handler serves the compatibility endpoints, with request ids, logs, traces and security headers.

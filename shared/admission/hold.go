@@ -5,13 +5,13 @@ import (
 	"net/http"
 )
 
-// ordinaryResponse is the longest response that needs no memory of its own: it is as small as the
-// buffers of its connection.
+// ordinaryResponse is the longest response that does not count: it is as small as the buffers of
+// its connection.
 const ordinaryResponse = 16 << 10
 
-// Received makes the request of ctx hold n bytes of Config.Memory for the data of a response, which
-// it reads from another service or a database. It holds them until the next call or the end of the
-// handler. method is the method of the request that needs them.
+// Received makes the request of ctx hold n bytes of Config.Memory for the data of its response. The
+// data come from another service or a database. The request holds the bytes until the next call or
+// the end of the handler. method is the method of the request that needs them.
 //
 // For GET and HEAD it returns ErrTooMany or ErrOverloaded if a bound forbids the bytes. Then the
 // caller must not read the response. It counts other responses without a bound, because a lost one

@@ -45,7 +45,7 @@ func TestResponsesHoldMemory(t *testing.T) {
 	}
 	holding(t, l, func(outer context.Context) {
 		wantHeld(t, "outer", admission.Received(outer, http.MethodGet, part), nil)
-		holding(t, l, func(ctx context.Context) {
+		holding(t, l, func(ctx context.Context) { //nolint:contextcheck // another request
 			wantHeld(t, "beside another", admission.Received(ctx, http.MethodGet, part), admission.ErrTooMany)
 			wantHeld(t, "replaced", admission.Received(outer, http.MethodGet, 20<<10), nil)
 			wantHeld(t, "after it", admission.Received(ctx, http.MethodGet, part/2), nil)
@@ -68,7 +68,7 @@ func TestResponsesMoveToTheMerchant(t *testing.T) {
 		wantHeld(t, "before", admission.Received(r.Context(), http.MethodGet, part), nil)
 		who := admission.Identity{Key: "key_1", Merchant: "mer_1", Live: true}
 		wantHeld(t, "login", admission.Identify(r.Context(), who), nil)
-		holding(t, l, func(ctx context.Context) {
+		holding(t, l, func(ctx context.Context) { //nolint:contextcheck // another request
 			wantHeld(t, "merchant", admission.Sent(ctx, http.MethodGet, part), admission.ErrTooMany)
 		})
 	})

@@ -27,12 +27,11 @@ type Config struct {
 	// Slots is the largest number of requests that are executed at the same time. 0 sets no limit.
 	Slots int
 	// Bytes is the number of bytes that all unfinished bodies may hold together. 0 means 64 MiB. An
-	// unfinished body holds 12 KiB, more for long header fields, and at most twice its bytes that have
-	// arrived.
+	// unfinished body holds 12 KiB at least, and more for long header fields. It holds at most twice
+	// its bytes that have arrived.
 	Bytes int64
-	// Memory is the number of bytes that the complete bodies of requests in slots may use together,
-	// with their decoded values, and the responses to them. 0 sets no limit. See weight, Received and
-	// Sent.
+	// Memory is the number of bytes that requests in slots may use together: for their complete
+	// bodies, the decoded values and the responses. 0 sets no limit. See weight, Received and Sent.
 	Memory int64
 	// Grace is the time that each body gets before the minimum rate applies. 0 means 5 s.
 	Grace time.Duration

@@ -32,7 +32,7 @@ func weight(body []byte) int64 {
 const (
 	// firstBuffer is the length of the first buffer of a body.
 	firstBuffer = 1 << 10
-	// leastBytes is what an unfinished body holds at least, even if no byte of it has arrived. It is
+	// leastBytes is the least that an unfinished body holds, even if no byte of it has arrived. It is
 	// for the goroutine of its request, its buffers and an ordinary head. It bounds the number of
 	// unfinished bodies.
 	leastBytes = 12 << 10

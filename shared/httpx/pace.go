@@ -11,8 +11,8 @@ const (
 	// pacePart is how many bytes of a response are written with one deadline. The system takes a
 	// shorter response at once.
 	pacePart = 32 << 10
-	// paceGrace and paceRate are the time that a client gets to take a response: 5 s, and a second for
-	// each 8 KiB, at most paceMost. The request keeps its response in memory meanwhile.
+	// A client gets paceGrace to take a response, and a second for each paceRate bytes, at most
+	// paceMost. The request keeps its response in memory meanwhile.
 	paceGrace = 5 * time.Second
 	paceRate  = 8 << 10
 	paceMost  = 60 * time.Second

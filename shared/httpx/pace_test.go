@@ -22,8 +22,8 @@ func (c *slowClient) SetWriteDeadline(t time.Time) error {
 	return nil
 }
 
-// TestPace: a client gets 5 s for a response, and a second for each 8 KiB that it has taken, at most
-// 60 s. A short response has no deadline besides the server's.
+// TestPace: a client gets 5 s for a response, and a second for each 8 KiB that it has taken, at
+// most 60 s. A short response has no deadline besides the server's.
 func TestPace(t *testing.T) {
 	t.Parallel()
 	for size, parts := range map[int]int{32 << 10: 0, 32<<10 + 1: 2, 1 << 20: 32} {

@@ -44,7 +44,8 @@ func (d *longResults) Call(context.Context, string, jsontext.Value, rpc.Origin) 
 	return jsontext.Value(`"` + strings.Repeat("a", 300<<10) + `"`), nil
 }
 
-// TestLongResults: after 1 MiB of results, the further calls of a batch are refused and not executed.
+// TestLongResults: after 1 MiB of results, the further calls of a batch are refused and not
+// executed.
 func TestLongResults(t *testing.T) {
 	t.Parallel()
 	d := &longResults{}

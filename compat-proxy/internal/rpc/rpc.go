@@ -64,7 +64,7 @@ type Origin struct {
 	// Position is the position of the call in a batch, from 1; 0 for a single call.
 	Position int
 
-	full bool // the results before it are as long as those of a batch may be
+	full bool // the results of a batch before it are as long as they may be
 }
 
 // Method serves the calls of one RPC name.

@@ -10,8 +10,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// memory bounds the memory for the bodies of requests and for long responses. Deployments limit core
-// to 512 MB.
+// memory bounds the memory for the bodies of requests and for long responses. Deployments limit
+// core to 512 MB.
 const memory = 192 << 20
 
 // admit bounds the requests of v1. Health has no limit: a full service is still alive, and an
