@@ -274,7 +274,10 @@ type customerUpdate struct {
 	Metadata      map[string]string `json:"metadata"`
 }
 
-// finish adds the other fields to the customer and removes the mark.
+// finish adds the other fields to the customer and removes the mark. Under a name, it first
+// reserves that step for the name. So of several names for one customer, only one has made it. A
+// retry under that name can still finish. The others wait as for any request that has the customer
+// to itself.
 func (m maker) finish(ctx context.Context, customer string, methods []v1.PaymentMethod) (*v1.Customer, Result) {
 	in := m.command.Body
 	last := customerUpdate{
@@ -289,6 +292,13 @@ func (m maker) finish(ctx context.Context, customer string, methods []v1.Payment
 	}
 	var params v1.UpdateCustomerParams
 	if m.name != "" {
+		held, failed := m.reserve(ctx, finishKey(m.key), m.name)
+		switch {
+		case failed != nil:
+			return nil, *failed
+		case !held:
+			return nil, *keyReused()
+		}
 		params.IdempotencyKey = new(finishKey(m.name))
 	}
 	var whole v1.Customer

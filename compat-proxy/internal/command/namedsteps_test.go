@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -287,7 +288,7 @@ func TestNamedCustomer_changed(t *testing.T) {
 // crashed request had completed the customer.
 func TestNamedCustomer_crash(t *testing.T) {
 	t.Parallel()
-	for at := range 8 {
+	for at := range 10 {
 		for _, after := range []bool{false, true} {
 			t.Run(fmt.Sprintf("call %d, after v1 %t", at, after), func(t *testing.T) {
 				t.Parallel()
@@ -304,6 +305,87 @@ func TestNamedCustomer_crash(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestNamedCustomer_atOnce: of concurrent requests for a customer under several names, one makes
+// it. A retry under each name has the first result of that name.
+func TestNamedCustomer_atOnce(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		cards []string
+		equal bool
+	}{
+		"equal": {[]string{visa, mastercard}, true}, "equal, no cards": {nil, true},
+		"other names": {[]string{visa, mastercard}, false}, "other names, no cards": {nil, false},
+	} {
+		for range 10 {
+			b := setupCustomers(t)
+			send := func(i int) command.Result {
+				c := ana(tt.cards...)
+				if !tt.equal {
+					c.Body.FirstName = new(strconv.Itoa(i))
+				}
+				return b.whole(t, under(strconv.Itoa(i), c))
+			}
+			var first [4]command.Result
+			var all sync.WaitGroup
+			for i := range first {
+				all.Go(func() { first[i] = send(i) })
+			}
+			all.Wait()
+			made, done := b.mustKeep(t, tt.cards...).ID, 0
+			for i, r := range first {
+				if r.Outcome == command.Done {
+					done++
+				} else if r.Outcome != command.Repeated {
+					t.Errorf("%s, request %d: got %s %s, want it done or repeated", name, i, r.Outcome, r.Code)
+				}
+				for _, got := range []command.Result{r, send(i)} {
+					if got.Outcome != r.Outcome || got.Customer == nil || got.Customer.ID != made {
+						t.Errorf("%s, request %d: got %s %v, want %s %s", name, i, got.Outcome, got.Customer, r.Outcome, made)
+					}
+				}
+			}
+			if done != 1 {
+				t.Errorf("%s: %d requests made the customer, want 1", name, done)
+			}
+		}
+	}
+}
+
+// TestNamedCustomer_crashBeforeTheLastStep: a proxy crashes after it reserved the last step and
+// before that step. The retry completes the customer, and a request under another name does not
+// until the customer is abandoned.
+func TestNamedCustomer_crashBeforeTheLastStep(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		age  time.Duration
+		want []command.Outcome // under the names m, n, and m
+	}{
+		{time.Minute, []command.Outcome{command.Unavailable, command.Done, command.Repeated}},
+		{4 * time.Minute, []command.Outcome{command.Done, command.Repeated, command.Done}},
+	} {
+		t.Run(tt.age.String(), func(t *testing.T) {
+			t.Parallel()
+			b := setupCustomers(t)
+			calls := &failing{left: noFailure, RoundTripper: b.server.Client().Transport}
+			crash := &meanwhile{method: http.MethodPatch, RoundTripper: calls, run: func() {
+				calls.mu.Lock()
+				defer calls.mu.Unlock()
+				calls.left = 0
+			}}
+			if r := b.through(t, key, crash, under("n", ana(visa, mastercard))); r.Outcome == command.Done {
+				t.Fatal("the first request was not cut short")
+			}
+			b.v1.clock.Advance(tt.age)
+			for i, name := range []string{"m", "n", "m"} {
+				if r := b.whole(t, under(name, ana(visa, mastercard))); r.Outcome != tt.want[i] {
+					t.Errorf("request %d, under %s: got %s %s, want %s", i, name, r.Outcome, r.Code, tt.want[i])
+				}
+			}
+			b.mustKeep(t, visa, mastercard)
+		})
 	}
 }
 

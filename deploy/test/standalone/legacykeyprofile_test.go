@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -33,6 +34,45 @@ func TestLegacyKeyOfAProfile(t *testing.T) {
 		}
 		if again := keyedRequest(t, client, p.HTTP, document, name); again != first {
 			t.Errorf("%s: the retry got %s, want %s", name, again, first)
+		}
+	}
+}
+
+// TestLegacyKeysOfAProfile_atOnce sends equal profiles under several Idempotency-Keys at the same
+// time. One request makes the profile, and the others are its duplicates. A retry under each key
+// gets the first response of that key.
+func TestLegacyKeysOfAProfile_atOnce(t *testing.T) {
+	t.Parallel()
+	p := start(t, t.TempDir(), "--log", "error")
+	client := patientClient(t)
+	for round := range 5 {
+		document := profileDocument(p.Keys.SKTest, "createCustomerProfileRequest",
+			fmt.Sprintf(`"profile":{"email":"at-once-%d@example.org","paymentProfiles":[%s]}`, round, threeCards))
+		send := func(key int) string {
+			return keyedRequest(t, client, p.HTTP, document, fmt.Sprint(round, "-", key))
+		}
+		first, made := make([]string, 4), ""
+		var all sync.WaitGroup
+		for key := range first {
+			all.Go(func() { first[key] = send(key) })
+		}
+		all.Wait()
+		for key, got := range first {
+			if strings.Contains(got, `"resultCode":"Ok"`) {
+				if made != "" {
+					t.Errorf("round %d: two keys made the profile: %s and %s", round, made, got)
+				}
+				made = got
+			}
+			if again := send(key); again != got {
+				t.Errorf("round %d, key %d: the retry got %s, want %s", round, key, again, got)
+			}
+		}
+		number := readProfile(t, dialectResponse{body: made}).Customer
+		for key, got := range first {
+			if got != made && (!strings.Contains(got, "E00039") || !strings.Contains(got, number)) {
+				t.Errorf("round %d, key %d: got %s, want a duplicate of %s", round, key, got, number)
+			}
 		}
 	}
 }
