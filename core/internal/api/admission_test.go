@@ -79,18 +79,21 @@ func TestShareOfUnfinishedBodies(t *testing.T) {
 // served.
 func TestAnnouncedBodiesStopNoPayer(t *testing.T) {
 	t.Parallel()
-	for name, from := range map[string]func(i int) (string, string){
-		"two addresses": func(i int) (string, string) { return fmt.Sprintf("127.0.%d.1", i%2+1), "X-None: 1" },
-		"one IPv6 site": func(i int) (string, string) {
+	for name, tt := range map[string]struct {
+		bodies int // nearly as many as the server accepts
+		from   func(i int) (string, string)
+	}{
+		"two addresses": {100, func(i int) (string, string) { return fmt.Sprintf("127.0.%d.1", i%2+1), "X-None: 1" }},
+		"one IPv6 site": {60, func(i int) (string, string) {
 			return "", fmt.Sprintf("X-Svc-Int-Client-Address: 2001:db8:1:%x::1\r\nX-Svc-Int-Hop: %s", i, hopSecret)
-		},
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := openBundle(t, &bundle{rateLimit: -1, bodyGrace: time.Hour, hop: hopSecret})
 			at, pk := strings.TrimPrefix(b.server.URL, "http://"), b.publicKey(t)
-			for i := range 256 { // of 16 kB each, together the payers' 4 MiB
-				address, field := from(i)
+			for i := range tt.bodies {
+				address, field := tt.from(i)
 				programtest.MustSendUnfinished(t, address, at, "/v1/tokens", field,
 					"Authorization: Bearer "+pk, "Content-Type: application/json", "Content-Length: 16383")
 			}
