@@ -24,7 +24,8 @@ const (
 )
 
 // page reads the parameters of every list. It refuses unknown parameters, except the list's own,
-// which others names.
+// which others names. The request then holds the memory for the largest page: see
+// admission.Received.
 func page(r *http.Request, p id.Prefix, others ...string) (payment.Page, error) {
 	q, err := query(r, append([]string{"limit", "starting_after", "ending_before"}, others...)...)
 	if err != nil {

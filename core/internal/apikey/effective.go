@@ -38,13 +38,14 @@ var extensions = []extension{
 	// A payment method that is given in full is stored by its token.
 	{[]string{ScopeCustomersWrite}, []string{ScopeTokensCreate}},
 
-	// Legacy merchants have one permission for the life of a payment.
+	// Under compat:use, one permission is for the life of a payment.
 	{[]string{ScopeCompatUse, ScopePaymentsAuthorize}, []string{
 		ScopePaymentsCapture, ScopeRefundsCreateLinked, ScopeRefundsReadOne,
 	}},
 
-	// compat-proxy reads the payments of an order, and the payment method that it charges. It looks up
-	// customers before it creates one, and Idempotency-Keys. A number may be a refund's.
+	// Under compat:use, a payment also reads the other payments of its order, and the payment method
+	// that it charges. Customers are looked up before one is created, and so are Idempotency-Keys. A
+	// number may be a refund's.
 	{[]string{ScopeCompatUse, ScopePaymentsAuthorize}, []string{
 		ScopeTransactionsFind, ScopeCustomersReadOne, ScopeIdempotencyKeysRead,
 	}},

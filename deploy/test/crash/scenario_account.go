@@ -49,7 +49,7 @@ func (t *runner) customer() *Call {
 	return t.post(CustomerCreate, "/v1/customers", `{"reference":"{marker}","email":"a@example.com"}`)
 }
 
-// customerScenario is a customer who pays repeatedly and is then deleted.
+// customerScenario makes a customer, pays with its payment methods and then deletes it.
 func (t *runner) customerScenario() {
 	c := t.customer()
 	t.must(c)
