@@ -156,7 +156,7 @@ func (db *DB) KeyByHash(
 	ctx context.Context, last *payment.APIKey, network netip.Prefix, hash []byte,
 ) (*payment.APIKey, error) {
 	if last == nil {
-		return scanKey(db.strangeOf(ctx, network, selectKeyByHash, hash))
+		return scanKey(db.unknownKeyOf(ctx, network, selectKeyByHash, hash))
 	}
 	return scanKey(db.essentialOf(ctx, Caller{Tenant: last.Tenant}, selectKeyByHash, hash))
 }

@@ -69,7 +69,7 @@ func (db *DB) WaitingLists() int { return db.lists.Waiting() }
 // WaitingReads returns how many reads of a purpose wait for their turn.
 func (db *DB) WaitingReads(p Purpose) int {
 	if p == Essential {
-		return db.reads[p].Waiting() + db.strangers.Waiting()
+		return db.reads[p].Waiting() + db.unknownKeys.Waiting()
 	}
 	return db.reads[p].Waiting()
 }
@@ -79,7 +79,7 @@ func (db *DB) WaitForTurns(d time.Duration) {
 	for _, reads := range db.reads {
 		reads.Wait = d
 	}
-	db.strangers.Wait = d
+	db.unknownKeys.Wait = d
 }
 
 // ReadShare returns how many reads by id one tenant can run at the same time.
@@ -91,8 +91,8 @@ func (db *DB) RefuseReads() { db.reads[ByID].Queue = 0 }
 // ReadBounds returns the bounds of reads by id.
 var ReadBounds = readBounds
 
-// Stranger is the caller of requests with an unknown API key.
-var Stranger = stranger
+// UnknownKey is the caller of requests with an unknown API key.
+var UnknownKey = unknownKey
 
 // SweepPage is how many events one statement of a sweep reads.
 const SweepPage = sweepPage

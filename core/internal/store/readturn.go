@@ -18,14 +18,15 @@ const readWait = 2 * time.Second
 // database is the reason, and not the number of the caller's reads.
 var errReadsStuck = errors.Join(ErrUnavailable, errors.New("store: no read succeeded meanwhile"))
 
-// stranger is the caller of all requests with an unknown API key. They share their turns, because a
-// client can invent any number of keys. Their networks take turns among them: see strangerBounds.
-var stranger = Caller{Payer: true}
+// unknownKey is the caller of all requests with an unknown API key. They share their turns, because
+// a client can invent any number of keys. Their networks take turns among them: see
+// unknownKeyBounds.
+var unknownKey = Caller{Payer: true}
 
-// strangerBounds returns the bounds of the reads of unknown API keys on a number of connections, by
-// the network of the client. So a valid key that was not read before waits only for one key of each
-// other network. It is not refused for the invented keys of other networks.
-func strangerBounds(connections int) turns.Bounds[netip.Prefix] {
+// unknownKeyBounds returns the bounds of the reads of unknown API keys on a number of connections,
+// by the network of the client. So a valid key that was not read before waits only for one key of
+// each other network. It is not refused for the invented keys of other networks.
+func unknownKeyBounds(connections int) turns.Bounds[netip.Prefix] {
 	share := readBounds(connections).Share
 	return turns.Bounds[netip.Prefix]{
 		Slots: share, Share: share, Wait: readWait, Queue: 512, Queues: 512,
@@ -34,14 +35,14 @@ func strangerBounds(connections int) turns.Bounds[netip.Prefix] {
 }
 
 // readBounds returns the bounds of the reads by id on a number of connections. A quarter of them,
-// but at least one, is for callers of which no read runs. Test mode and strangers have their turns
-// after live mode.
+// but at least one, is for callers of which no read runs. Test mode and unknown keys have their
+// turns after live mode.
 func readBounds(connections int) turns.Bounds[Caller] {
 	return turns.Bounds[Caller]{
 		Slots: connections, Share: max(1, connections*3/4), Wait: readWait,
 		Queue: 512, Queues: 768, // of the 1,024 requests that core serves at the same time
 		TooMany: payment.ErrTooManyReads, Busy: ErrBusy, Stuck: errReadsStuck,
-		Later: func(c Caller) bool { return c == stranger || isTest(c.Tenant) },
+		Later: func(c Caller) bool { return c == unknownKey || isTest(c.Tenant) },
 	}
 }
 
@@ -72,11 +73,11 @@ func (db *DB) essentialOf(ctx context.Context, c Caller, s *Statement, args ...a
 	return turnRow[Caller]{db.essential(ctx, s, args...), ctx, db.reads[Essential], c.Work()}
 }
 
-// strangeOf runs the read of an unknown API key at the turn of a network among strangers, and
+// unknownKeyOf runs the read of an unknown API key at the turn of a network among unknown keys, and
 // returns its first row.
-func (db *DB) strangeOf(ctx context.Context, network netip.Prefix, s *Statement, args ...any) Scanner {
-	row := db.essentialOf(ctx, stranger, s, args...)
-	return turnRow[netip.Prefix]{row, ctx, db.strangers, turns.Work[netip.Prefix]{Caller: network}}
+func (db *DB) unknownKeyOf(ctx context.Context, network netip.Prefix, s *Statement, args ...any) Scanner {
+	row := db.essentialOf(ctx, unknownKey, s, args...)
+	return turnRow[netip.Prefix]{row, ctx, db.unknownKeys, turns.Work[netip.Prefix]{Caller: network}}
 }
 
 // turnRow is a row that is read at the caller's turn when it is scanned.

@@ -295,7 +295,7 @@ func TestReadBounds(t *testing.T) {
 	later := store.ReadBounds(2).Later
 	for c, want := range map[store.Caller]bool{
 		{}: false, {Tenant: payment.Tenant{Merchant: 1, Live: true}}: false,
-		{Tenant: payment.Tenant{Merchant: 1}}: true, store.Stranger: true,
+		{Tenant: payment.Tenant{Merchant: 1}}: true, store.UnknownKey: true,
 	} {
 		if got := later(c); got != want {
 			t.Errorf("%+v: later: got %t, want %t", c, got, want)

@@ -44,23 +44,23 @@ var selectHighestID = declare("selectHighestID")
 
 // DB is the open store.
 type DB struct {
-	clock     clock.Clock
-	guard     *clock.Guard     // of clock
-	kept      clock.GuardState // the guard's state as it is stored, zero for none
-	raised    time.Duration    // the step of this process that is stored
-	tokens    tokenClock       // the latest time at which a usable token was made
-	engine    Engine
-	shared    bool // Engine.Shared
-	health    health
-	endpoints *endpointCache
-	ids       *id.Generator
-	due       chan struct{} // deliveries were committed
-	lists     *turns.Turns[payment.Tenant]
-	reads     map[Purpose]*turns.Turns[Caller] // of ByID and Essential
-	strangers *turns.Turns[netip.Prefix]       // of the reads of unknown API keys, by network
-	slow      slowLists
-	process   int64                   // the id of this process, stored with its work; 0 if no other can do that work
-	trusts    func(at time.Time) bool // whether an idempotency key may be claimed by a time; nil for always
+	clock       clock.Clock
+	guard       *clock.Guard     // of clock
+	kept        clock.GuardState // the guard's state as it is stored, zero for none
+	raised      time.Duration    // the step of this process that is stored
+	tokens      tokenClock       // the latest time at which a usable token was made
+	engine      Engine
+	shared      bool // Engine.Shared
+	health      health
+	endpoints   *endpointCache
+	ids         *id.Generator
+	due         chan struct{} // deliveries were committed
+	lists       *turns.Turns[payment.Tenant]
+	reads       map[Purpose]*turns.Turns[Caller] // of ByID and Essential
+	unknownKeys *turns.Turns[netip.Prefix]       // of the reads of unknown API keys, by network
+	slow        slowLists
+	process     int64                   // the id of this process, stored with its work; 0 if no other can do that work
+	trusts      func(at time.Time) bool // whether an idempotency key may be claimed by a time; nil for always
 
 	tracer  *telemetry.Tracer // nil for no spans
 	origins *origins          // nil without a tracer
@@ -81,7 +81,7 @@ func New(ctx context.Context, c clock.Clock, open func(*DB) (Engine, error)) (*D
 	for _, p := range []Purpose{ByID, Essential} {
 		db.reads[p] = turns.New(readBounds(db.engine.Readers(p)))
 	}
-	db.strangers = turns.New(strangerBounds(db.engine.Readers(Essential)))
+	db.unknownKeys = turns.New(unknownKeyBounds(db.engine.Readers(Essential)))
 	db.shared = db.engine.Shared()
 	db.endpoints = newEndpointCache(!db.shared)
 	err = db.resume(ctx)
