@@ -270,6 +270,7 @@ func TestOneMerchantLeavesAttemptsToOthers(t *testing.T) {
 	b.awaitSuccesses(t, endpoints)
 	b.mustEvents(t, holds, 2)
 	awaitUnderWay(t, d, third, 0)
+	programtest.WaitFor(t, "the attempts have arrived", func() bool { return r.count() >= third })
 	b.mustReplace(t, holds, r.URL, 1)
 	b.mustEvents(t, holds, 2)
 	for i, tenant := range others {
