@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/causeway-pay/causeway/core/internal/apikey"
+	"github.com/causeway-pay/causeway/core/internal/browser"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/shared/admission"
 	"github.com/causeway-pay/causeway/shared/id"
@@ -22,7 +23,7 @@ func (a *API) admit(all http.Handler) http.Handler {
 	limited := limiter.Handler(a.refusing(codeOverloaded), all)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
-		case healthPath, contractPath, pagePath, stylePath, scriptPath:
+		case healthPath, contractPath, pagePath, stylePath, scriptPath, browser.Path:
 			all.ServeHTTP(w, r)
 		default:
 			limited.ServeHTTP(w, r)

@@ -9,6 +9,7 @@ import (
 	"github.com/gorilla/mux"
 
 	"github.com/causeway-pay/causeway/core/internal/apikey"
+	"github.com/causeway-pay/causeway/core/internal/browser"
 	"github.com/causeway-pay/causeway/core/internal/docs"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -18,7 +19,7 @@ import (
 // request.
 const contentSecurity = "default-src 'none'; style-src 'self'; script-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// The paths that need no key and show the contract.
+// The paths of the contract. They need no key.
 const (
 	contractPath = "/v1/openapi.json"
 	pagePath     = "/docs"
@@ -42,7 +43,19 @@ func (a *API) showContract(m *mux.Router) []string {
 	} {
 		m.Methods(http.MethodGet, http.MethodHead).Path(path).HandlerFunc(serve)
 	}
-	return []string{contractPath, pagePath, stylePath, scriptPath}
+	m.Methods(http.MethodGet, http.MethodHead).Path(browser.Path).HandlerFunc(a.pageScript())
+	return []string{contractPath, pagePath, stylePath, scriptPath, browser.Path}
+}
+
+// pageScript serves the script for the pages of merchants. Browsers keep it for a year, and use it
+// on pages of any origin that name its hash.
+func (a *API) pageScript() http.HandlerFunc {
+	serve := a.document("text/javascript; charset=utf-8", func() ([]byte, error) { return browser.Script, nil })
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set(httpx.AllowOriginField, httpx.AllowOrigin)
+		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+		serve(w, r)
+	}
 }
 
 // document serves what content makes.

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/causeway-pay/causeway/core/internal/browser"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -26,7 +27,7 @@ func Codes() map[string]CodeEntry {
 
 // Routes returns all routes, as "METHOD path".
 func Routes() []string {
-	out := []string{http.MethodGet + " /v1/health", http.MethodGet + " " + contractPath}
+	out := []string{http.MethodGet + " /v1/health", http.MethodGet + " " + contractPath, http.MethodGet + " " + browser.Path}
 	for _, r := range (&API{}).routes() {
 		out = append(out, r.method+" "+r.path)
 	}

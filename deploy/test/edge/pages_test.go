@@ -7,19 +7,39 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/causeway-pay/causeway/deploy/test/browser"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
+
+// TestBrowserPays pays in core's sample page through an Envoy.
+func TestBrowserPays(t *testing.T) {
+	t.Parallel()
+	r := newDeployment(t)
+	r.serve(t)
+	client := r.client(t, nil)
+	first := browser.Start(t, "MAP "+host+":443 "+r.https())
+	browser.Pay(t, first.NewTab(t), browser.Service{
+		URL: "https://" + host, Client: client, Secret: r.key, Publishable: r.publishableKey(t, client),
+	})
+}
+
+// publishableKey creates a publishable key.
+func (r *deployment) publishableKey(t *testing.T, client *http.Client) string {
+	t.Helper()
+	made := r.api(t, client, http.MethodPost, "/v1/api_keys", `{"kind":"publishable"}`)
+	var key v1.APIKey
+	if err := json.Unmarshal([]byte(made.body), &key); err != nil || key.Secret == nil {
+		t.Fatalf("a publishable key: got %d %s, %v", made.status, made.body, err)
+	}
+	return key.Secret.Reveal()
+}
 
 // testPages sends the requests of a web page of another origin. The page can read each response,
 // whichever program wrote it. Each field is written once: a browser rejects a repeated one.
 func testPages(t *testing.T, r *deployment) {
 	t.Helper()
 	client := r.client(t, func(tr *http.Transport) { tr.ForceAttemptHTTP2 = true })
-	made := r.api(t, client, http.MethodPost, "/v1/api_keys", `{"kind":"publishable"}`)
-	var key v1.APIKey
-	if err := json.Unmarshal([]byte(made.body), &key); err != nil || key.Secret == nil {
-		t.Fatalf("a publishable key: got %d %s, %v", made.status, made.body, err)
-	}
+	key := r.publishableKey(t, client)
 	const tokens, confirm, current = "/v1/tokens", "/v1/transactions/txn_1/confirm", "/v1/mle/keys/current"
 	const card = `{"card":{"number":"4111111111111111","exp_month":4,"exp_year":2031}}`
 	for name, c := range map[string]struct {
@@ -35,7 +55,7 @@ func testPages(t *testing.T, r *deployment) {
 		"Envoy: a refusal":        {"POST", tokens, strings.Repeat("x", 2<<20), "application/json", 413},
 	} {
 		fields := []string{
-			"Origin", "https://shop.example", "Content-Type", c.contentType, "Authorization", "Bearer " + key.Secret.Reveal(),
+			"Origin", "https://shop.example", "Content-Type", c.contentType, "Authorization", "Bearer " + key,
 		}
 		if c.contentType == "application/jose" {
 			fields = append(fields, "X-SVC-MLE", "v1")

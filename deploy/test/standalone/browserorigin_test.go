@@ -59,20 +59,20 @@ type pageResponse struct {
 
 // shop is a merchant's page, open in a browser, and the service that it calls.
 type shop struct {
-	*tab
+	*browser.Tab
 
 	p *process
 }
 
 // openShop opens a page of another origin.
-func (b *tab) openShop(t *testing.T, p *process) *shop {
+func openShop(t *testing.T, b *browser.Tab, p *process) *shop {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = w.Write([]byte(shopPage))
 	}))
 	t.Cleanup(server.Close)
-	b.open(t, server.URL)
+	b.Open(t, server.URL)
 	return &shop{b, p}
 }
 
@@ -80,7 +80,7 @@ func (b *tab) openShop(t *testing.T, p *process) *shop {
 func (s *shop) call(t *testing.T, method, path, key, body, fields string) pageResponse {
 	t.Helper()
 	script := fmt.Sprintf("call(%q, %q, %q, %q, {%s})", s.p.HTTP+path, method, key, body, fields)
-	got := read[pageResponse](t, s.tab, script)
+	got := browser.Read[pageResponse](t, s.Tab, script)
 	if got.Blocked == "" && got.Request == "" {
 		t.Errorf("%s %s: the page cannot read Request-Id: %+v", method, path, got)
 	}
@@ -106,17 +106,25 @@ func mustReadPage[T any](t *testing.T, s pageResponse) T {
 	return out
 }
 
+// testSamplePage pays in core's sample page.
+func testSamplePage(t *testing.T, b *browser.Tab, p *process) {
+	t.Helper()
+	browser.Pay(t, b, browser.Service{
+		URL: p.HTTP, Client: http.DefaultClient, Secret: p.Keys.SKTest, Publishable: p.Keys.PKTest,
+	})
+}
+
 // testOtherOrigin pays from a page of another origin: a token, also from an encrypted body, and its
 // confirmation. The page can read every refusal. It can call no other endpoint.
-func testOtherOrigin(t *testing.T, b *tab, p *process) {
+func testOtherOrigin(t *testing.T, b *browser.Tab, p *process) {
 	t.Helper()
-	s, m, pk := b.openShop(t, p), merchantOf(t, p), p.Keys.PKTest
+	s, m, pk := openShop(t, b, p), merchantOf(t, p), p.Keys.PKTest
 	const card = `{"card":{"number":"4111111111111111","exp_month":4,"exp_year":2031,"cvc":"123"}}`
 	tokens := []v1.Token{
 		mustReadPage[v1.Token](t, s.call(t, "POST", "/v1/tokens", pk, card, `"Idempotency-Key": "a token"`).want(t, 201, "")),
 	}
 	key := s.call(t, "GET", "/v1/mle/keys/current", pk, "", "").want(t, 200, "ECDH-ES+A256KW").Body
-	jwe := read[string](t, s.tab, fmt.Sprintf("encrypt(%s, %q)", key, card))
+	jwe := browser.Read[string](t, s.Tab, fmt.Sprintf("encrypt(%s, %q)", key, card))
 	tokens = append(tokens, mustReadPage[v1.Token](t, s.call(t, "POST", "/v1/tokens", pk, jwe,
 		`"Content-Type": "application/jose", "X-SVC-MLE": "v1"`).want(t, 201, "")))
 	s.call(t, "POST", "/v1/tokens", pk, "not a JWE", `"Content-Type": "application/jose", "X-SVC-MLE": "v1"`).

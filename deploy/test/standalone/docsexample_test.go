@@ -13,6 +13,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/causeway-pay/causeway/deploy/test/browser"
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
@@ -37,11 +38,11 @@ func paste(t *testing.T, text string) (status, stdout string) {
 }
 
 // testExamplesWork runs every request that /docs shows after it has a test key.
-func testExamplesWork(t *testing.T, b *tab, p *process) {
+func testExamplesWork(t *testing.T, b *browser.Tab, p *process) {
 	t.Helper()
-	b.run(t, chromedp.SendKeys(chromedp.CSS("#key"), p.Keys.SKTest))
+	b.Run(t, chromedp.SendKeys(chromedp.CSS("#key"), p.Keys.SKTest))
 	type example struct{ Name, Status, Text string }
-	list := read[[]example](t, b,
+	list := browser.Read[[]example](t, b,
 		"[...document.querySelectorAll('pre.shell')].map((e) => ({Name: e.getAttribute('aria-label'), Status: "+
 			"e.dataset.status, Text: e.textContent}))")
 	if got, want := len(list), len(operations(t, p))+3; got != want {
@@ -59,9 +60,9 @@ func testExamplesWork(t *testing.T, b *tab, p *process) {
 }
 
 // testSignatureExample lets the page's JavaScript verify signatures by Standard Webhooks.
-func testSignatureExample(t *testing.T, b *tab, _ *process) {
+func testSignatureExample(t *testing.T, b *browser.Tab, _ *process) {
 	t.Helper()
-	code := read[string](t, b, "document.getElementById('verify').textContent")
+	code := browser.Read[string](t, b, "document.getElementById('verify').textContent")
 	key := []byte("a signing key of thirty-two bytes")
 	body := `{"id":"evt_1","type":"transaction.captured","text":"schön"}`
 	now := clock.System().Now().Unix()

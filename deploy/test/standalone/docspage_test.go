@@ -13,28 +13,30 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/go-json-experiment/json"
+
+	"github.com/causeway-pay/causeway/deploy/test/browser"
 )
 
 // openDocs opens /docs of a service.
-func (b *tab) openDocs(t *testing.T, p *process) {
+func openDocs(t *testing.T, b *browser.Tab, p *process) {
 	t.Helper()
-	b.run(t, chromedp.EmulateViewport(1200, 800))
-	b.open(t, p.HTTP+"/docs")
+	b.Run(t, chromedp.EmulateViewport(1200, 800))
+	b.Open(t, p.HTTP+"/docs")
 }
 
-func testDocsIsComplete(t *testing.T, b *tab, p *process) {
+func testDocsIsComplete(t *testing.T, b *browser.Tab, p *process) {
 	t.Helper()
-	b.screenshot(t, "docs 1200")
+	b.Screenshot(t, "docs 1200")
 	for _, e := range operations(t, p) {
-		got := read[string](t, b, fmt.Sprintf("document.getElementById(%q)?.querySelector('h3').innerText ?? ''", e.id))
+		got := browser.Read[string](t, b, fmt.Sprintf("document.getElementById(%q)?.querySelector('h3').innerText ?? ''", e.id))
 		if want := e.method + " " + e.path; got != want {
 			t.Errorf("%s: heading = %q, want %q", e.id, got, want)
 		}
-		if n := read[int](t, b, fmt.Sprintf("document.querySelectorAll('#%s pre.shell').length", e.id)); n != 1 {
+		if n := browser.Read[int](t, b, fmt.Sprintf("document.querySelectorAll('#%s pre.shell').length", e.id)); n != 1 {
 			t.Errorf("%s: examples = %d, want 1", e.id, n)
 		}
 	}
-	cards := read[string](t, b, "document.getElementById('cards').innerText")
+	cards := browser.Read[string](t, b, "document.getElementById('cards').innerText")
 	catalogue, err := os.ReadFile("../../../configs/simulator.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +56,7 @@ func testDocsIsComplete(t *testing.T, b *tab, p *process) {
 			t.Errorf("the page lacks the test value %s", value)
 		}
 	}
-	b.wantQuiet(t, p.HTTP)
+	b.WantQuiet(t, p.HTTP)
 }
 
 // catalogueValue matches the simulator's triggers other than cards: codes, amounts, accounts and
@@ -88,30 +90,30 @@ func operations(t *testing.T, p *process) []operation {
 	return out
 }
 
-func testDocsFitsItsReader(t *testing.T, b *tab, p *process) {
+func testDocsFitsItsReader(t *testing.T, b *browser.Tab, p *process) {
 	t.Helper()
 	for _, width := range []int64{320, 390, 768, 1200} {
 		for _, scheme := range []string{"light", "dark"} {
-			b.run(t, chromedp.EmulateViewport(width, 800),
-				command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			b.Run(t, chromedp.EmulateViewport(width, 800),
+				browser.Command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 					Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
 				}))
-			if wide := read[int](t, b, "document.documentElement.scrollWidth"); int64(wide) > width {
+			if wide := browser.Read[int](t, b, "document.documentElement.scrollWidth"); int64(wide) > width {
 				t.Errorf("at %d the page is %d wide", width, wide)
 			}
-			for _, low := range read[[]string](t, b, contrastScript) {
+			for _, low := range browser.Read[[]string](t, b, contrastScript) {
 				t.Errorf("%s at %d: contrast too low: %s", scheme, width, low)
 			}
-			b.screenshot(t, fmt.Sprintf("docs %s %d", scheme, width))
-			b.run(t, chromedp.Evaluate[chromedp.Void]("document.getElementById('createTransaction').scrollIntoView()"))
-			b.screenshot(t, fmt.Sprintf("docs create %s %d", scheme, width))
-			b.run(t, chromedp.Evaluate[chromedp.Void]("scrollTo(0, 0)"))
+			b.Screenshot(t, fmt.Sprintf("docs %s %d", scheme, width))
+			b.Run(t, chromedp.Evaluate[chromedp.Void]("document.getElementById('createTransaction').scrollIntoView()"))
+			b.Screenshot(t, fmt.Sprintf("docs create %s %d", scheme, width))
+			b.Run(t, chromedp.Evaluate[chromedp.Void]("scrollTo(0, 0)"))
 		}
 	}
-	for _, fault := range read[[]string](t, b, structureScript) {
+	for _, fault := range browser.Read[[]string](t, b, structureScript) {
 		t.Error(fault)
 	}
-	b.wantQuiet(t, p.HTTP)
+	b.WantQuiet(t, p.HTTP)
 }
 
 // contrastScript lists the texts whose contrast with their background is below 4.5 (WCAG 2.2 AA).
@@ -165,114 +167,114 @@ const structureScript = `(() => {
 })()`
 
 // focused returns the focused element: its id, or its text without one.
-func (b *tab) focused(t *testing.T) string {
+func focused(t *testing.T, b *browser.Tab) string {
 	t.Helper()
-	return read[string](t, b, "document.activeElement.id || document.activeElement.textContent")
+	return browser.Read[string](t, b, "document.activeElement.id || document.activeElement.textContent")
 }
 
-func testDocsByKeyboard(t *testing.T, b *tab, p *process) {
+func testDocsByKeyboard(t *testing.T, b *browser.Tab, p *process) {
 	t.Helper()
-	b.run(t, chromedp.KeyEvent(kb.Tab))
-	if got, want := b.focused(t), "Skip to the content"; got != want {
+	b.Run(t, chromedp.KeyEvent(kb.Tab))
+	if got, want := focused(t, b), "Skip to the content"; got != want {
 		t.Errorf("first stop = %q, want %q", got, want)
 	}
-	b.run(t, chromedp.KeyEvent(kb.Enter))
-	if got, want := b.focused(t), "main"; got != want {
+	b.Run(t, chromedp.KeyEvent(kb.Enter))
+	if got, want := focused(t, b), "main"; got != want {
 		t.Errorf("after skipping = %q, want %q", got, want)
 	}
-	b.run(t, chromedp.KeyEvent("/"))
-	if got, want := b.focused(t), "search"; got != want {
+	b.Run(t, chromedp.KeyEvent("/"))
+	if got, want := focused(t, b), "search"; got != want {
 		t.Errorf("after / = %q, want %q", got, want)
 	}
-	b.run(t, chromedp.KeyEvent(kb.Escape)) // the test types the /, which a real keyboard does not: the page suppresses it
+	b.Run(t, chromedp.KeyEvent(kb.Escape)) // the test types the /, which a real keyboard does not: the page suppresses it
 	const shown = "[...document.querySelectorAll('article.endpoint')].filter((a) => a.checkVisibility()).map((a) => " +
 		"a.id).join(' ')"
-	all := read[string](t, b, shown)
-	b.run(t, chromedp.KeyEvent("redeliver enabled"))
-	if got, want := read[string](t, b, shown), "redeliverEvent"; got != want {
+	all := browser.Read[string](t, b, shown)
+	b.Run(t, chromedp.KeyEvent("redeliver enabled"))
+	if got, want := browser.Read[string](t, b, shown), "redeliverEvent"; got != want {
 		t.Errorf("found = %q, want %q", got, want)
 	}
-	if got, want := read[string](t, b, "document.getElementById('found').textContent"), "1 entry"; got != want {
+	if got, want := browser.Read[string](t, b, "document.getElementById('found').textContent"), "1 entry"; got != want {
 		t.Errorf("said = %q, want %q", got, want)
 	}
-	b.run(t, chromedp.KeyEvent(kb.Escape))
-	if got := read[string](t, b, shown); got != all {
+	b.Run(t, chromedp.KeyEvent(kb.Escape))
+	if got := browser.Read[string](t, b, shown); got != all {
 		t.Errorf("after Escape = %q, want all", got)
 	}
-	b.run(t, chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter)) // the first link of the contents
-	if got, want := read[string](t, b, "location.hash"), "#start"; got != want {
+	b.Run(t, chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter)) // the first link of the contents
+	if got, want := browser.Read[string](t, b, "location.hash"), "#start"; got != want {
 		t.Errorf("followed = %q, want %q", got, want)
 	}
-	b.wantQuiet(t, p.HTTP)
+	b.WantQuiet(t, p.HTTP)
 }
 
-func testDocsCopiesByKeyboard(t *testing.T, b *tab, p *process) {
+func testDocsCopiesByKeyboard(t *testing.T, b *browser.Tab, p *process) {
 	t.Helper()
-	b.allowClipboard(t, p.HTTP)
-	b.run(t, chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter)) // past the contents
+	b.AllowClipboard(t, p.HTTP)
+	b.Run(t, chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter)) // past the contents
 	for range 12 {                                                   // past the example and the links to the first button
-		if strings.HasPrefix(b.focused(t), "Copy") {
+		if strings.HasPrefix(focused(t, b), "Copy") {
 			break
 		}
-		b.run(t, chromedp.KeyEvent(kb.Tab))
+		b.Run(t, chromedp.KeyEvent(kb.Tab))
 	}
-	b.run(t, chromedp.KeyEvent(kb.Enter), chromedp.Poll[chromedp.Void]("document.activeElement.textContent === 'Copied'"))
-	copied := read[string](t, b, "navigator.clipboard.readText()")
+	b.Run(t, chromedp.KeyEvent(kb.Enter), chromedp.Poll[chromedp.Void]("document.activeElement.textContent === 'Copied'"))
+	copied := browser.Read[string](t, b, "navigator.clipboard.readText()")
 	if !strings.HasPrefix(copied, "curl -sS "+p.HTTP+"/v1/transactions") {
 		t.Errorf("copied = %q, want the first example with this server's address", copied)
 	}
-	b.wantQuiet(t, p.HTTP)
+	b.WantQuiet(t, p.HTTP)
 }
 
-func testDocsLinksLeadThere(t *testing.T, b *tab, p *process) {
+func testDocsLinksLeadThere(t *testing.T, b *browser.Tab, p *process) {
 	t.Helper()
 	for _, e := range operations(t, p) {
-		b.run(t, chromedp.Evaluate[chromedp.Void](fmt.Sprintf("document.querySelector('nav a[href=\"#%s\"]').click()", e.id)))
-		if top := read[float64](t, b,
+		b.Run(t, chromedp.Evaluate[chromedp.Void](fmt.Sprintf("document.querySelector('nav a[href=\"#%s\"]').click()", e.id)))
+		if top := browser.Read[float64](t, b,
 			fmt.Sprintf("document.getElementById(%q).getBoundingClientRect().top", e.id)); top < -1 || top > 800 {
 			t.Errorf("the link to %s leads to %.0f pixels from it", e.id, top)
 		}
 	}
-	b.wantQuiet(t, p.HTTP)
+	b.WantQuiet(t, p.HTTP)
 }
 
-func testDocsKeepsNoKey(t *testing.T, b *tab, p *process) {
+func testDocsKeepsNoKey(t *testing.T, b *browser.Tab, p *process) {
 	t.Helper()
 	const examples = "document.querySelector('#createTransaction pre').textContent"
-	before := b.sent()
-	b.run(t, chromedp.SendKeys(chromedp.CSS("#key"), p.Keys.SKTest))
-	if got := read[string](t, b, examples); !strings.Contains(got, p.Keys.SKTest) {
+	before := b.Sent()
+	b.Run(t, chromedp.SendKeys(chromedp.CSS("#key"), p.Keys.SKTest))
+	if got := browser.Read[string](t, b, examples); !strings.Contains(got, p.Keys.SKTest) {
 		t.Errorf("example = %s, want the key in it", got)
 	}
-	kept := read[string](t, b,
+	kept := browser.Read[string](t, b,
 		"JSON.stringify([localStorage, sessionStorage, document.cookie, location.href, history.state])")
 	if strings.Contains(kept, "sk_test_") {
 		t.Errorf("kept: %s", kept)
 	}
-	if got := b.sent(); got != before {
+	if got := b.Sent(); got != before {
 		t.Errorf("requests = %d, want %d: typing a key sends nothing", got, before)
 	}
-	b.run(t, chromedp.Reload(), chromedp.WaitReady(chromedp.CSS("body")))
-	if got := read[string](t, b, examples+" + document.getElementById('key').value"); strings.Contains(got,
+	b.Run(t, chromedp.Reload(), chromedp.WaitReady(chromedp.CSS("body")))
+	if got := browser.Read[string](t, b, examples+" + document.getElementById('key').value"); strings.Contains(got,
 		p.Keys.SKTest) {
 		t.Error("the key outlived a reload")
 	}
-	b.run(t, chromedp.SendKeys(chromedp.CSS("#key"), p.Keys.SKLive))
-	if got := read[string](t, b, examples+" + document.getElementById('key').value"); strings.Contains(got, "sk_live_") {
+	b.Run(t, chromedp.SendKeys(chromedp.CSS("#key"), p.Keys.SKLive))
+	if got := browser.Read[string](t, b, examples+" + document.getElementById('key').value"); strings.Contains(got, "sk_live_") {
 		t.Errorf("a live key stands in the page: %s", got)
 	}
-	b.wantQuiet(t, p.HTTP)
+	b.WantQuiet(t, p.HTTP)
 }
 
 // testAddresses opens the addresses in the greeting and the documents.
-func testAddresses(t *testing.T, b *tab, p *process) {
+func testAddresses(t *testing.T, b *browser.Tab, p *process) {
 	t.Helper()
 	for path, want := range addresses(t) {
-		b.open(t, p.HTTP+path)
-		if got := read[int](t, b, "performance.getEntriesByType('navigation')[0].responseStatus"); got != 200 {
+		b.Open(t, p.HTTP+path)
+		if got := browser.Read[int](t, b, "performance.getEntriesByType('navigation')[0].responseStatus"); got != 200 {
 			t.Errorf("%s: status = %d, want 200", path, got)
 		}
-		if got := read[string](t, b, "document.body.innerText"); !strings.Contains(strings.ReplaceAll(got, `": "`, `":"`),
+		if got := browser.Read[string](t, b, "document.body.innerText"); !strings.Contains(strings.ReplaceAll(got, `": "`, `":"`),
 			want) {
 			t.Errorf("%s shows %.200q, want %q in it", path, got, want)
 		}
