@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/causeway-pay/causeway/deploy/test/browser"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
