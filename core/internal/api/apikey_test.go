@@ -3,6 +3,7 @@ package api_test
 import (
 	"bytes"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -349,6 +350,37 @@ func TestListKeys(t *testing.T) {
 	MustDecode[v1.APIKeyList](t, a, 200)
 	if bytes.Contains(a.body, []byte("sk_test_")) || bytes.Contains(a.body, []byte(`"secret":`)) {
 		t.Errorf("the list shows a secret: %s", a.body)
+	}
+}
+
+// TestGetKey: a key that manages keys reads each key of its merchant and mode, also a revoked one,
+// and never its secret. The keys of other merchants and of the other mode do not exist for it.
+func TestGetKey(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	made, _ := b.createKey(t, `{"kind":"publishable","name":"shop"}`)
+	made.Secret = nil
+	if got := MustDecode[v1.APIKey](t, b.get(t, "/v1/api_keys/"+made.ID), 200); !reflect.DeepEqual(got, made) {
+		t.Errorf("got %+v, want %+v", got, made)
+	}
+	b.do(t, "DELETE", "/v1/api_keys/"+made.ID, "")
+	if got := MustDecode[v1.APIKey](t, b.get(t, "/v1/api_keys/"+made.ID), 200); got.Status != v1.APIKeyStatusRevoked {
+		t.Errorf("revoked: got %+v", got)
+	}
+	live := coretest.MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: b.merchant, Mode: "live", Kind: "secret"})
+	other, err := b.core.Admin().CreateMerchant(t.Context(), "other")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stranger := coretest.MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: other, Mode: "test", Kind: "secret"})
+	gone := refusal{404, v1.ErrorTypeInvalidRequestError, "not_found", "id"}
+	for _, key := range []string{live, stranger} {
+		wantRefusal(t, b.get(t, "/v1/api_keys/"+made.ID, as(key)), gone)
+	}
+	wantRefusal(t, b.get(t, "/v1/api_keys/key_1"), gone)
+	_, narrow := b.createKey(t, `{"kind":"secret","scopes":["transactions:read"]}`)
+	if got := b.get(t, "/v1/api_keys/"+made.ID, as(narrow)); got.status != 403 {
+		t.Errorf("without keys:write: got %d %s", got.status, got.body)
 	}
 }
 

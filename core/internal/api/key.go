@@ -23,6 +23,7 @@ func (a *API) keyRoutes() []route {
 		{http.MethodGet, currentKeyPath, "", a.currentKey}, // before {id}, which would match it
 		{http.MethodGet, "/v1/api_keys", apikey.ScopeKeysWrite, a.listKeys},
 		{http.MethodPost, "/v1/api_keys", apikey.ScopeKeysWrite, a.changing(a.createKey)},
+		{http.MethodGet, "/v1/api_keys/{id}", apikey.ScopeKeysWrite, a.getKey},
 		{http.MethodPost, "/v1/api_keys/{id}/roll", apikey.ScopeKeysWrite, a.changing(a.rollKey)},
 		{http.MethodDelete, "/v1/api_keys/{id}", apikey.ScopeKeysWrite, a.revokeKey},
 	}
@@ -52,6 +53,20 @@ func (a *API) listKeys(w http.ResponseWriter, r *http.Request, k *payment.APIKey
 		return err
 	}
 	a.write(w, r, http.StatusOK, showList(p, found, a.showUsedKey))
+	return nil
+}
+
+func (a *API) getKey(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
+	n, err := pathID(r, id.APIKey)
+	if err != nil {
+		return err
+	}
+	found, err := a.Store.Key(r.Context(), k.Tenant, n)
+	if err != nil {
+		return err
+	}
+	shown := a.showUsedKey(found)
+	a.write(w, r, http.StatusOK, encode(&shown))
 	return nil
 }
 

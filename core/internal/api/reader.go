@@ -16,6 +16,7 @@ type Reader interface {
 	eventReader
 	operatorReader
 
+	Key(ctx context.Context, tenant payment.Tenant, id int64) (*payment.APIKey, error)
 	Keys(ctx context.Context, t payment.Tenant, p payment.Page) (payment.List[*payment.APIKey], error)
 	// Ping reads from the store, and PingWriter commits to it.
 	Ping(ctx context.Context) error

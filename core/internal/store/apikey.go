@@ -149,6 +149,11 @@ func (tx *Tx) Key(tenant payment.Tenant, id int64) (*payment.APIKey, error) {
 	return scanKey(row)
 }
 
+// Key reads one key of the tenant, else ErrNotFound.
+func (db *DB) Key(ctx context.Context, tenant payment.Tenant, id int64) (*payment.APIKey, error) {
+	return scanKey(db.rowOf(ctx, tenant, selectKey, id, tenant.Merchant, tenant.Live))
+}
+
 // KeyByHash returns the key with this hash, else ErrNotFound. last is the key that an earlier call
 // returned for the hash, nil for none. All calls without it share one turn, which the networks of
 // the clients take in turn. The zero network is for clients whose address is not known.
