@@ -111,7 +111,7 @@ var examples = map[string]example{
 	"getPaymentMethod":      method(),
 	"detachPaymentMethod":   method(),
 	"createAPIKey":          {body: `{"kind": "secret", "name": "reports", "scopes": ["transactions:read"]}`},
-	"getAPIKey":             {needs: []string{"api_key"}, path: map[string]string{"id": "$api_key"}},
+	"getAPIKey":             of("api_key"),
 	"revokeAPIKey":          of("api_key"),
 	"rollAPIKey":            {needs: []string{"api_key"}, path: id("api_key"), body: `{"expires_in": 3600}`},
 	"reserveIdempotencyKey": {key: "nonce-7f2d", body: `{"purpose": "nonce"}`},

@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -48,7 +49,8 @@ func Pay(t *testing.T, b *Tab, s Service) {
 	if !strings.HasPrefix(token, "tok_") {
 		t.Errorf("a token: got %q", token)
 	}
-	refused := Read[string](t, b, `Causeway.createToken({key, encrypt: true, card: {}}).catch((e) => e.code + " " + e.param)`)
+	const empty = `Causeway.createToken({key, encrypt: true, card: {}})`
+	refused := Read[string](t, b, empty+`.catch((e) => e.code + " " + e.param)`)
 	if refused != "missing_field card.number" {
 		t.Errorf("no card: got %q, want the code and the field of the encrypted refusal", refused)
 	}
@@ -90,7 +92,7 @@ func (s *shopServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write([]byte(s.page))
 	case "/orders":
 		var made v1.Transaction
-		if !s.service.send(s.t, http.MethodPost, "/v1/transactions",
+		if !s.service.send(r.Context(), s.t, http.MethodPost, "/v1/transactions",
 			`{"amount":1250,"currency":"usd","confirm":false}`, &made) {
 			http.Error(w, "no transaction", http.StatusBadGateway)
 			return
@@ -105,15 +107,15 @@ func (s *shopServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // mustSend sends a request with the secret key and decodes the response.
 func (s Service) mustSend(t *testing.T, method, path, body string, out any) {
 	t.Helper()
-	if !s.send(t, method, path, body, out) {
+	if !s.send(t.Context(), t, method, path, body, out) {
 		t.FailNow()
 	}
 }
 
 // send is mustSend for the goroutines of a server. It returns false after an error of the test.
-func (s Service) send(t *testing.T, method, path, body string, out any) bool {
+func (s Service) send(ctx context.Context, t *testing.T, method, path, body string, out any) bool {
 	t.Helper()
-	q, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body))
+	q, err := http.NewRequestWithContext(ctx, method, s.URL+path, strings.NewReader(body))
 	if err != nil {
 		t.Error(err)
 		return false

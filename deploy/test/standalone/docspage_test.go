@@ -28,7 +28,8 @@ func testDocsIsComplete(t *testing.T, b *browser.Tab, p *process) {
 	t.Helper()
 	b.Screenshot(t, "docs 1200")
 	for _, e := range operations(t, p) {
-		got := browser.Read[string](t, b, fmt.Sprintf("document.getElementById(%q)?.querySelector('h3').innerText ?? ''", e.id))
+		const heading = "document.getElementById(%q)?.querySelector('h3').innerText ?? ''"
+		got := browser.Read[string](t, b, fmt.Sprintf(heading, e.id))
 		if want := e.method + " " + e.path; got != want {
 			t.Errorf("%s: heading = %q, want %q", e.id, got, want)
 		}
@@ -255,12 +256,12 @@ func testDocsKeepsNoKey(t *testing.T, b *browser.Tab, p *process) {
 		t.Errorf("requests = %d, want %d: typing a key sends nothing", got, before)
 	}
 	b.Run(t, chromedp.Reload(), chromedp.WaitReady(chromedp.CSS("body")))
-	if got := browser.Read[string](t, b, examples+" + document.getElementById('key').value"); strings.Contains(got,
-		p.Keys.SKTest) {
+	const shown = examples + " + document.getElementById('key').value"
+	if got := browser.Read[string](t, b, shown); strings.Contains(got, p.Keys.SKTest) {
 		t.Error("the key outlived a reload")
 	}
 	b.Run(t, chromedp.SendKeys(chromedp.CSS("#key"), p.Keys.SKLive))
-	if got := browser.Read[string](t, b, examples+" + document.getElementById('key').value"); strings.Contains(got, "sk_live_") {
+	if got := browser.Read[string](t, b, shown); strings.Contains(got, "sk_live_") {
 		t.Errorf("a live key stands in the page: %s", got)
 	}
 	b.WantQuiet(t, p.HTTP)
@@ -274,8 +275,8 @@ func testAddresses(t *testing.T, b *browser.Tab, p *process) {
 		if got := browser.Read[int](t, b, "performance.getEntriesByType('navigation')[0].responseStatus"); got != 200 {
 			t.Errorf("%s: status = %d, want 200", path, got)
 		}
-		if got := browser.Read[string](t, b, "document.body.innerText"); !strings.Contains(strings.ReplaceAll(got, `": "`, `":"`),
-			want) {
+		got := strings.ReplaceAll(browser.Read[string](t, b, "document.body.innerText"), `": "`, `":"`)
+		if !strings.Contains(got, want) {
 			t.Errorf("%s shows %.200q, want %q in it", path, got, want)
 		}
 	}
