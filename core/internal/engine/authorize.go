@@ -84,10 +84,10 @@ func (e *Engine) begin(ctx context.Context, r Request, p Payment, t *payment.Tra
 		return nil, err
 	}
 	replay, err := replayOf(c)
-	if err == nil {
-		replay.Body, err = e.unseal(ctx, r, replay.Body)
+	if err != nil {
+		return nil, err
 	}
-	return replay, err
+	return e.unsealReplay(ctx, r, replay)
 }
 
 // refuseSource returns why the payment source cannot be used, unless the idempotency key has a

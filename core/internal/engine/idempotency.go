@@ -38,9 +38,6 @@ func (e *Engine) intentOnce(
 	var out *Result
 	err := e.Store.UpdateOf(ctx, c, func(tx *store.Tx) error {
 		claim, replay, err := claimKey(tx, r)
-		if err == nil && replay != nil {
-			replay.Body, err = e.unseal(ctx, r, replay.Body)
-		}
 		if err != nil || replay != nil {
 			out = replay
 			return err
@@ -57,7 +54,7 @@ func (e *Engine) intentOnce(
 	if err != nil {
 		return nil, err
 	}
-	return out, nil
+	return e.unsealReplay(ctx, r, out)
 }
 
 // Reservation is an idempotency key that a client has reserved.
@@ -97,7 +94,22 @@ func (e *Engine) stored(r Request, out *Result) []byte {
 	return e.Sealer.Seal(out.Body, sealContext(r.Tenant, r.Key))
 }
 
-// unseal decrypts the body of a response as the store keeps it.
+// unsealReplay decrypts the body of a replay, and returns every other result unchanged. A result
+// can be nil.
+func (e *Engine) unsealReplay(ctx context.Context, r Request, out *Result) (*Result, error) {
+	if out == nil || !out.Replayed {
+		return out, nil
+	}
+	body, err := e.unseal(ctx, r, out.Body)
+	if err != nil {
+		return nil, err
+	}
+	out.Body = body
+	return out, nil
+}
+
+// unseal decrypts the body of a response as the store keeps it. It may read the root secret from a
+// file or from the store, so no command may call it: a command must not block.
 func (e *Engine) unseal(ctx context.Context, r Request, body []byte) ([]byte, error) {
 	if !seal.Sealed(body) {
 		return body, nil
@@ -161,12 +173,12 @@ func (e *Engine) Kept(ctx context.Context, r Request) (Result, error) {
 		if err != nil {
 			return err
 		}
-		if out, err = replayOf(c); err != nil {
-			return err
-		}
-		out.Body, err = e.unseal(ctx, r, out.Body)
+		out, err = replayOf(c)
 		return err
 	})
+	if err == nil {
+		out, err = e.unsealReplay(ctx, r, out)
+	}
 	if err != nil {
 		return Result{}, err
 	}
