@@ -311,7 +311,7 @@ func TestTheLargestStepIsKeptPostgreSQL(t *testing.T) {
 	}
 	for i, by := range []time.Duration{48 * time.Hour, 25 * time.Hour} {
 		c[i].Step(by)
-		if err := db[i].KeepStep(t.Context()); err != nil {
+		if err := db[i].KeepClockStep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -17,7 +17,7 @@ const confirmEvery = time.Second
 func keepConfirming(ctx context.Context, eng *engine.Engine) {
 	for {
 		last := ctx.Err() != nil // before the state is read: the clock may step during a write
-		pause, keep := confirmEvery, eng.Store.KeepStep
+		pause, keep := confirmEvery, eng.Store.KeepClockStep
 		if eng.Cluster.Leads() {
 			keep = eng.Store.KeepConfirmed
 		}

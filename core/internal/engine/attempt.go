@@ -137,7 +137,7 @@ func (e *Engine) keepOpen(ctx context.Context, from origin, s step, cause error)
 func (e *Engine) cancelFirst(ctx context.Context, s step) error {
 	id := s.about().StepID
 	return e.undo(ctx, s.about(), func(tx *store.Tx) error {
-		if err := tx.KeepStep(id); err != nil {
+		if err := tx.LockUnreclaimed(id); err != nil {
 			return err
 		}
 		return s.cancel(tx)

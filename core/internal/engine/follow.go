@@ -114,7 +114,7 @@ func contested(tx *store.Tx, from origin, o about) (bool, error) {
 	if from.again {
 		return from.look == nil, nil
 	}
-	err := tx.KeepStep(o.StepID)
+	err := tx.LockUnreclaimed(o.StepID)
 	if errors.Is(err, store.ErrConflict) { // it was reclaimed, or has ended: then the write fails
 		return true, nil
 	}

@@ -66,7 +66,7 @@ func (db *DB) confirmed(at time.Time) time.Time {
 // KeepConfirmed stores the state of the clock's guard for the next process that opens the store. It
 // writes only if the highest confirmed time has changed by a minute, or a step was detected,
 // accepted or reverted. Call it often, so that a step is stored even if the process dies, but never
-// twice at the same time. A process that does not lead calls KeepStep instead.
+// twice at the same time. A process that does not lead calls KeepClockStep instead.
 //
 // In a shared store a larger stored step stays for keepStep, because the clocks of several machines
 // are not corrected at the same time. A step that stays too long makes keys expire late, never
@@ -98,9 +98,9 @@ func (tx *Tx) stepUntil(s clock.GuardState) int64 {
 	return toMillis(s.Highest.Add(keepStep))
 }
 
-// KeepStep raises the stored step to the step of this process's clock. It is for a process that
-// does not lead: its clock stepped and the server's did not, or another process leads.
-func (db *DB) KeepStep(ctx context.Context) error {
+// KeepClockStep raises the stored step to the step of this process's clock. It is for a process
+// that does not lead: its clock stepped and the server's did not, or another process leads.
+func (db *DB) KeepClockStep(ctx context.Context) error {
 	s := db.guard.State()
 	if s.Step <= db.raised {
 		db.raised = s.Step

@@ -38,10 +38,11 @@ func (tx *Tx) ReclaimStep(s payment.StepID) error {
 	return tx.change(reclaimable[s.Kind], transaction, step, toMillis(tx.Now))
 }
 
-// KeepStep locks an unfinished step that its first attempt is about to close, because that attempt
-// had no effect. Until the command ends, recovery cannot reclaim the step. It returns ErrConflict
-// if the step has ended, or if recovery has reclaimed it: the first attempt then proves nothing.
-func (tx *Tx) KeepStep(s payment.StepID) error {
+// LockUnreclaimed locks an unfinished step that its first attempt is about to close, because that
+// attempt had no effect. Until the command ends, recovery cannot reclaim the step. It returns
+// ErrConflict if the step has ended, or if recovery has reclaimed it: the first attempt then proves
+// nothing.
+func (tx *Tx) LockUnreclaimed(s payment.StepID) error {
 	transaction, step := stepArgs(s)
 	return tx.change(reclaimable[s.Kind], transaction, step, 0)
 }
