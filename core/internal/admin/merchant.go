@@ -80,7 +80,7 @@ func (a *Admin) onMerchant(ctx context.Context, action, merchant string, fn func
 	}
 	return a.act(ctx, action, merchant, func(r engine.Request) error {
 		err := fn(r, n)
-		if errors.Is(err, engine.ErrNotFound) {
+		if errors.Is(err, payment.ErrNotFound) {
 			return fmt.Errorf("merchant %s does not exist: see core merchants list", merchant)
 		}
 		return err

@@ -9,6 +9,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/api"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/operator"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -45,7 +46,7 @@ func (a *Admin) RevokeOperator(ctx context.Context, token string) error {
 	}
 	return a.act(ctx, "operators.revoke", token, func(r engine.Request) error {
 		_, err := a.engine().RevokeOperator(ctx, r, n)
-		if errors.Is(err, engine.ErrNotFound) {
+		if errors.Is(err, payment.ErrNotFound) {
 			return fmt.Errorf("operator token %s does not exist: see core operators list", token)
 		}
 		return err

@@ -75,7 +75,7 @@ func (a *Admin) ResolveStep(ctx context.Context, name, outcome, reason string) e
 	}
 	return a.act(ctx, "steps.resolve", name, func(r engine.Request) error {
 		_, err := a.engine().ResolveStep(ctx, r, f, d)
-		if errors.Is(err, engine.ErrNotFound) {
+		if errors.Is(err, payment.ErrNotFound) {
 			return ErrNoStep
 		}
 		return err

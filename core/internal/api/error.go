@@ -269,7 +269,6 @@ func faultOf(err error) *fault {
 		err         error
 		code, param string
 	}{
-		{engine.ErrNotFound, codeNotFound, "id"},
 		{engine.ErrCaptureNotFound, codeNotFound, "capture"},
 		{payment.ErrNotFound, codeNotFound, "id"},
 		{engine.ErrKeyInUse, codeKeyInUse, ""},

@@ -191,7 +191,7 @@ func parse(t *testing.T, dir string) []*ast.File {
 func TestEveryKnownErrorHasACode(t *testing.T) {
 	t.Parallel()
 	for _, err := range []error{
-		engine.ErrNotFound, engine.ErrKeyInUse, engine.ErrKeyReused, engine.ErrNoAcquirer, engine.ErrAcquirerUnavailable,
+		engine.ErrKeyInUse, engine.ErrKeyReused, engine.ErrNoAcquirer, engine.ErrAcquirerUnavailable,
 		payment.ErrNotFound, store.ErrBusy, store.ErrClosed, idempotency.ErrSeveral, idempotency.ErrInvalid,
 		admission.ErrTooLarge, admission.ErrEncoding, admission.ErrSlow, admission.ErrUnfinished, admission.ErrOverloaded,
 		payment.ErrTooManyKeys, payment.ErrTooManyLists, payment.ErrTooManyChanges, payment.ErrListTimeout,

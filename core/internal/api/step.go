@@ -61,18 +61,18 @@ func (o *Operator) stepFilter(r *http.Request, q url.Values) (f payment.Unfinish
 	return f, nil
 }
 
-// step reads an unfinished step by its name. It returns engine.ErrNotFound if there is none.
+// step reads an unfinished step by its name. It returns payment.ErrNotFound if there is none.
 func (o *Operator) step(r *http.Request, name string) (*payment.Unfinished, error) {
 	f, err := engine.ParseStep(name)
 	if err != nil {
-		return nil, engine.ErrNotFound
+		return nil, payment.ErrNotFound
 	}
 	found, err := o.Store.UnfinishedSteps(r.Context(), f, 1)
 	if err != nil {
 		return nil, err
 	}
 	if len(found) == 0 {
-		return nil, engine.ErrNotFound
+		return nil, payment.ErrNotFound
 	}
 	return &found[0], nil
 }
@@ -95,7 +95,7 @@ func (o *Operator) resolveStep(c *call, left *trail) (engine.Result, error) {
 	name := mux.Vars(c.Request)["id"]
 	f, err := engine.ParseStep(name)
 	if err != nil {
-		return engine.Result{}, engine.ErrNotFound
+		return engine.Result{}, payment.ErrNotFound
 	}
 	left.step = name
 	var in operator.StepResolve

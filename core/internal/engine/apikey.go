@@ -163,9 +163,9 @@ func notRollable(k *payment.APIKey, now time.Time) *payment.Refusal {
 func keyID(n int64) string { return id.Format(id.APIKey, n) }
 
 // RevokeKey ends a key immediately and returns it. by are the scopes of the revoking key, nil for
-// an operator. It returns a MissingScopeError if the revoked key has another scope, and ErrNotFound
-// if the tenant has no such key. Unless forced, it returns ErrLastKey if no key that can manage
-// keys would remain.
+// an operator. It returns a MissingScopeError if the revoked key has another scope, and
+// payment.ErrNotFound if the tenant has no such key. Unless forced, it returns ErrLastKey if no key
+// that can manage keys would remain.
 func (e *Engine) RevokeKey(
 	ctx context.Context, r Request, t payment.Tenant, by []string, key int64, force bool,
 ) (*payment.APIKey, error) {

@@ -122,14 +122,14 @@ func TestOneAcquirerDoesNotHoldUpTheOther(t *testing.T) {
 }
 
 // TestNoAcquirer: live mode without an acquirer refuses, and leaves nothing. A step on a
-// transaction that does not exist gets ErrNotFound first.
+// transaction that does not exist gets payment.ErrNotFound first.
 func TestNoAcquirer(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
 	r := s.Request("k")
 	r.Tenant.Live = true
 	for _, st := range steps() {
-		want := engine.ErrNotFound
+		want := payment.ErrNotFound
 		if strings.HasPrefix(st.name, "authorize") {
 			want = engine.ErrNoAcquirer
 		}

@@ -140,7 +140,7 @@ func atOnce(t *testing.T, n int, do func(ctx context.Context, i int) error) {
 func mustSay(t *testing.T, a engine.Result, err error) string {
 	t.Helper()
 	for name, refusal := range map[string]error{
-		"token_used": payment.ErrTokenUsed, "no_source": payment.ErrNoSource, "not_found": engine.ErrNotFound,
+		"token_used": payment.ErrTokenUsed, "no_source": payment.ErrNoSource, "not_found": payment.ErrNotFound,
 		"key_reused": engine.ErrKeyReused, "key_in_use": engine.ErrKeyInUse,
 	} {
 		if errors.Is(err, refusal) {

@@ -63,7 +63,7 @@ func (e *Engine) customerUpdated(tx *store.Tx, c *payment.Customer) (Result, err
 	return result, tx.InsertEvent(e.event("customer.updated", c.Tenant, c.ID, c.Version, result.Body))
 }
 
-// onCustomer runs an intent on a customer that exists, else ErrNotFound.
+// onCustomer runs an intent on a customer that exists, else payment.ErrNotFound.
 func (e *Engine) onCustomer(
 	ctx context.Context, r Request, customer int64, fn func(*store.Tx, *payment.Customer) (*Result, error),
 ) (*Result, error) {
@@ -72,14 +72,11 @@ func (e *Engine) onCustomer(
 }
 
 // withCustomer returns the function of an intent that calls fn with a locked customer, or returns
-// ErrNotFound.
+// payment.ErrNotFound.
 func withCustomer(r Request, customer int64, fn func(*store.Tx, *payment.Customer) (*Result, error),
 ) func(*store.Tx, int64) (*Result, error) {
 	return func(tx *store.Tx, _ int64) (*Result, error) {
 		c, err := tx.CustomerForUpdate(r.Tenant, customer)
-		if errors.Is(err, payment.ErrNotFound) {
-			return nil, ErrNotFound
-		}
 		if err != nil {
 			return nil, err
 		}

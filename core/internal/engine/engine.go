@@ -17,8 +17,6 @@ import (
 
 // The refusals of requests that had no effect and have no response to store.
 var (
-	// ErrNotFound: no such object for this tenant.
-	ErrNotFound = errors.New("engine: not found")
 	// ErrCaptureNotFound: the transaction has no such capture.
 	ErrCaptureNotFound = errors.New("engine: capture not found")
 	// ErrKeyInUse: a request with the same idempotency key is still running.

@@ -22,8 +22,8 @@ func (e *VersionError) Error() string { return "engine: " + e.Message }
 // the data of some, and store.DB.EraseCustomerEvents erases it. If there are many payment methods,
 // further commits write some of the events of the deletion, see AnnounceDeletions. The personal
 // data of its transactions is erased as soon as nothing needs it, see store.DB.ErasePersonal. It
-// returns ErrNotFound if there is no such customer, and a *VersionError if it has another version
-// than expected. A nil expected matches every version.
+// returns payment.ErrNotFound if there is no such customer, and a *VersionError if it has another
+// version than expected. A nil expected matches every version.
 func (e *Engine) DeleteCustomer(ctx context.Context, r Request, customer int64, expected *int64) (Result, error) {
 	return e.deleteCustomer(ctx, r, customer, func(_ *store.Tx, c *payment.Customer) error {
 		if expected != nil && *expected != c.Version {
@@ -109,7 +109,7 @@ func (e *Engine) deleteInactive(
 				}
 				return err
 			})
-			if errors.Is(err, errActive) || errors.Is(err, ErrNotFound) {
+			if errors.Is(err, errActive) || errors.Is(err, payment.ErrNotFound) {
 				continue
 			}
 			if skipped := skipping.Skip(ctx, "customer", customer, err); skipped != nil {

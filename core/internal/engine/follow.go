@@ -11,14 +11,14 @@ import (
 )
 
 // follower returns the acquirer for a step on a transaction. If the transaction does not exist, it
-// returns ErrNotFound, even without an acquirer.
+// returns payment.ErrNotFound, even without an acquirer.
 func (e *Engine) follower(ctx context.Context, t payment.Tenant, transaction int64) (acquirer.Acquirer, error) {
 	a, err := e.acquirer(t)
 	if err == nil {
 		return a, nil
 	}
 	if _, found := e.Store.Transaction(ctx, t, transaction); errors.Is(found, payment.ErrNotFound) {
-		return nil, ErrNotFound
+		return nil, payment.ErrNotFound
 	}
 	return nil, err
 }

@@ -211,9 +211,6 @@ func (e *Engine) refuse(
 	tx *store.Tx, r Request, transaction int64, why func(*payment.Transaction) *payment.Refusal,
 ) (*Result, error) {
 	t, err := tx.Transaction(r.Tenant, transaction)
-	if errors.Is(err, payment.ErrNotFound) {
-		return nil, ErrNotFound
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -239,15 +236,15 @@ func withNewIDs(write func() error) error {
 	}
 }
 
-// IdempotencyKey returns an idempotency key with its response decrypted. It returns ErrNotFound if
-// the key was not used or has expired by store.DB.KeysEnded.
+// IdempotencyKey returns an idempotency key with its response decrypted. It returns
+// payment.ErrNotFound if the key was not used or has expired by store.DB.KeysEnded.
 func (e *Engine) IdempotencyKey(ctx context.Context, t payment.Tenant, key string) (*store.StoredKey, error) {
 	k, err := e.Store.IdempotencyKey(ctx, t, key)
 	if err != nil {
 		return nil, err
 	}
 	if k.Status != 0 && !k.ExpiresAt.After(e.Store.KeysEnded()) {
-		return nil, ErrNotFound
+		return nil, payment.ErrNotFound
 	}
 	k.Body, err = e.unseal(ctx, Request{Tenant: t, Key: key}, k.Body)
 	return k, err

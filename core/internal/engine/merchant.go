@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
@@ -41,7 +40,7 @@ func (e *Engine) CreateMerchant(
 	return made, value(out), err
 }
 
-// UpdateMerchant changes a merchant. It returns ErrNotFound if there is none.
+// UpdateMerchant changes a merchant. It returns payment.ErrNotFound if there is none.
 func (e *Engine) UpdateMerchant(
 	ctx context.Context, r Request, merchant int64, c payment.MerchantChange,
 ) (Result, error) {
@@ -50,7 +49,8 @@ func (e *Engine) UpdateMerchant(
 }
 
 // DisableMerchant takes a merchant out of service, or returns it to service. While it is out of
-// service, its keys are refused, but open steps continue. It returns ErrNotFound if there is none.
+// service, its keys are refused, but open steps continue. It returns payment.ErrNotFound if there
+// is none.
 func (e *Engine) DisableMerchant(ctx context.Context, r Request, merchant int64, disabled bool) (Result, error) {
 	action := "merchants.enable"
 	if disabled {
@@ -65,9 +65,6 @@ func (e *Engine) changeMerchant(
 	defer e.running.enter(ctx, r)()
 	out, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		before, err := tx.LockedMerchant(merchant)
-		if errors.Is(err, payment.ErrNotFound) {
-			return nil, ErrNotFound
-		}
 		if err != nil {
 			return nil, err
 		}

@@ -73,11 +73,11 @@ func (e *Engine) attach(tx *store.Tx, c *payment.Customer, m *payment.Method, to
 func (e *Engine) Detach(ctx context.Context, r Request, customer, method int64) (Result, error) {
 	out, err := e.onCustomer(ctx, r, customer, func(tx *store.Tx, c *payment.Customer) (*Result, error) {
 		m, err := tx.MethodForUpdate(r.Tenant, method)
-		switch {
-		case errors.Is(err, payment.ErrNotFound), err == nil && (m.Customer != c.ID || !m.DetachedAt.IsZero()):
-			return nil, ErrNotFound
-		case err != nil:
+		if err != nil {
 			return nil, err
+		}
+		if m.Customer != c.ID || !m.DetachedAt.IsZero() {
+			return nil, payment.ErrNotFound
 		}
 		if c.Default == m.ID {
 			c.Default = 0

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 
 	"github.com/causeway-pay/causeway/core/internal/auth"
 	"github.com/causeway-pay/causeway/core/internal/payment"
@@ -31,15 +30,12 @@ func (e *Engine) CreateOperator(ctx context.Context, r Request, o payment.Operat
 	return value(done), err
 }
 
-// RevokeOperator ends an operator token immediately, and returns it. It returns ErrNotFound if
-// there is none.
+// RevokeOperator ends an operator token immediately, and returns it. It returns payment.ErrNotFound
+// if there is none.
 func (e *Engine) RevokeOperator(ctx context.Context, r Request, operator int64) (*payment.OperatorToken, error) {
 	var out *payment.OperatorToken
 	err := e.Store.Update(ctx, func(tx *store.Tx) error {
 		before, after, err := tx.RevokeOperator(r.Actor.Token, operator)
-		if errors.Is(err, payment.ErrNotFound) {
-			return ErrNotFound
-		}
 		if err != nil {
 			return err
 		}

@@ -81,7 +81,7 @@ func (e *Engine) refuseRefund(tx *store.Tx, r Request, f *payment.Refund, amount
 		c, err := tx.Capture(f.Tenant, f.Capture)
 		if errors.Is(err, payment.ErrNotFound) || err == nil && c.Transaction != f.Transaction {
 			if _, err := tx.Transaction(r.Tenant, f.Transaction); errors.Is(err, payment.ErrNotFound) {
-				return nil, ErrNotFound
+				return nil, err
 			}
 			return nil, ErrCaptureNotFound
 		}

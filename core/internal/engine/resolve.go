@@ -45,8 +45,8 @@ type ResolvedStep struct {
 }
 
 // ResolveStep ends an unfinished step as an operator decides, with the events, the stored response
-// and the audit record in one commit. It returns ErrNotFound if there is no such unfinished step,
-// and ErrStepRunning and ErrDecision as described there.
+// and the audit record in one commit. It returns payment.ErrNotFound if there is no such unfinished
+// step, and ErrStepRunning and ErrDecision as described there.
 func (e *Engine) ResolveStep(ctx context.Context, r Request, f payment.UnfinishedFilter, d Resolution) (Result, error) {
 	if (f.Kind == payment.ReversalStep) != (d.Decision == StepReleased) {
 		return Result{}, ErrDecision
@@ -58,7 +58,7 @@ func (e *Engine) ResolveStep(ctx context.Context, r Request, f payment.Unfinishe
 	}
 	out, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		if len(found) == 0 {
-			return nil, ErrNotFound
+			return nil, payment.ErrNotFound
 		}
 		u := &found[0]
 		if err := e.resolveHeld(tx, r, u, d); err != nil {
@@ -82,7 +82,7 @@ func (e *Engine) resolveHeld(tx *store.Tx, r Request, u *payment.Unfinished, d R
 	case errors.Is(err, store.ErrAttempt):
 		return ErrStepRunning
 	case errors.Is(err, store.ErrConflict):
-		return ErrNotFound
+		return payment.ErrNotFound
 	case err != nil:
 		return err
 	}

@@ -70,8 +70,8 @@ func resolveOne(t *testing.T, st step, end engine.Decision) {
 	if a, err := s.Engine.ResolveStep(t.Context(), operatorRequest(s), f, d); err != nil || a.Status != 200 {
 		t.Fatalf("resolve: got %d %s, %v", a.Status, a.Body, err)
 	}
-	if _, err := s.Engine.ResolveStep(t.Context(), operatorRequest(s), f, d); !errors.Is(err, engine.ErrNotFound) {
-		t.Errorf("again: got %v, want %v", err, engine.ErrNotFound)
+	if _, err := s.Engine.ResolveStep(t.Context(), operatorRequest(s), f, d); !errors.Is(err, payment.ErrNotFound) {
+		t.Errorf("again: got %v, want %v", err, payment.ErrNotFound)
 	}
 	if got := s.Number(t, "SELECT COUNT(*) FROM step_attempts"); got != 0 {
 		t.Errorf("attempts: got %d, want none", got)

@@ -38,11 +38,7 @@ func steps() []step {
 		}
 	}
 	confirm := func(ctx context.Context, s *coretest.Service, r engine.Request, txn int64) (engine.Result, error) {
-		a, err := s.Confirm(ctx, r, txn)
-		if errors.Is(err, payment.ErrNotFound) { // from the read before the step
-			err = engine.ErrNotFound
-		}
-		return a, err
+		return s.Confirm(ctx, r, txn)
 	}
 	capture := func(final bool) takeFunc {
 		return func(ctx context.Context, s *coretest.Service, r engine.Request, txn int64) (engine.Result, error) {
