@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/gorilla/mux"
-
 	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/id"
 )
@@ -29,7 +27,7 @@ func isLoggedID(text string) bool {
 // logAddressed puts the id in the path into the request's log line, and into the log line of a
 // trusted hop in front.
 func logAddressed(w http.ResponseWriter, r *http.Request) {
-	if text := mux.Vars(r)["id"]; text != "" && isLoggedID(text) {
+	if text, err := pathSegment(r, "id"); err == nil && isLoggedID(text) {
 		httpx.SetID(w, r, httpx.WordAddressed, text)
 	}
 }

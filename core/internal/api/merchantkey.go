@@ -3,8 +3,6 @@ package api
 import (
 	"net/http"
 
-	"github.com/gorilla/mux"
-
 	"github.com/causeway-pay/causeway/core/internal/apikey"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/operator"
@@ -94,9 +92,9 @@ func (o *Operator) merchantKey(r *http.Request, left *trail) (*payment.APIKey, e
 	if err != nil {
 		return nil, err
 	}
-	key, err := id.Parse(id.APIKey, mux.Vars(r)["key"])
+	key, err := pathIDOf(r, "key", id.APIKey)
 	if err != nil {
-		return nil, &fault{code: codeNotFound, param: "key", cause: err}
+		return nil, err
 	}
 	left.key = id.Format(id.APIKey, key)
 	k, err := o.Store.MerchantKey(r.Context(), n, key)

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/gorilla/mux"
-
 	"github.com/causeway-pay/causeway/core/internal/apikey"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
@@ -84,15 +82,6 @@ func (d *sourceDetails) fingerprint() string {
 	return ""
 }
 
-// methodID reads the id of the path's payment method.
-func methodID(r *http.Request) (int64, error) {
-	n, err := id.Parse(id.PaymentMethod, mux.Vars(r)["payment_method"])
-	if err != nil {
-		return 0, &fault{code: codeNotFound, param: "payment_method", cause: err}
-	}
-	return n, nil
-}
-
 func (a *API) listMethods(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
 	n, err := pathID(r, id.Customer)
 	if err != nil {
@@ -123,7 +112,7 @@ func (a *API) getMethod(w http.ResponseWriter, r *http.Request, k *payment.APIKe
 	if err != nil {
 		return err
 	}
-	number, err := methodID(r)
+	number, err := pathIDOf(r, "payment_method", id.PaymentMethod)
 	if err != nil {
 		return err
 	}
@@ -144,7 +133,7 @@ func (a *API) detachMethod(w http.ResponseWriter, r *http.Request, k *payment.AP
 	if err != nil {
 		return err
 	}
-	number, err := methodID(r)
+	number, err := pathIDOf(r, "payment_method", id.PaymentMethod)
 	if err != nil {
 		return err
 	}

@@ -58,6 +58,29 @@ func TestEncodedSlash(t *testing.T) {
 	}
 }
 
+// TestEncodedID: each route that reads an id of its path other than the first, or a name, finds the
+// object by the percent-encoded id. The log line has the decoded id.
+func TestEncodedID(t *testing.T) {
+	t.Parallel()
+	b, p := operated(t)
+	txn := b.MustCreate(t, 100, "").ID
+	MustDecode[v1.Transaction](t, b.get(t, "/v1/transactions/"+encoded(txn)), 200)
+	if want := `"addressed":"` + txn + `"`; !strings.Contains(b.logs.String(), want) {
+		t.Errorf("no log line with %s", want)
+	}
+	customer := b.MustCustomer(t, ann).ID
+	method := "/v1/customers/" + encoded(customer) + "/payment_methods/" + encoded(b.MustAttach(t, customer, visa).ID)
+	MustDecode[v1.PaymentMethod](t, b.get(t, method), 200)
+	MustDecode[v1.Deleted](t, b.do(t, http.MethodDelete, method, ""), 200)
+	keys := merchants + "/" + encoded(b.merchant) + "/api_keys"
+	key := MustDecode[v1.APIKey](t, p.post(t, keys, `{"mode":"live","kind":"secret"}`), 201)
+	rolled := MustDecode[v1.APIKey](t, p.post(t, keys+"/"+encoded(key.ID)+"/roll", ""), 201)
+	MustDecode[v1.APIKey](t, p.do(t, http.MethodDelete, keys+"/"+encoded(rolled.ID)+"?force=true", ""), 200)
+}
+
+// encoded returns an id with its underscores percent-encoded.
+func encoded(id string) string { return strings.ReplaceAll(id, "_", "%5F") }
+
 // TestNamesThatMustNotBeRepeated: if a client sends a card number or key as the name of a field,
 // param does not repeat it.
 func TestNamesThatMustNotBeRepeated(t *testing.T) {

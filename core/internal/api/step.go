@@ -6,8 +6,6 @@ import (
 	"net/url"
 	"slices"
 
-	"github.com/gorilla/mux"
-
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/operator"
 	"github.com/causeway-pay/causeway/core/internal/payment"
@@ -81,7 +79,11 @@ func (o *Operator) getStep(w http.ResponseWriter, r *http.Request, _ *trail) err
 	if _, err := query(r); err != nil {
 		return err
 	}
-	u, err := o.step(r, mux.Vars(r)["id"])
+	name, err := pathSegment(r, "id")
+	if err != nil {
+		return err
+	}
+	u, err := o.step(r, name)
 	if err != nil {
 		return err
 	}
@@ -92,7 +94,10 @@ func (o *Operator) getStep(w http.ResponseWriter, r *http.Request, _ *trail) err
 
 // resolveStep ends an unfinished step as the operator decides.
 func (o *Operator) resolveStep(c *call, left *trail) (engine.Result, error) {
-	name := mux.Vars(c.Request)["id"]
+	name, err := pathSegment(c.Request, "id")
+	if err != nil {
+		return engine.Result{}, err
+	}
 	f, err := engine.ParseStep(name)
 	if err != nil {
 		return engine.Result{}, payment.ErrNotFound

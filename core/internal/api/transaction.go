@@ -234,15 +234,18 @@ func pathSegment(r *http.Request, name string) (string, error) {
 	return segment, nil
 }
 
-// pathID reads the id of the path. A text that cannot be an id is not found.
-func pathID(r *http.Request, p id.Prefix) (int64, error) {
-	segment, err := pathSegment(r, "id")
+// pathID reads the id of the path.
+func pathID(r *http.Request, p id.Prefix) (int64, error) { return pathIDOf(r, "id", p) }
+
+// pathIDOf reads the id in a variable of the path. A text that cannot be an id is not found.
+func pathIDOf(r *http.Request, name string, p id.Prefix) (int64, error) {
+	segment, err := pathSegment(r, name)
 	if err != nil {
 		return 0, err
 	}
 	n, err := id.Parse(p, segment)
 	if err != nil {
-		return 0, &fault{code: codeNotFound, param: "id", cause: err}
+		return 0, &fault{code: codeNotFound, param: name, cause: err}
 	}
 	return n, nil
 }
