@@ -17,8 +17,8 @@ import (
 // warnInterval is the least time between two of these log lines.
 const warnInterval = 10 * time.Second
 
-// warn logs the reason of a missing response of v1. While v1 is unavailable, every request has the
-// same reason, so most lines are only counted.
+// warn logs why v1 gave no usable response. While v1 is unavailable, every request has the same
+// reason, so most lines are only counted.
 func (x *Executor) warn(ctx context.Context, reason string) {
 	now := x.cfg.Clock.Now().UnixNano()
 	last := x.lastWarning.Load()
@@ -26,7 +26,7 @@ func (x *Executor) warn(ctx context.Context, reason string) {
 		x.suppressed.Add(1)
 		return
 	}
-	x.cfg.Log.WarnContext(ctx, "compat-proxy: no response from v1", slog.String("error", reason),
+	x.cfg.Log.WarnContext(ctx, "compat-proxy: v1 gave no usable response", slog.String("error", reason),
 		slog.Int64("suppressed", x.suppressed.Swap(0)))
 }
 
