@@ -70,7 +70,7 @@ func (a *API) listCaptures(w http.ResponseWriter, r *http.Request, k *payment.AP
 	if err != nil {
 		return err
 	}
-	p, err := page(r, id.Capture)
+	p, err := reservePage(r, id.Capture)
 	if err != nil {
 		return err
 	}

@@ -186,7 +186,7 @@ func (a *API) listCustomers(w http.ResponseWriter, r *http.Request, k *payment.A
 			return err
 		}
 	}
-	p, err := page(r, id.Customer, "reference", "email")
+	p, err := reservePage(r, id.Customer, "reference", "email")
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ func (a *API) listDeliveries(w http.ResponseWriter, r *http.Request, k *payment.
 	if err != nil {
 		return err
 	}
-	p, err := page(r, id.Delivery)
+	p, err := reservePage(r, id.Delivery)
 	if err != nil {
 		return err
 	}

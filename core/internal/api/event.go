@@ -27,7 +27,7 @@ var eventKinds = map[id.Prefix]string{
 }
 
 func (a *API) listEvents(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
-	p, err := page(r, id.Event, "type", "object", "created_after", "created_before")
+	p, err := reservePage(r, id.Event, "type", "object", "created_after", "created_before")
 	if err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ func (a *API) currentKey(w http.ResponseWriter, r *http.Request, k *payment.APIK
 }
 
 func (a *API) listKeys(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
-	p, err := page(r, id.APIKey)
+	p, err := reservePage(r, id.APIKey)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 func (o *Operator) listMerchants(w http.ResponseWriter, r *http.Request, _ *trail) error {
-	p, err := page(r, id.Merchant)
+	p, err := reservePage(r, id.Merchant)
 	if err != nil {
 		return err
 	}

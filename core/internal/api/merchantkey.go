@@ -18,7 +18,7 @@ func (o *Operator) listMerchantKeys(w http.ResponseWriter, r *http.Request, left
 		return err
 	}
 	const only = "mode"
-	p, err := page(r, id.APIKey, only)
+	p, err := reservePage(r, id.APIKey, only)
 	if err != nil {
 		return err
 	}

@@ -88,7 +88,7 @@ func (a *API) listMethods(w http.ResponseWriter, r *http.Request, k *payment.API
 		return err
 	}
 	const filter = "fingerprint"
-	p, err := page(r, id.PaymentMethod, filter)
+	p, err := reservePage(r, id.PaymentMethod, filter)
 	if err != nil {
 		return err
 	}

@@ -23,10 +23,9 @@ const (
 	maxPage = 1 << 20
 )
 
-// page reads the parameters of every list. It refuses unknown parameters, except the list's own,
-// which others names. The request then holds the memory for the largest page: see
-// admission.Received.
-func page(r *http.Request, p id.Prefix, others ...string) (payment.Page, error) {
+// reservePage reads the parameters of a list, and reserves the memory for its largest page: see
+// admission.Received. It refuses unknown parameters, except the list's own, which others names.
+func reservePage(r *http.Request, p id.Prefix, others ...string) (payment.Page, error) {
 	q, err := query(r, append([]string{"limit", "starting_after", "ending_before"}, others...)...)
 	if err != nil {
 		return payment.Page{}, err

@@ -61,7 +61,7 @@ func (a *API) createRefund(c *call) (engine.Result, error) {
 
 func (a *API) listRefunds(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
 	const filter = "transaction"
-	p, err := page(r, id.Refund, filter)
+	p, err := reservePage(r, id.Refund, filter)
 	if err != nil {
 		return err
 	}

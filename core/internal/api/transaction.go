@@ -171,7 +171,7 @@ func (a *API) listTransactions(w http.ResponseWriter, r *http.Request, k *paymen
 			return err
 		}
 	}
-	p, err := page(r, id.Transaction, transactionFilters...)
+	p, err := reservePage(r, id.Transaction, transactionFilters...)
 	if err != nil {
 		return err
 	}

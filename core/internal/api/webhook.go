@@ -166,7 +166,7 @@ func (a *API) rollSecret(c *call) (engine.Result, error) {
 }
 
 func (a *API) listEndpoints(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
-	p, err := page(r, id.WebhookEndpoint)
+	p, err := reservePage(r, id.WebhookEndpoint)
 	if err != nil {
 		return err
 	}
