@@ -98,7 +98,7 @@ func TestLostOnAKeptConnection_thenGone(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, r := x.Inspect(t.Context(), key); r.Outcome != command.Done {
+			if _, r := x.Identify(t.Context(), key); r.Outcome != command.Done {
 				t.Fatalf("inspect: %+v", r)
 			}
 			if got, want := run(t, x, nakedSale()).Outcome, command.Uncertain; got != want || payments.Load() != 1 {

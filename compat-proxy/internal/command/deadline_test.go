@@ -29,7 +29,7 @@ func TestOneDeadlineForARequest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, r := x.Inspect(t.Context(), key); r.Outcome != command.Done {
+	if _, r := x.Identify(t.Context(), key); r.Outcome != command.Done {
 		t.Fatalf("inspect: %+v", r)
 	}
 	ctx, cancel := x.Begin(t.Context())
@@ -83,7 +83,7 @@ func TestInspectKeepsTheDeadline(t *testing.T) {
 	x, f := setup(t, map[string][]response{current: {{status: http.StatusOK, body: `{"merchant":"mer_1","mode":"test"}`}}})
 	ctx, cancel := context.WithTimeout(t.Context(), -time.Second)
 	defer cancel()
-	if _, r := x.Inspect(ctx, key); r.Outcome != command.Unavailable || len(f.seen()) != 0 {
+	if _, r := x.Identify(ctx, key); r.Outcome != command.Unavailable || len(f.seen()) != 0 {
 		t.Errorf("got %s after %d requests, want %s after none", r.Outcome, len(f.seen()), command.Unavailable)
 	}
 }

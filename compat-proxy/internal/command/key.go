@@ -16,8 +16,8 @@ const (
 	keyTTL   = 5 * time.Second
 	keyLimit = 1024
 
-	// inspectTimeout leaves time for the command that follows.
-	inspectTimeout = 8 * time.Second
+	// identifyTimeout leaves time for the command that follows.
+	identifyTimeout = 8 * time.Second
 )
 
 // keyHash identifies an API key in memory. The key itself is not kept.
@@ -35,12 +35,12 @@ type keyCache struct {
 	entries map[keyHash]keyEntry // guarded by mu
 }
 
-// Inspect returns the API key with its scopes, up to five seconds old. If v1 refuses the key, it
-// returns the zero APIKey and the refusal, otherwise Done. From then on the legacy request counts
-// towards the merchant of the key. Inspect returns Unavailable with status 429 if too many requests
-// of the merchant are pending.
-func (x *Executor) Inspect(ctx context.Context, key secret.String) (v1.APIKey, Result) {
-	info, r := x.inspect(ctx, key)
+// Identify returns the API key with its scopes, up to five seconds old, and counts the legacy
+// request towards the merchant of the key. If v1 refuses the key, it returns the zero APIKey and the
+// refusal, otherwise Done. It returns Unavailable with status 429 if too many requests of the
+// merchant are pending.
+func (x *Executor) Identify(ctx context.Context, key secret.String) (v1.APIKey, Result) {
+	info, r := x.apiKey(ctx, key)
 	if r.Outcome != Done {
 		return info, r
 	}
@@ -54,14 +54,14 @@ func (x *Executor) Inspect(ctx context.Context, key secret.String) (v1.APIKey, R
 	return info, r
 }
 
-func (x *Executor) inspect(ctx context.Context, key secret.String) (v1.APIKey, Result) {
+func (x *Executor) apiKey(ctx context.Context, key secret.String) (v1.APIKey, Result) {
 	hash := sha256.Sum256([]byte(key.Reveal()))
 	if info, ok := x.keys.get(hash, x.cfg.Clock.Now()); ok {
 		return info, Result{Outcome: Done}
 	}
 	ctx, end := x.detached(ctx)
 	defer end()
-	ctx, cancel := context.WithTimeout(ctx, inspectTimeout)
+	ctx, cancel := context.WithTimeout(ctx, identifyTimeout)
 	defer cancel()
 	s := session{x: x, key: key}
 	resp := x.call(ctx, func(ctx context.Context) (*http.Response, error) {
@@ -81,7 +81,7 @@ func (x *Executor) tenant(ctx context.Context, key secret.String) (tenant, *Resu
 	info, seen := x.keys.seen(sha256.Sum256([]byte(key.Reveal())))
 	if !seen {
 		var r Result
-		if info, r = x.Inspect(ctx, key); r.Outcome != Done {
+		if info, r = x.Identify(ctx, key); r.Outcome != Done {
 			if r.Outcome == NotFound { // a 404 that v1 never sends
 				r.Outcome = Unavailable
 			}

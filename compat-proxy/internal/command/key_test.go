@@ -29,7 +29,7 @@ func TestInspect(t *testing.T) {
 	}
 	inspect := func(wantScopes []string, wantCalls int) {
 		t.Helper()
-		info, r := x.Inspect(t.Context(), key)
+		info, r := x.Identify(t.Context(), key)
 		if r.Outcome != command.Done || !slices.Equal(info.Scopes, wantScopes) {
 			t.Errorf("got %s and scopes %v, want done and %v", r.Outcome, info.Scopes, wantScopes)
 		}
@@ -44,7 +44,7 @@ func TestInspect(t *testing.T) {
 	inspect([]string{}, 2)
 
 	now.Advance(5 * time.Second)
-	if _, r := x.Inspect(t.Context(), key); r.Outcome != command.Refused || r.Status != 401 {
+	if _, r := x.Identify(t.Context(), key); r.Outcome != command.Refused || r.Status != 401 {
 		t.Errorf("got %s %d, want refused 401", r.Outcome, r.Status)
 	}
 }
@@ -56,7 +56,7 @@ func TestInspectKeepsFewKeys(t *testing.T) {
 	const keys = 1100
 	for round := range 2 {
 		for i := range keys {
-			if _, r := x.Inspect(t.Context(), secret.New("sk_test_"+strconv.Itoa(i))); r.Outcome != command.Done {
+			if _, r := x.Identify(t.Context(), secret.New("sk_test_"+strconv.Itoa(i))); r.Outcome != command.Done {
 				t.Fatalf("round %d: got %s, want done", round, r.Outcome)
 			}
 		}

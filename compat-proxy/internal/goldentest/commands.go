@@ -17,7 +17,7 @@ import (
 
 // Executor is the executor to which a dialect sends its commands.
 type Executor interface {
-	Inspect(ctx context.Context, key secret.String) (v1.APIKey, command.Result)
+	Identify(ctx context.Context, key secret.String) (v1.APIKey, command.Result)
 	Execute(ctx context.Context, key secret.String, commands []command.Command) []command.Result
 	Bind(ctx context.Context, key secret.String, b command.Binding, purpose []string) command.Result
 }

@@ -100,7 +100,7 @@ func apiKeyGrant(key secret.String, header http.Header) (credentials.Grant, prob
 
 // permit checks the method's scopes before anything is executed. It returns v1's record of the key.
 func permit(ctx context.Context, x Executor, key secret.String, m catalogue.Method) (v1.APIKey, problem) {
-	info, r := x.Inspect(ctx, key)
+	info, r := x.Identify(ctx, key)
 	switch {
 	case r.Outcome == command.Unavailable:
 		return info, unavailable(r)

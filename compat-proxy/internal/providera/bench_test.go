@@ -17,7 +17,7 @@ import (
 // instant approves everything immediately, so that the benchmark measures the translation.
 type instant struct{ paid v1.Transaction }
 
-func (instant) Inspect(context.Context, secret.String) (v1.APIKey, command.Result) {
+func (instant) Identify(context.Context, secret.String) (v1.APIKey, command.Result) {
 	return v1.APIKey{Scopes: []string{"payments:authorize", catalogue.UseScope}}, command.Result{Outcome: command.Done}
 }
 

@@ -58,8 +58,8 @@ func windowOf(t *testing.T, request string) int {
 // approving approves everything.
 type approving struct{}
 
-// Inspect implements providera.Executor.
-func (approving) Inspect(context.Context, secret.String) (v1.APIKey, command.Result) {
+// Identify implements providera.Executor.
+func (approving) Identify(context.Context, secret.String) (v1.APIKey, command.Result) {
 	return v1.APIKey{Scopes: strings.Split(strings.Trim(strings.ReplaceAll(goldentest.FullScopes, `"`, ""), "[]"), ",")},
 		command.Result{Outcome: command.Done}
 }

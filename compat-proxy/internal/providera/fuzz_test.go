@@ -93,7 +93,7 @@ func oneSided(el *safexml.Element) bool {
 // content is an Executor that approves everything.
 type content struct{}
 
-func (content) Inspect(context.Context, secret.String) (v1.APIKey, command.Result) {
+func (content) Identify(context.Context, secret.String) (v1.APIKey, command.Result) {
 	return v1.APIKey{Merchant: "mer_1", Scopes: everyScope}, command.Result{Outcome: command.Done}
 }
 

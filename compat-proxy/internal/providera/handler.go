@@ -24,8 +24,9 @@ import (
 
 // Executor runs commands.
 type Executor interface {
-	// Inspect returns v1's record of a key, with its scopes.
-	Inspect(ctx context.Context, key secret.String) (v1.APIKey, command.Result)
+	// Identify returns v1's record of a key, with its scopes, and counts the request towards the
+	// key's merchant.
+	Identify(ctx context.Context, key secret.String) (v1.APIKey, command.Result)
 	// Execute runs commands in order and stops after the first that is not done.
 	Execute(ctx context.Context, key secret.String, commands []command.Command) []command.Result
 	// Bind reserves evidence for one purpose.

@@ -27,7 +27,7 @@ func (content) Bind(context.Context, secret.String, command.Binding, []string) c
 	return command.Result{Outcome: command.Done}
 }
 
-func (content) Inspect(context.Context, secret.String) (v1.APIKey, command.Result) {
+func (content) Identify(context.Context, secret.String) (v1.APIKey, command.Result) {
 	return v1.APIKey{Merchant: "mer_1", Scopes: []string{
 		"payments:authorize", "payments:capture", "refunds:create", "transactions:read", "compat:use",
 	}}, command.Result{Outcome: command.Done}

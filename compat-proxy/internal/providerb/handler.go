@@ -23,8 +23,9 @@ import (
 
 // Executor runs commands.
 type Executor interface {
-	// Inspect returns v1's record of a key, with its scopes.
-	Inspect(ctx context.Context, key secret.String) (v1.APIKey, command.Result)
+	// Identify returns v1's record of a key, with its scopes, and counts the request towards the
+	// key's merchant.
+	Identify(ctx context.Context, key secret.String) (v1.APIKey, command.Result)
 	// Execute runs commands in order and stops after the first that is not done.
 	Execute(ctx context.Context, key secret.String, commands []command.Command) []command.Result
 	// Bind reserves evidence for one purpose.
@@ -244,7 +245,7 @@ const textInvalid = "Declined - One or more fields in the request contains inval
 // inspect reads v1's record of the caller's key. It returns the refusal if the key is invalid, or
 // if v1 does not respond.
 func (h *Handler) inspect(ctx context.Context, caller auth.Caller, now time.Time) (v1.APIKey, response, bool) {
-	info, r := h.cfg.Executor.Inspect(ctx, caller.Grant.APIKey)
+	info, r := h.cfg.Executor.Identify(ctx, caller.Grant.APIKey)
 	httpx.EventFrom(ctx).SetTenant(info.Merchant)
 	if info.ID != "" {
 		httpx.EventFrom(ctx).SetWord(httpx.WordAPIKey, info.ID)

@@ -24,7 +24,7 @@ type limited struct {
 	scopes []string
 }
 
-func (l limited) Inspect(context.Context, secret.String) (v1.APIKey, command.Result) {
+func (l limited) Identify(context.Context, secret.String) (v1.APIKey, command.Result) {
 	return v1.APIKey{Merchant: "mer_1", Scopes: l.scopes}, command.Result{Outcome: command.Done}
 }
 

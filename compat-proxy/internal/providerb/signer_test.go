@@ -58,8 +58,8 @@ var allScopes = []string{
 	"customers:write", "customers:read", "tokens:create",
 }
 
-// Inspect returns the scopes of the API key.
-func (s *signer) Inspect(context.Context, secret.String) (v1.APIKey, command.Result) {
+// Identify returns the scopes of the API key.
+func (s *signer) Identify(context.Context, secret.String) (v1.APIKey, command.Result) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	scopes := slices.DeleteFunc(slices.Clone(allScopes), func(scope string) bool { return scope == s.lacks })
