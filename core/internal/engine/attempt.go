@@ -121,7 +121,7 @@ func (e *Engine) check(o about, a acquirer.Response) error {
 	if !a.Approved || fits || o.Kind == payment.VoidStep {
 		return nil
 	}
-	e.Observer.AcquirerContradicted(o.kind, OtherAmount)
+	e.Observer.AcquirerContradicted(o.Kind, OtherAmount)
 	return fmt.Errorf("engine: the acquirer approved %d of %s, want %d", a.Amount, o.reference, o.amount)
 }
 

@@ -110,7 +110,7 @@ type authorization struct {
 
 func (s *authorization) about() about {
 	return about{
-		StepID: authorizationStep(s.t), kind: StepAuthorize, tenant: s.t.Tenant, claim: s.t.Claim,
+		StepID: authorizationStep(s.t), tenant: s.t.Tenant, claim: s.t.Claim,
 		reference: authorizationReference(s.t), amount: s.t.Amount, currency: s.t.Currency,
 		captured: s.t.AutoCapture, drawn: s.t.ID, method: s.t.PaymentMethod, secrets: s.secrets,
 	}

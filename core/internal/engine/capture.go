@@ -48,7 +48,7 @@ type capture struct {
 
 func (s *capture) about() about {
 	return about{
-		StepID: captureStep(s.c), kind: StepCapture, tenant: s.c.Tenant, claim: s.c.Claim,
+		StepID: captureStep(s.c), tenant: s.c.Tenant, claim: s.c.Claim,
 		reference: captureReference(s.c), amount: s.c.Amount, currency: s.c.Currency, captured: true,
 	}
 }

@@ -21,7 +21,7 @@ type contradictions struct {
 	seen []string // guarded by mu
 }
 
-func (c *contradictions) AcquirerContradicted(step engine.Step, what engine.Contradiction) {
+func (c *contradictions) AcquirerContradicted(step payment.StepKind, what engine.Contradiction) {
 	c.Observer.AcquirerContradicted(step, what)
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -31,7 +31,7 @@ type Lanes struct {
 // LaneStep is an unfinished step for a lane.
 type LaneStep struct {
 	Tenant payment.Tenant
-	Step   Step
+	Kind   payment.StepKind
 	ID     int64
 	Last   payment.StepAttempt // the zero value if it was not tried
 }
@@ -51,8 +51,8 @@ func (l *Lanes) Pass(now time.Time, steps ...LaneStep) {
 	l.lanes.beginPass(l.ctx, now)
 	for _, s := range steps {
 		l.lanes.offer(task{
-			id:     payment.StepID{Kind: payment.RefundStep, ID: s.ID},
-			tenant: s.Tenant, step: s.Step, mine: true, do: func(context.Context) error { return l.try(s) },
+			id:     payment.StepID{Kind: s.Kind, Transaction: s.ID, ID: s.ID},
+			tenant: s.Tenant, mine: true, do: func(context.Context) error { return l.try(s) },
 		}, s.Last, now)
 	}
 	l.lanes.start(l.ctx)

@@ -37,7 +37,6 @@ var errSkipped = errors.New("engine: no attempt")
 type task struct {
 	id        payment.StepID
 	tenant    payment.Tenant
-	step      Step
 	since     time.Time // when it was changed last; of a reversal when it was due
 	reference string    // for the log; "" for a reversal
 	mine      bool      // no request works on it, and this core may claim it
@@ -48,11 +47,11 @@ type task struct {
 // other kind and no other tenant.
 type laneKey struct {
 	tenant payment.Tenant
-	step   Step
+	kind   payment.StepKind
 }
 
 // gate returns the name of the lane's gate.
-func (k laneKey) gate() gateKey { return gateKey{k.tenant.Live, k.step == StepReversal} }
+func (k laneKey) gate() gateKey { return gateKey{k.tenant.Live, k.kind == payment.ReversalStep} }
 
 // lane is the queue of a laneKey. It exists while it has steps.
 type lane struct {
@@ -165,7 +164,7 @@ func (q *lanes) offer(t task, a payment.StepAttempt, now time.Time) {
 	if a.BegunAt.Sub(now) > aheadTolerance { // a wrong clock wrote it
 		a = payment.StepAttempt{}
 	}
-	key, k := keyOf(t.id), laneKey{t.tenant, t.step}
+	key, k := keyOf(t.id), laneKey{t.tenant, t.id.Kind}
 	g := q.gates[k.gate()]
 	if g.left == 0 || q.known[key] || !q.due(key, a, now) {
 		return

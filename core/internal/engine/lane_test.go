@@ -75,8 +75,8 @@ func TestFailingLaneTakesTurns(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				l := newSlowLanes()
-				others := otherSteps(engine.LaneStep{Step: engine.StepAuthorize, Last: c.others}, 1, 30)
-				finishing := engine.LaneStep{Tenant: payment.Tenant{Merchant: 2}, Step: engine.StepAuthorize}
+				others := otherSteps(engine.LaneStep{Kind: payment.AuthorizeStep, Last: c.others}, 1, 30)
+				finishing := engine.LaneStep{Tenant: payment.Tenant{Merchant: 2}, Kind: payment.AuthorizeStep}
 				end := func() {
 					l.Pass(coretest.Birth, append(others, finishing)...) // the acquirer is not away
 					synctest.Wait()
@@ -86,7 +86,7 @@ func TestFailingLaneTakesTurns(t *testing.T) {
 				for range 20 { // the lane fails, and its queue is full
 					end()
 				}
-				others = append(others, engine.LaneStep{Tenant: others[0].Tenant, Step: engine.StepAuthorize, ID: awaited, Last: c.one})
+				others = append(others, engine.LaneStep{Tenant: others[0].Tenant, Kind: payment.AuthorizeStep, ID: awaited, Last: c.one})
 				for range 10 {
 					end()
 				}
@@ -104,21 +104,21 @@ func TestFailingLaneTakesTurns(t *testing.T) {
 func TestFullQueueDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		waiting engine.Step
+		waiting payment.StepKind
 		live    bool
-		one     engine.Step
+		one     payment.StepKind
 	}{
-		"a live refund behind reversals of test mode":   {engine.StepReversal, false, engine.StepRefund},
-		"a live refund behind refunds of test mode":     {engine.StepRefund, false, engine.StepRefund},
-		"a live reversal behind reversals of test mode": {engine.StepReversal, false, engine.StepReversal},
-		"a live refund behind live reversals":           {engine.StepReversal, true, engine.StepRefund},
-		"a live reversal behind live refunds":           {engine.StepRefund, true, engine.StepReversal},
+		"a live refund behind reversals of test mode":   {payment.ReversalStep, false, payment.RefundStep},
+		"a live refund behind refunds of test mode":     {payment.RefundStep, false, payment.RefundStep},
+		"a live reversal behind reversals of test mode": {payment.ReversalStep, false, payment.ReversalStep},
+		"a live refund behind live reversals":           {payment.ReversalStep, true, payment.RefundStep},
+		"a live reversal behind live refunds":           {payment.RefundStep, true, payment.ReversalStep},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				l := newSlowLanes()
-				others := otherSteps(engine.LaneStep{Tenant: payment.Tenant{Live: c.live}, Step: c.waiting}, 20, 300)
+				others := otherSteps(engine.LaneStep{Tenant: payment.Tenant{Live: c.live}, Kind: c.waiting}, 20, 300)
 				for range 3 { // the workers take some
 					l.Pass(coretest.Birth, others...)
 					synctest.Wait()
@@ -126,7 +126,7 @@ func TestFullQueueDelaysNoOther(t *testing.T) {
 				if got := l.Queued(); got > 4096 {
 					t.Errorf("waiting: got %d, want at most 4,096", got)
 				}
-				one := engine.LaneStep{Tenant: payment.Tenant{Merchant: 2, Live: true}, Step: c.one, ID: awaited}
+				one := engine.LaneStep{Tenant: payment.Tenant{Merchant: 2, Live: true}, Kind: c.one, ID: awaited}
 				l.Pass(coretest.Birth, append(others, one)...)
 				synctest.Wait()
 				if !l.begun {
@@ -150,12 +150,12 @@ func TestFailingReversalsDelayNoOtherStep(t *testing.T) {
 		}
 		return errForGood
 	})
-	others := otherSteps(engine.LaneStep{Step: engine.StepReversal}, 30, 10)
+	others := otherSteps(engine.LaneStep{Kind: payment.ReversalStep}, 30, 10)
 	l.Pass(coretest.Birth, others...)
 	l.Wait()
 	l.Pass(coretest.Birth, others...)
 	l.Wait()
-	one := engine.LaneStep{Tenant: payment.Tenant{Merchant: 2}, Step: engine.StepRefund, ID: awaited}
+	one := engine.LaneStep{Tenant: payment.Tenant{Merchant: 2}, Kind: payment.RefundStep, ID: awaited}
 	l.Pass(coretest.Birth, append(others, one)...) // during the pause of the reversals
 	l.Wait()
 	if !done {

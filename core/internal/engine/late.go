@@ -62,7 +62,7 @@ func writeCorrection(tx *store.Tx, s step, a acquirer.Response, look *payment.Re
 // contradicted counts and logs an approval of a step that had failed, or that the acquirer had to
 // drop.
 func (e *Engine) contradicted(ctx context.Context, o about, a acquirer.Response, what Contradiction) {
-	e.Observer.AcquirerContradicted(o.kind, what)
+	e.Observer.AcquirerContradicted(o.Kind, what)
 	e.Log.ErrorContext(ctx, "the acquirer approved a step after its end: see action", slog.String("reference", o.reference), slog.Int64("amount", a.Amount),
 		slog.String("action", string(what)))
 }

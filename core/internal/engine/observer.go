@@ -1,21 +1,10 @@
 package engine
 
-import "time"
+import (
+	"time"
 
-// Step is a kind of step that recovery finishes.
-type Step string
-
-// The kinds of steps.
-const (
-	StepAuthorize Step = "authorize"
-	StepVoid      Step = "void"
-	StepCapture   Step = "capture"
-	StepRefund    Step = "refund"
-	StepReversal  Step = "reversal" // of an authorization that must not stand
+	"github.com/causeway-pay/causeway/core/internal/payment"
 )
-
-// Steps returns all kinds.
-func Steps() []Step { return []Step{StepAuthorize, StepVoid, StepCapture, StepRefund, StepReversal} }
 
 // Contradiction is a response of the acquirer that does not fit the recorded outcome.
 type Contradiction string
@@ -83,26 +72,26 @@ type Observer interface {
 	ExpiryEnded(transactions int, err error)
 	// RecoveryLooked reports the unfinished steps by kind and the time of the oldest. It omits steps
 	// begun a moment ago and reversals not due.
-	RecoveryLooked(open map[Step]int, oldest time.Time)
+	RecoveryLooked(open map[payment.StepKind]int, oldest time.Time)
 	// RecoveryAttempted reports one attempt at a step, and whether it finished the step.
-	RecoveryAttempted(step Step, finished bool)
+	RecoveryAttempted(step payment.StepKind, finished bool)
 	// Skipped reports an object that a pass, one of pass.Names, left as it was.
 	Skipped(pass string)
 	// AcquirerContradicted: a response of the acquirer on a step did not fit the recorded outcome.
-	AcquirerContradicted(step Step, what Contradiction)
+	AcquirerContradicted(step payment.StepKind, what Contradiction)
 	// TokensSwept reports the number of removed tokens.
 	TokensSwept(n int64, err error)
 }
 
 type nobody struct{}
 
-func (nobody) SettlementBegun(time.Duration)            {}
-func (nobody) SettlementEnded(Settlement, error)        {}
-func (nobody) ClockBehind(time.Duration)                {}
-func (nobody) ClockUnconfirmed(time.Duration)           {}
-func (nobody) ExpiryEnded(int, error)                   {}
-func (nobody) RecoveryLooked(map[Step]int, time.Time)   {}
-func (nobody) RecoveryAttempted(Step, bool)             {}
-func (nobody) Skipped(string)                           {}
-func (nobody) TokensSwept(int64, error)                 {}
-func (nobody) AcquirerContradicted(Step, Contradiction) {}
+func (nobody) SettlementBegun(time.Duration)                        {}
+func (nobody) SettlementEnded(Settlement, error)                    {}
+func (nobody) ClockBehind(time.Duration)                            {}
+func (nobody) ClockUnconfirmed(time.Duration)                       {}
+func (nobody) ExpiryEnded(int, error)                               {}
+func (nobody) RecoveryLooked(map[payment.StepKind]int, time.Time)   {}
+func (nobody) RecoveryAttempted(payment.StepKind, bool)             {}
+func (nobody) Skipped(string)                                       {}
+func (nobody) TokensSwept(int64, error)                             {}
+func (nobody) AcquirerContradicted(payment.StepKind, Contradiction) {}

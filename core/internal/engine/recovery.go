@@ -140,7 +140,7 @@ func (r *Recovery) try(ctx context.Context, t task) error {
 		return r.postpone(ctx, t, err)
 	}
 	err = r.do(ctx, t)
-	r.e.Observer.RecoveryAttempted(t.step, err == nil)
+	r.e.Observer.RecoveryAttempted(t.id.Kind, err == nil)
 	end := func(tx *store.Tx) error { return tx.RemoveAttempt(t.id) }
 	if err != nil {
 		end = func(tx *store.Tx) error { return tx.FailAttempt(t.id, whyFailed(err)) }

@@ -106,7 +106,7 @@ type refund struct {
 
 func (s *refund) about() about {
 	return about{
-		StepID: refundStep(s.f), kind: StepRefund, tenant: s.f.Tenant, claim: s.f.Claim,
+		StepID: refundStep(s.f), tenant: s.f.Tenant, claim: s.f.Claim,
 		reference: refundReference(s.f), amount: s.f.Amount, currency: s.f.Currency, drawn: s.f.ID,
 	}
 }

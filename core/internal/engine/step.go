@@ -42,7 +42,6 @@ type step interface {
 // about describes a step.
 type about struct {
 	payment.StepID
-	kind      Step // for the observer
 	tenant    payment.Tenant
 	claim     int64  // the idempotency key that the step holds, 0 for none
 	reference string // the acquirer's idempotency key

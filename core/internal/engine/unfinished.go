@@ -50,15 +50,15 @@ type offerFunc func(task, payment.StepAttempt)
 
 // roundResult counts the steps that a round read.
 type roundResult struct {
-	open   map[Step]int
+	open   map[payment.StepKind]int
 	oldest time.Time
 }
 
 func (l *roundResult) add(t task) {
 	if l.open == nil {
-		l.open = map[Step]int{}
+		l.open = map[payment.StepKind]int{}
 	}
-	if l.open[t.step]++; l.oldest.IsZero() || t.since.Before(l.oldest) {
+	if l.open[t.id.Kind]++; l.oldest.IsZero() || t.since.Before(l.oldest) {
 		l.oldest = t.since
 	}
 }
@@ -118,7 +118,7 @@ func (u *unfinished) sources() []*source {
 func (u *unfinished) ofReversal(o *payment.Reversal) (int64, task) {
 	return o.ID, task{
 		id:     payment.StepID{Kind: payment.ReversalStep, ID: o.ID},
-		tenant: o.Tenant, step: StepReversal, since: o.DueAt, mine: u.e.Cluster.Leads(),
+		tenant: o.Tenant, since: o.DueAt, mine: u.e.Cluster.Leads(),
 		do: func(ctx context.Context) error { return u.e.recoverReversal(ctx, o) },
 	}
 }
@@ -127,7 +127,7 @@ func (u *unfinished) ofReversal(o *payment.Reversal) (int64, task) {
 func (u *unfinished) ofRefund(f *payment.Refund) (int64, task) {
 	step := refundStep(f)
 	return f.ID, task{
-		id: step, tenant: f.Tenant, step: StepRefund, since: f.UpdatedAt,
+		id: step, tenant: f.Tenant, since: f.UpdatedAt,
 		reference: refundReference(f), mine: u.claimable(step, f.Core, f.UpdatedAt),
 		do: func(ctx context.Context) error { return u.e.recoverRefund(ctx, f) },
 	}
@@ -137,7 +137,7 @@ func (u *unfinished) ofRefund(f *payment.Refund) (int64, task) {
 func (u *unfinished) ofCapture(c *payment.Capture) (int64, task) {
 	step := captureStep(c)
 	return c.ID, task{
-		id: step, tenant: c.Tenant, step: StepCapture, since: c.UpdatedAt,
+		id: step, tenant: c.Tenant, since: c.UpdatedAt,
 		reference: captureReference(c), mine: u.claimable(step, c.Core, c.UpdatedAt),
 		do: func(ctx context.Context) error { return u.e.recoverCapture(ctx, c) },
 	}
@@ -148,12 +148,12 @@ func (u *unfinished) ofCapture(c *payment.Capture) (int64, task) {
 func (u *unfinished) ofTransaction(o store.OpenTransaction) (int64, task) {
 	t := o.Transaction
 	out := task{
-		id: authorizationStep(t), tenant: t.Tenant, step: StepAuthorize, since: t.UpdatedAt,
+		id: authorizationStep(t), tenant: t.Tenant, since: t.UpdatedAt,
 		reference: authorizationReference(t),
 		do:        func(ctx context.Context) error { return u.e.recoverTransaction(ctx, t) },
 	}
 	if t.Operation == payment.VoidOperation {
-		out.id, out.step, out.reference = voidStep(t), StepVoid, voidReference(t)
+		out.id, out.reference = voidStep(t), voidReference(t)
 	}
 	if o.Unreadable != nil {
 		out.do = func(context.Context) error { return o.Unreadable }
@@ -217,10 +217,10 @@ func (u *unfinished) report() {
 	if !u.e.Cluster.Leads() {
 		return
 	}
-	all := roundResult{open: map[Step]int{}}
+	all := roundResult{open: map[payment.StepKind]int{}}
 	for _, s := range u.tables {
-		for step, n := range s.last.open {
-			all.open[step] += n
+		for kind, n := range s.last.open {
+			all.open[kind] += n
 		}
 		if o := s.last.oldest; !o.IsZero() && (all.oldest.IsZero() || o.Before(all.oldest)) {
 			all.oldest = o

@@ -57,7 +57,7 @@ type void struct {
 
 func (s *void) about() about {
 	return about{
-		StepID: voidStep(s.t), kind: StepVoid, tenant: s.t.Tenant, claim: s.t.Claim,
+		StepID: voidStep(s.t), tenant: s.t.Tenant, claim: s.t.Claim,
 		reference: voidReference(s.t), amount: s.t.Authorized, currency: s.t.Currency,
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
@@ -49,7 +50,7 @@ func newRecovery(c clock.Clock) recovery {
 		Name: "causeway_acquirer_contradictions_total",
 		Help: "Responses of acquirers that contradict the recorded outcome, by kind of step and of contradiction.",
 	}, []string{"step", "kind"})
-	for _, step := range engine.Steps() {
+	for _, step := range payment.StepKinds() {
 		for _, kind := range engine.Contradictions() {
 			r.contradictions.WithLabelValues(string(step), string(kind))
 		}
@@ -65,8 +66,8 @@ func (r *recovery) all() []prometheus.Collector {
 }
 
 // RecoveryLooked implements engine.Observer.
-func (r *recovery) RecoveryLooked(open map[engine.Step]int, oldest time.Time) {
-	for _, step := range engine.Steps() {
+func (r *recovery) RecoveryLooked(open map[payment.StepKind]int, oldest time.Time) {
+	for _, step := range payment.StepKinds() {
 		r.open.WithLabelValues(string(step)).Set(float64(open[step]))
 	}
 	ms := int64(0)
@@ -77,7 +78,7 @@ func (r *recovery) RecoveryLooked(open map[engine.Step]int, oldest time.Time) {
 }
 
 // RecoveryAttempted implements engine.Observer.
-func (r *recovery) RecoveryAttempted(step engine.Step, finished bool) {
+func (r *recovery) RecoveryAttempted(step payment.StepKind, finished bool) {
 	r.attempted.WithLabelValues(string(step)).Inc()
 	if finished {
 		r.finished.WithLabelValues(string(step)).Inc()
@@ -85,6 +86,6 @@ func (r *recovery) RecoveryAttempted(step engine.Step, finished bool) {
 }
 
 // AcquirerContradicted implements engine.Observer.
-func (r *recovery) AcquirerContradicted(step engine.Step, what engine.Contradiction) {
+func (r *recovery) AcquirerContradicted(step payment.StepKind, what engine.Contradiction) {
 	r.contradictions.WithLabelValues(string(step), string(what)).Inc()
 }
