@@ -85,7 +85,7 @@ func TestASlowReversalIsNotResolved(t *testing.T) {
 		}
 		releases++
 		_, f := mustUnfinished(t, s, payment.ReversalStep) //nolint:contextcheck // the test's
-		d := engine.Resolution{Decision: engine.StepReleased, Reason: "statement of November 22, line 7"}
+		d := engine.Resolution{Decision: engine.DecisionReleased, Reason: "statement of November 22, line 7"}
 		_, err := s.Engine.ResolveStep(t.Context(), operatorRequest(s), f, d) //nolint:contextcheck // the test's
 		if !errors.Is(err, engine.ErrStepRunning) {
 			t.Errorf("got %v, want %v", err, engine.ErrStepRunning)

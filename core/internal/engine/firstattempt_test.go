@@ -204,7 +204,7 @@ func (f *inFlight) overtake(t *testing.T, by, then string) {
 	}
 	f.second.Recover(t)
 	if by == "dropped" {
-		mustResolve(t, f.second, payment.ReversalStep, engine.StepReleased)
+		mustResolve(t, f.second, payment.ReversalStep, engine.DecisionReleased)
 	}
 }
 
@@ -268,7 +268,7 @@ func TestNoReleaseAfterTheRecord(t *testing.T) {
 			f.first.Acquirer.After = func(_ context.Context, c coretest.Call) error {
 				if c.Verb == f.verb {
 					f.second.Clock.Advance(engine.Patience)
-					mustResolve(t, f.second, f.kind(), engine.StepNoEffect)     //nolint:contextcheck // the test's
+					mustResolve(t, f.second, f.kind(), engine.DecisionNoEffect) //nolint:contextcheck // the test's
 					recovery.Go(func() { recoverUntil(t, f.second, inquires) }) //nolint:contextcheck // the test's
 					<-inquires
 				}

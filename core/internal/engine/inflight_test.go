@@ -59,7 +59,7 @@ func TestARunningStepIsNotResolved(t *testing.T) {
 				lose(s, st.verb, true, func() {
 					s.Clock.Set(s.Clock.Now().Add(by))
 					_, f := mustUnfinished(t, s, payment.StepKind(st.verb))
-					d := engine.Resolution{Decision: engine.StepNoEffect, Reason: "statement of November 22, line 7"}
+					d := engine.Resolution{Decision: engine.DecisionNoEffect, Reason: "statement of November 22, line 7"}
 					if _, err := s.Engine.ResolveStep(t.Context(), operatorRequest(s), f, d); !errors.Is(err, engine.ErrStepRunning) {
 						t.Errorf("got %v, want %v", err, engine.ErrStepRunning)
 					}

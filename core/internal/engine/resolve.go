@@ -16,10 +16,10 @@ type Decision string
 
 // The decisions.
 const (
-	StepApproved Decision = "approved"  // the acquirer carried the step out
-	StepDeclined Decision = "declined"  // the acquirer refused it
-	StepNoEffect Decision = "no_effect" // never carried out; recovery still looks for an effect, to release or record it
-	StepReleased Decision = "released"  // only for a pending reversal: the acquirer holds nothing
+	DecisionApproved Decision = "approved"  // the acquirer carried the step out
+	DecisionDeclined Decision = "declined"  // the acquirer refused it
+	DecisionNoEffect Decision = "no_effect" // never carried out; recovery still looks for an effect, to release or record it
+	DecisionReleased Decision = "released"  // only for a pending reversal: the acquirer holds nothing
 )
 
 // The reasons why a step is not resolved. Nothing was changed.
@@ -48,7 +48,7 @@ type ResolvedStep struct {
 // and the audit record in one commit. It returns payment.ErrNotFound if there is no such unfinished
 // step, and ErrStepRunning and ErrDecision as described there.
 func (e *Engine) ResolveStep(ctx context.Context, r Request, f payment.UnfinishedFilter, d Resolution) (Result, error) {
-	if (f.Kind == payment.ReversalStep) != (d.Decision == StepReleased) {
+	if (f.Kind == payment.ReversalStep) != (d.Decision == DecisionReleased) {
 		return Result{}, ErrDecision
 	}
 	defer e.running.enter(ctx, r)()
@@ -139,8 +139,8 @@ func (e *Engine) resolveStep(tx *store.Tx, r Request, u *payment.Unfinished, end
 // resolvePayment ends an authorization. Unless it was approved, its reversal is pending: the
 // acquirer may hold the amount. Without an effect it has failed, or waits to be confirmed again.
 func (e *Engine) resolvePayment(tx *store.Tx, r Request, s *authorization, end Decision) error {
-	if end != StepNoEffect {
-		if err := e.recordPayment(tx, r, s.t, end == StepApproved); err != nil || end == StepApproved {
+	if end != DecisionNoEffect {
+		if err := e.recordPayment(tx, r, s.t, end == DecisionApproved); err != nil || end == DecisionApproved {
 			return err
 		}
 		return tx.InsertReversal(s.about().reversal(tx.Now))
@@ -191,7 +191,7 @@ func (e *Engine) recordPayment(tx *store.Tx, r Request, open *payment.Transactio
 func (e *Engine) resolveFollow(tx *store.Tx, r Request, s step, write followWriter, end Decision) error {
 	o := s.about()
 	switch end {
-	case StepApproved:
+	case DecisionApproved:
 		out, err := write(tx, nil)
 		if err != nil {
 			return err
@@ -200,7 +200,7 @@ func (e *Engine) resolveFollow(tx *store.Tx, r Request, s step, write followWrit
 			return err
 		}
 		return tx.CompleteKey(o.claim, out.Status, out.Body)
-	case StepDeclined:
+	case DecisionDeclined:
 		refused := &payment.Refusal{Code: acquirerDeclined, Message: "The acquirer declined this step."}
 		if _, err := write(tx, refused); err != nil {
 			return err
@@ -210,7 +210,7 @@ func (e *Engine) resolveFollow(tx *store.Tx, r Request, s step, write followWrit
 			return err
 		}
 		return tx.CompleteKey(o.claim, out.Status, out.Body)
-	case StepNoEffect, StepReleased:
+	case DecisionNoEffect, DecisionReleased:
 	}
 	none := &payment.Refusal{Code: notProcessed, Message: "The acquirer never processed this step; no money was moved."}
 	if _, err := write(tx, none); err != nil {

@@ -41,7 +41,7 @@ func mustUnfinished(t *testing.T, s *coretest.Service, kind payment.StepKind) (p
 func TestResolveStep(t *testing.T) {
 	t.Parallel()
 	for _, st := range steps() {
-		for _, end := range []engine.Decision{engine.StepApproved, engine.StepDeclined, engine.StepNoEffect} {
+		for _, end := range []engine.Decision{engine.DecisionApproved, engine.DecisionDeclined, engine.DecisionNoEffect} {
 			t.Run(st.name+" "+string(end), func(t *testing.T) {
 				t.Parallel()
 				resolveOne(t, st, end)
@@ -54,7 +54,7 @@ func resolveOne(t *testing.T, st step, end engine.Decision) {
 	t.Helper()
 	s := coretest.Open(t)
 	r := serving(t, s)
-	st.mustLoseOutcome(t, s, end == engine.StepApproved)
+	st.mustLoseOutcome(t, s, end == engine.DecisionApproved)
 	s.Acquirer.Before = func(context.Context, coretest.Call) error { return errForGood }
 	s.Clock.Advance(time.Second)
 	pass(t, r, 1)
@@ -81,7 +81,7 @@ func resolveOne(t *testing.T, st step, end engine.Decision) {
 		t.Errorf("audit records: got %q", got)
 	}
 	heal(s)
-	if end == engine.StepApproved {
+	if end == engine.DecisionApproved {
 		st.wantDone(t, s)
 		if got := s.Number(t, "SELECT COUNT(*) FROM reversals"); got != 0 {
 			t.Errorf("reversals: got %d, want none", got)
@@ -111,7 +111,7 @@ func TestResolutionWithATakenIDPostgreSQL(t *testing.T) {
 	s.MustExec(t, `CREATE FUNCTION taken() RETURNS trigger LANGUAGE plpgsql AS
 		'BEGIN IF nextval(''taken_ids'') = 1 THEN RAISE unique_violation; END IF; RETURN NEW; END'`)
 	s.MustExec(t, "CREATE TRIGGER taken BEFORE INSERT ON events FOR EACH ROW EXECUTE FUNCTION taken()")
-	d := engine.Resolution{Decision: engine.StepApproved, Reason: "statement of November 22, line 7"}
+	d := engine.Resolution{Decision: engine.DecisionApproved, Reason: "statement of November 22, line 7"}
 	if a, err := s.Engine.ResolveStep(t.Context(), operatorRequest(s), f, d); err != nil || a.Status != 200 {
 		t.Fatalf("resolve: got %d %s, %v", a.Status, a.Body, err)
 	}
@@ -133,11 +133,11 @@ func TestResolveReversal(t *testing.T) {
 	s.Clock.Advance(time.Second)
 	pass(t, r, 1)
 	_, f := mustUnfinished(t, s, payment.ReversalStep)
-	d := engine.Resolution{Decision: engine.StepApproved, Reason: "statement of November 22, line 7"}
+	d := engine.Resolution{Decision: engine.DecisionApproved, Reason: "statement of November 22, line 7"}
 	if _, err := s.Engine.ResolveStep(t.Context(), operatorRequest(s), f, d); !errors.Is(err, engine.ErrDecision) {
 		t.Errorf("approved: got %v, want %v", err, engine.ErrDecision)
 	}
-	d.Decision = engine.StepReleased
+	d.Decision = engine.DecisionReleased
 	if a, err := s.Engine.ResolveStep(t.Context(), operatorRequest(s), f, d); err != nil || a.Status != 200 {
 		t.Fatalf("released: got %d %s, %v", a.Status, a.Body, err)
 	}
@@ -159,7 +159,7 @@ func TestResolveWhileRecoveryTries(t *testing.T) {
 	}
 	s.Clock.Advance(time.Hour)
 	_, f := mustUnfinished(t, s, payment.AuthorizeStep)
-	d := engine.Resolution{Decision: engine.StepNoEffect, Reason: "statement of November 22, line 7"}
+	d := engine.Resolution{Decision: engine.DecisionNoEffect, Reason: "statement of November 22, line 7"}
 	s.Acquirer.Before = func(ctx context.Context, _ coretest.Call) error {
 		if _, err := s.Engine.ResolveStep(ctx, operatorRequest(s), f, d); !errors.Is(err, engine.ErrStepRunning) {
 			t.Errorf("while recovery tries: got %v, want %v", err, engine.ErrStepRunning)
@@ -194,7 +194,7 @@ func TestApprovedTooMuchIsShown(t *testing.T) {
 	if !strings.Contains(u.LastError, "approved 101") {
 		t.Errorf("last error: got %q, want the amount in it", u.LastError)
 	}
-	d := engine.Resolution{Decision: engine.StepApproved, Reason: "the acquirer took 100, by its statement"}
+	d := engine.Resolution{Decision: engine.DecisionApproved, Reason: "the acquirer took 100, by its statement"}
 	if a, err := s.Engine.ResolveStep(t.Context(), operatorRequest(s), f, d); err != nil || a.Status != 200 {
 		t.Fatalf("got %d %s, %v", a.Status, a.Body, err)
 	}
@@ -225,7 +225,7 @@ func TestResolveApprovedExpires(t *testing.T) {
 		}
 		begun := s.Clock.Now()
 		s.Clock.Advance(time.Hour)
-		mustResolve(t, s, payment.AuthorizeStep, engine.StepApproved)
+		mustResolve(t, s, payment.AuthorizeStep, engine.DecisionApproved)
 		want := begun.Add(7 * 24 * time.Hour)
 		if got := MustTransaction(t, s); got.Status != payment.Authorized || !got.Result.ExpiresAt.Equal(want) {
 			t.Errorf("confirmed %t: got %s until %v, want authorized until %v", confirmed, got.Status, got.Result.ExpiresAt, want)
@@ -263,7 +263,7 @@ func TestResolveNoEffectReturnsTheToken(t *testing.T) {
 		}
 		heal(s)
 		s.Clock.Advance(engine.Patience)
-		mustResolve(t, s, payment.AuthorizeStep, engine.StepNoEffect)
+		mustResolve(t, s, payment.AuthorizeStep, engine.DecisionNoEffect)
 		if _, err := confirmBy(t.Context(), s, "l", txn, token); !errors.Is(err, c.want) {
 			t.Errorf("code %t: got %v, want %v", c.code != "", err, c.want)
 		}

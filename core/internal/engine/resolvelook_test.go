@@ -45,7 +45,7 @@ func TestNoEffectKeepsTheKey(t *testing.T) {
 				s := coretest.Open(t)
 				st.mustLoseOutcome(t, s, effect)
 				s.Clock.Advance(engine.Patience)
-				mustResolve(t, s, payment.StepKind(st.verb), engine.StepNoEffect)
+				mustResolve(t, s, payment.StepKind(st.verb), engine.DecisionNoEffect)
 				st.wantKeyTaken(t, s)
 				if effect {
 					look(t, s)
@@ -81,7 +81,7 @@ func TestApprovalAfterNoEffect(t *testing.T) {
 				if c.Verb == st.verb {
 					first.Acquirer.Before = nil
 					second.Clock.Advance(engine.Patience)
-					mustResolve(t, second, payment.StepKind(st.verb), engine.StepNoEffect) //nolint:contextcheck // the test's
+					mustResolve(t, second, payment.StepKind(st.verb), engine.DecisionNoEffect) //nolint:contextcheck // the test's
 				}
 				return nil
 			}
@@ -114,7 +114,7 @@ func TestAnotherVoidAfterNoEffect(t *testing.T) {
 	}
 	heal(s)
 	s.Clock.Advance(engine.Patience)
-	mustResolve(t, s, payment.VoidStep, engine.StepNoEffect)
+	mustResolve(t, s, payment.VoidStep, engine.DecisionNoEffect)
 	if a, err := s.Engine.Void(t.Context(), s.Request("l"), txn, nil); err != nil || a.Status != 200 {
 		t.Fatalf("the other: got %d %s, %v, want 200", a.Status, a.Body, err)
 	}
@@ -129,7 +129,7 @@ func TestAnotherVoidAfterNoEffect(t *testing.T) {
 // the acquirer holds it. The look releases it.
 func TestResolvedPaymentIsReleased(t *testing.T) {
 	t.Parallel()
-	for _, end := range []engine.Decision{engine.StepDeclined, engine.StepNoEffect} {
+	for _, end := range []engine.Decision{engine.DecisionDeclined, engine.DecisionNoEffect} {
 		t.Run(string(end), func(t *testing.T) {
 			t.Parallel()
 			s := coretest.Open(t)
@@ -182,7 +182,7 @@ func TestApprovedUnlinkedRefundIsNotDropped(t *testing.T) {
 	s := MustOpenGiving(t)
 	sent := giveUndropped(t, s)
 	s.Clock.Advance(engine.Patience)
-	mustResolve(t, s, payment.RefundStep, engine.StepApproved)
+	mustResolve(t, s, payment.RefundStep, engine.DecisionApproved)
 	dropped := len(s.Acquirer.Calls(coretest.Void))
 	lookUntilTheEnd(t, s)
 	s.Recover(t)
@@ -204,7 +204,7 @@ func TestNoEffectOfAnUnlinkedRefund(t *testing.T) {
 			s := MustOpenGiving(t)
 			sent := giveUndropped(t, s)
 			s.Clock.Advance(engine.Patience)
-			mustResolve(t, s, payment.RefundStep, engine.StepNoEffect)
+			mustResolve(t, s, payment.RefundStep, engine.DecisionNoEffect)
 			look(t, s)
 			if a, err := give(t.Context(), s, "k", "card"); !errors.Is(err, engine.ErrKeyInUse) {
 				t.Errorf("a retry during the look: got %d %s, %v, want %v", a.Status, a.Body, err, engine.ErrKeyInUse)

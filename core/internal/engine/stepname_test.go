@@ -70,7 +70,7 @@ func TestReversalShowsWhatItReverses(t *testing.T) {
 			want := calls[len(calls)-1].Reference
 			s.Clock.Advance(engine.Patience)
 			if _, err := s.Engine.ResolveStep(t.Context(), operatorRequest(s), mustParseStep(t, want),
-				engine.Resolution{Decision: engine.StepNoEffect, Reason: "statement of today"}); err != nil {
+				engine.Resolution{Decision: engine.DecisionNoEffect, Reason: "statement of today"}); err != nil {
 				t.Fatal(err)
 			}
 			reversal, f := mustUnfinished(t, s, payment.ReversalStep)
