@@ -55,7 +55,7 @@ func (a *API) createRefund(c *call) (engine.Result, error) {
 		}
 	}
 	details := encode(&stepDetails{Reason: in.Reason, Reference: in.Reference, Metadata: in.Metadata})
-	out, err := a.Engine.RefundCapture(c.Context(), c.request, n, capture, amount, details)
+	out, err := a.Engine.Refund(c.Context(), c.request, n, capture, amount, details)
 	return out, notFoundAt(err, "transaction")
 }
 

@@ -37,7 +37,7 @@ func TestStepsExcludeEachOther(t *testing.T) {
 						t.Errorf("capture meanwhile: got %d replayed %t, %v", a.Status, a.Replayed, err)
 					}
 				}
-				if a, err := s.Engine.Refund(ctx, s.Request("refund"), txn, 1, []byte("{}")); err != nil || a.Status != 409 {
+				if a, err := s.Engine.Refund(ctx, s.Request("refund"), txn, 0, 1, []byte("{}")); err != nil || a.Status != 409 {
 					t.Errorf("refund meanwhile: got %d, %v", a.Status, err)
 				}
 				return nil

@@ -151,7 +151,7 @@ func TestLateStepAfterAnother(t *testing.T) {
 				txn := MustTransaction(t, s).ID
 				take := func(key string, amount int64) (engine.Result, error) {
 					if verb == coretest.Refund {
-						return s.Engine.Refund(t.Context(), s.Request(key), txn, amount, []byte("{}"))
+						return s.Engine.Refund(t.Context(), s.Request(key), txn, 0, amount, []byte("{}"))
 					}
 					return s.Engine.Capture(t.Context(), s.Request(key), txn, amount, false, nil)
 				}
@@ -200,7 +200,7 @@ func TestPendingStepKeepsItsAmount(t *testing.T) {
 		amount int64
 		status int
 	}{{60, 504}, {41, 400}, {40, 504}, {1, 409}} {
-		a, err := s.Engine.Refund(t.Context(), s.Request(""), txn, c.amount, []byte("{}"))
+		a, err := s.Engine.Refund(t.Context(), s.Request(""), txn, 0, c.amount, []byte("{}"))
 		if err != nil || a.Status != c.status {
 			t.Errorf("%d: got %d %s, %v, want %d", c.amount, a.Status, a.Body, err, c.status)
 		}
@@ -288,7 +288,7 @@ func TestOneYen(t *testing.T) {
 	}
 	txn := MustTransaction(t, s).ID
 	lose(s, coretest.Refund, true, nil)
-	if a, err := s.Engine.Refund(t.Context(), s.Request("k"), txn, 0, []byte("{}")); err != nil || a.Status != 504 {
+	if a, err := s.Engine.Refund(t.Context(), s.Request("k"), txn, 0, 0, []byte("{}")); err != nil || a.Status != 504 {
 		t.Fatalf("got %d %s, %v", a.Status, a.Body, err)
 	}
 	heal(s)
@@ -296,7 +296,7 @@ func TestOneYen(t *testing.T) {
 	s.Recover(t)
 	heal(s)
 	lookUntilTheEnd(t, s)
-	if a, err := s.Engine.Refund(t.Context(), s.Request("l"), txn, 1, []byte("{}")); err != nil || a.Status != 409 {
+	if a, err := s.Engine.Refund(t.Context(), s.Request("l"), txn, 0, 1, []byte("{}")); err != nil || a.Status != 409 {
 		t.Errorf("a second refund: got %d %s, %v, want 409", a.Status, a.Body, err)
 	}
 	if got := MustTransaction(t, s); got.Refunded != 1 || s.Acquirer.Moved(coretest.Refund) != 1 {

@@ -36,7 +36,7 @@ func TestLastRefundIsTheLastPayment(t *testing.T) {
 	MustPaidCustomer(t, s)
 	for _, key := range []string{"first", "second", "last"} {
 		s.Clock.Advance(keptDay)
-		a, err := s.Engine.Refund(t.Context(), s.Request(key), s.Number(t, "SELECT id FROM transactions"), 10, []byte("{}"))
+		a, err := s.Engine.Refund(t.Context(), s.Request(key), s.Number(t, "SELECT id FROM transactions"), 0, 10, []byte("{}"))
 		if err != nil || a.Status != 201 {
 			t.Fatalf("got %d, %v", a.Status, err)
 		}

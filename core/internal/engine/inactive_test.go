@@ -75,7 +75,7 @@ func TestRefundKeepsItsCustomer(t *testing.T) {
 		MustPaidCustomer(t, s)
 		s.Clock.Advance(300 * keptDay)
 		txn := s.Number(t, "SELECT id FROM transactions")
-		if a, err := s.Engine.Refund(t.Context(), s.Request("late"), txn, 10, []byte("{}")); err != nil || a.Status != 201 {
+		if a, err := s.Engine.Refund(t.Context(), s.Request("late"), txn, 0, 10, []byte("{}")); err != nil || a.Status != 201 {
 			t.Fatalf("got %d, %v", a.Status, err)
 		}
 		s.Clock.Advance(100 * keptDay)

@@ -88,7 +88,7 @@ func take(t *testing.T, s *coretest.Service, txn int64, in asked) stepResult {
 	case "capture", "final":
 		a, err = s.Engine.Capture(t.Context(), s.Request(""), txn, in.amount, in.verb == "final", nil)
 	case "refund":
-		a, err = s.Engine.Refund(t.Context(), s.Request(""), txn, in.amount, []byte("{}"))
+		a, err = s.Engine.Refund(t.Context(), s.Request(""), txn, 0, in.amount, []byte("{}"))
 	case "void":
 		a, err = s.Engine.Void(t.Context(), s.Request(""), txn, nil)
 	default:

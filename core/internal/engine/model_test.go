@@ -234,7 +234,7 @@ func (m *machine) refund(rt *rapid.T) {
 	txn, now := m.pick(rt)
 	amount := rapid.Int64Range(0, 120).Draw(rt, "amount")
 	f := m.arrange(rt)
-	a, err := m.s.Engine.Refund(m.t.Context(), m.s.Request(""), txn, amount, []byte("{}"))
+	a, err := m.s.Engine.Refund(m.t.Context(), m.s.Request(""), txn, 0, amount, []byte("{}"))
 	switch left := now.refundable(); {
 	case left == 0:
 		m.refused(rt, a, err, payment.NotRefundable)

@@ -38,7 +38,7 @@ func (m *machine) refundCapture(rt *rapid.T) {
 	of := rapid.SampledFrom(m.captures[txn]).Draw(rt, "capture")
 	amount := rapid.Int64Range(0, 120).Draw(rt, "amount")
 	f := m.arrange(rt)
-	a, err := m.s.Engine.RefundCapture(m.t.Context(), m.s.Request(""), txn, of.id, amount, []byte("{}"))
+	a, err := m.s.Engine.Refund(m.t.Context(), m.s.Request(""), txn, of.id, amount, []byte("{}"))
 	switch left := min(now.refundable(), of.amount-of.refunded); {
 	case left == 0 && now.refundable() > 0 && amount > now.refundable():
 		m.refused(rt, a, err, payment.AmountExceedsRefundable) // the transaction is checked first

@@ -95,7 +95,7 @@ func TestManyRefundsAreErasedInPages(t *testing.T) {
 	wantNumber(t, s, "amounts", amounts, before)
 	s.Clock.Advance(time.Second)
 	late := []byte(`{"metadata":{"name":"Erika"}}`)
-	if a, err := s.Engine.Refund(t.Context(), s.Request("late"), transaction, 10, late); err != nil || a.Status != 201 {
+	if a, err := s.Engine.Refund(t.Context(), s.Request("late"), transaction, 0, 10, late); err != nil || a.Status != 201 {
 		t.Fatalf("refund: %d, %v", a.Status, err)
 	}
 	mustErase(t, s)

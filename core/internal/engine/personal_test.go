@@ -31,7 +31,7 @@ func MustPayPersonal(t *testing.T, s *coretest.Service, n int) {
 			t.Fatalf("got %d, %v", a.Status, err)
 		}
 		txn := s.Number(t, "SELECT MAX(id) FROM transactions")
-		if a, err := s.Engine.Refund(t.Context(), s.Request(fmt.Sprint("refund", i)), txn, 10, []byte(`{"metadata":{"name":"Erika"}}`)); err != nil || a.Status != 201 {
+		if a, err := s.Engine.Refund(t.Context(), s.Request(fmt.Sprint("refund", i)), txn, 0, 10, []byte(`{"metadata":{"name":"Erika"}}`)); err != nil || a.Status != 201 {
 			t.Fatalf("got %d, %v", a.Status, err)
 		}
 	}
@@ -127,7 +127,7 @@ func TestErasureOnTwoCores(t *testing.T) {
 	first := one.Number(t, "SELECT MIN(id) FROM transactions")
 	all.Go(func() {
 		for i := range 5 {
-			a, err := two.Engine.Refund(t.Context(), two.Request(fmt.Sprint("late", i)), first, 1, []byte("{}"))
+			a, err := two.Engine.Refund(t.Context(), two.Request(fmt.Sprint("late", i)), first, 0, 1, []byte("{}"))
 			if err != nil || a.Status != 201 {
 				t.Errorf("got %d, %v", a.Status, err)
 			}
@@ -301,7 +301,7 @@ func TestRecentRefundKeepsItsPayment(t *testing.T) {
 	MustPayPersonal(t, s, 1)
 	s.Clock.Advance(30 * day)
 	txn := s.Number(t, "SELECT id FROM transactions")
-	if a, err := s.Engine.Refund(t.Context(), s.Request("late"), txn, 10, []byte("{}")); err != nil || a.Status != 201 {
+	if a, err := s.Engine.Refund(t.Context(), s.Request("late"), txn, 0, 10, []byte("{}")); err != nil || a.Status != 201 {
 		t.Fatalf("got %d, %v", a.Status, err)
 	}
 	for after, want := range []int64{0, 0, 1} { // 61, 89 and 91 days after the payment

@@ -15,7 +15,7 @@ import (
 // The steps that race.
 func refunding(s *coretest.Service, txn, amount int64) action {
 	return func(ctx context.Context) (engine.Result, error) {
-		return s.Engine.Refund(ctx, s.Request(""), txn, amount, []byte("{}"))
+		return s.Engine.Refund(ctx, s.Request(""), txn, 0, amount, []byte("{}"))
 	}
 }
 
@@ -54,7 +54,7 @@ func TestRefundsOfOneCaptureAtOnce(t *testing.T) {
 	got := race{prepare: func(ctx context.Context, _ int) (contest, error) {
 		txn, capture, err := capturedTwice(ctx, s)
 		refund := func(ctx context.Context) (engine.Result, error) {
-			return s.Engine.RefundCapture(ctx, s.Request(""), txn, capture, 60, []byte("{}"))
+			return s.Engine.Refund(ctx, s.Request(""), txn, capture, 60, []byte("{}"))
 		}
 		return contest{[]action{refund, refund, refund}, []int64{txn, capture}}, err
 	}, after: func(objects []int64) string {

@@ -100,7 +100,7 @@ func TestHeadOfLine(t *testing.T) {
 	k := newStuck()
 	k.close(mustLose(t, s, s.Tenant, 220))
 	lose(s, coretest.Refund, true, nil)
-	if a, err := s.Engine.Refund(t.Context(), s.Request("r"), paid, 100, []byte("{}")); err != nil || a.Status != 504 {
+	if a, err := s.Engine.Refund(t.Context(), s.Request("r"), paid, 0, 100, []byte("{}")); err != nil || a.Status != 504 {
 		t.Fatalf("refund: got %d, %v, want 504", a.Status, err)
 	}
 	heal(s)
@@ -142,7 +142,7 @@ func TestStuckKindDelaysNoOther(t *testing.T) {
 	paid, held, voided := mustPay(t, s, true), mustPay(t, s, false), mustPay(t, s, false)
 	lose(s, coretest.Refund, true, nil)
 	for range 30 {
-		a, err := s.Engine.Refund(t.Context(), s.Request(""), paid, 1, []byte("{}"))
+		a, err := s.Engine.Refund(t.Context(), s.Request(""), paid, 0, 1, []byte("{}"))
 		if err != nil || a.Status != 504 {
 			t.Fatalf("refund: got %d, %v, want 504", a.Status, err)
 		}
@@ -181,7 +181,7 @@ func TestSeveralInFlight(t *testing.T) {
 	other := mustMerchant(t, s)
 	mustLose(t, s, other, 10)
 	lose(s, coretest.Refund, true, nil)
-	if a, err := s.Engine.Refund(t.Context(), s.Request("r"), paid, 100, []byte("{}")); err != nil || a.Status != 504 {
+	if a, err := s.Engine.Refund(t.Context(), s.Request("r"), paid, 0, 100, []byte("{}")); err != nil || a.Status != 504 {
 		t.Fatalf("refund: got %d, %v, want 504", a.Status, err)
 	}
 	heal(s)

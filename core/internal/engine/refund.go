@@ -9,14 +9,10 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// Refund refunds amount of a captured transaction, or with 0 the whole rest.
-func (e *Engine) Refund(ctx context.Context, r Request, transaction, amount int64, details []byte) (Result, error) {
-	return e.RefundCapture(ctx, r, transaction, 0, amount, details)
-}
-
-// RefundCapture is Refund of one capture, whose remainder is then a limit too. With a capture of 0
-// it is Refund. It returns ErrCaptureNotFound if the transaction has no such capture.
-func (e *Engine) RefundCapture(
+// Refund refunds amount of a captured transaction, or with 0 the whole rest. With a capture other
+// than 0, the rest of that capture is a limit too. It returns ErrCaptureNotFound if the transaction
+// has no such capture.
+func (e *Engine) Refund(
 	ctx context.Context, r Request, transaction, capture, amount int64, details []byte,
 ) (Result, error) {
 	acq, err := e.follower(ctx, r.Tenant, transaction)

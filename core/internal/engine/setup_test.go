@@ -49,7 +49,7 @@ func steps() []step {
 		return s.Engine.Void(ctx, r, txn, nil)
 	}
 	refund := func(ctx context.Context, s *coretest.Service, r engine.Request, txn int64) (engine.Result, error) {
-		return s.Engine.Refund(ctx, r, txn, 60, []byte("{}"))
+		return s.Engine.Refund(ctx, r, txn, 0, 60, []byte("{}"))
 	}
 	return []step{
 		{"authorize", coretest.Authorize, false, true, pay(false), 201, payment.Authorized, 0, 0, 0},

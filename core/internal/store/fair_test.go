@@ -526,7 +526,7 @@ func TestCommandsHaveTheirCaller(t *testing.T) {
 	paid := s.Number(t, "SELECT id FROM transactions")
 	u := &updates{}
 	s.DB.Wrap(func(e store.Engine) store.Engine { u.Engine = e; return u })
-	if a, err := s.Engine.Refund(t.Context(), s.Request(""), paid, 1, []byte("{}")); err != nil || a.Status != 201 {
+	if a, err := s.Engine.Refund(t.Context(), s.Request(""), paid, 0, 1, []byte("{}")); err != nil || a.Status != 201 {
 		t.Fatalf("refund: %d, %v", a.Status, err)
 	}
 	payer := s.Request("guess")

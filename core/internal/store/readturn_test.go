@@ -242,7 +242,7 @@ func TestReadsOfRecovery(t *testing.T) {
 	if a, err := s.Engine.Capture(t.Context(), s.Request(""), paid, 60, true, nil); err != nil || a.Status != 201 {
 		t.Fatalf("capture: %d, %v", a.Status, err)
 	}
-	if a, err := s.Engine.Refund(t.Context(), s.Request(""), paid, 60, []byte("{}")); err != nil || a.Status != 201 {
+	if a, err := s.Engine.Refund(t.Context(), s.Request(""), paid, 0, 60, []byte("{}")); err != nil || a.Status != 201 {
 		t.Fatalf("refund: %d, %v", a.Status, err)
 	}
 	steps := []payment.StepID{
