@@ -44,7 +44,7 @@ func (a *Admin) CreateKey(ctx context.Context, s KeySpec) (secret.String, error)
 	err = a.act(ctx, "api_keys.create", s.Merchant, func(r engine.Request) error {
 		tenant := payment.Tenant{Merchant: merchant, Live: s.Mode == string(apikey.Live)}
 		wanted := engine.NewKey{Kind: apikey.Kind(s.Kind), Scopes: s.Scopes, Name: s.Name}
-		result, err := a.engine().CreateKeyOf(ctx, r, tenant, apikey.AllScopes(), wanted)
+		result, err := a.engine().CreateKey(ctx, r, tenant, apikey.AllScopes(), wanted)
 		if errors.Is(err, payment.ErrNotFound) {
 			return fmt.Errorf("merchant %s does not exist: see core merchants list", s.Merchant)
 		}
@@ -81,7 +81,7 @@ func (a *Admin) ListKeys(ctx context.Context, merchant string) ([]v1.APIKey, err
 func (a *Admin) RollKey(ctx context.Context, key string, overlap time.Duration) (secret.String, error) {
 	var made secret.String
 	err := a.onKey(ctx, "api_keys.roll", key, func(r engine.Request, k *payment.APIKey) error {
-		result, err := a.engine().RollKeyOf(ctx, r, k.Tenant, apikey.AllScopes(), k.ID, overlap)
+		result, err := a.engine().RollKey(ctx, r, k.Tenant, apikey.AllScopes(), k.ID, overlap)
 		if err != nil {
 			return fmt.Errorf("roll %s: %w", key, err)
 		}

@@ -80,7 +80,7 @@ func (a *API) createKey(c *call) (engine.Result, error) {
 	if f != nil {
 		return engine.Result{}, f
 	}
-	out, err := a.Engine.CreateKey(c.Context(), c.request, c.key.Scopes, n)
+	out, err := a.Engine.CreateKey(c.Context(), c.request, c.key.Tenant, c.key.Scopes, n)
 	return out, scopeFault(err)
 }
 
@@ -144,7 +144,7 @@ func (a *API) rollKey(c *call) (engine.Result, error) {
 	if f != nil {
 		return engine.Result{}, f
 	}
-	out, err := a.Engine.RollKey(c.Context(), c.request, c.key.Scopes, n, overlap)
+	out, err := a.Engine.RollKey(c.Context(), c.request, c.key.Tenant, c.key.Scopes, n, overlap)
 	if err == nil {
 		a.Auth.Forget(c.key.Tenant.Merchant)
 	}

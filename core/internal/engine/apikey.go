@@ -32,14 +32,9 @@ type NewKey struct {
 	ExpiresAt time.Time // zero: never
 }
 
-// CreateKey makes a key of the request's tenant. by are the scopes of the creating key. It returns
-// a MissingScopeError if the new key would have another scope.
-func (e *Engine) CreateKey(ctx context.Context, r Request, by []string, n NewKey) (Result, error) {
-	return e.CreateKeyOf(ctx, r, r.Tenant, by, n)
-}
-
-// CreateKeyOf is CreateKey for a key of the given tenant instead of the request's.
-func (e *Engine) CreateKeyOf(ctx context.Context, r Request, t payment.Tenant, by []string, n NewKey) (Result, error) {
+// CreateKey makes a key of a tenant. by are the scopes of the creating key. It returns a
+// MissingScopeError if the new key would have another scope.
+func (e *Engine) CreateKey(ctx context.Context, r Request, t payment.Tenant, by []string, n NewKey) (Result, error) {
 	if n.Scopes == nil {
 		n.Scopes = slices.DeleteFunc(apikey.DefaultScopes(n.Kind), func(s string) bool { return !slices.Contains(by, s) })
 	}
@@ -66,14 +61,9 @@ func (e *Engine) CreateKeyOf(ctx context.Context, r Request, t payment.Tenant, b
 	return value(done), err
 }
 
-// RollKey replaces the key id by a new one. The old key stays valid for overlap. by are the scopes
-// of the rolling key. It returns a MissingScopeError if the rolled key has another scope.
-func (e *Engine) RollKey(ctx context.Context, r Request, by []string, id int64, overlap time.Duration) (Result, error) {
-	return e.RollKeyOf(ctx, r, r.Tenant, by, id, overlap)
-}
-
-// RollKeyOf is RollKey for a key of the given tenant instead of the request's.
-func (e *Engine) RollKeyOf(
+// RollKey replaces the key id of a tenant by a new one. The old key stays valid for overlap. by are
+// the scopes of the rolling key. It returns a MissingScopeError if the rolled key has another scope.
+func (e *Engine) RollKey(
 	ctx context.Context, r Request, t payment.Tenant, by []string, id int64, overlap time.Duration,
 ) (Result, error) {
 	if overlap < 0 || overlap > MaxOverlap {

@@ -17,7 +17,7 @@ import (
 // MustMakeKey makes a key and returns its number.
 func MustMakeKey(t *testing.T, s *coretest.Service) int64 {
 	t.Helper()
-	a, err := s.Engine.CreateKey(t.Context(), s.Request(""), apikey.AllScopes(), engine.NewKey{Kind: apikey.Secret})
+	a, err := s.Engine.CreateKey(t.Context(), s.Request(""), s.Tenant, apikey.AllScopes(), engine.NewKey{Kind: apikey.Secret})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,12 +37,12 @@ func TestRollForTooLong(t *testing.T) {
 	s := coretest.Open(t)
 	key := MustMakeKey(t, s)
 	for _, overlap := range []time.Duration{-1, engine.MaxOverlap + 1} {
-		if _, err := s.Engine.RollKey(t.Context(), s.Request(""), apikey.AllScopes(), key, overlap); err == nil {
+		if _, err := s.Engine.RollKey(t.Context(), s.Request(""), s.Tenant, apikey.AllScopes(), key, overlap); err == nil {
 			t.Errorf("%s: rolled", overlap)
 		}
 	}
 	var missing *engine.MissingScopeError
-	if _, err := s.Engine.RollKey(t.Context(), s.Request(""), nil, key, 0); !errors.As(err, &missing) {
+	if _, err := s.Engine.RollKey(t.Context(), s.Request(""), s.Tenant, nil, key, 0); !errors.As(err, &missing) {
 		t.Errorf("without a scope: got %v", err)
 	}
 }
@@ -53,7 +53,7 @@ func TestSealedResponsesAreBound(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
 	send := func(key string) (engine.Result, error) {
-		return s.Engine.CreateKey(t.Context(), s.Request(key), apikey.AllScopes(), engine.NewKey{Kind: apikey.Secret})
+		return s.Engine.CreateKey(t.Context(), s.Request(key), s.Tenant, apikey.AllScopes(), engine.NewKey{Kind: apikey.Secret})
 	}
 	for _, key := range []string{"mine", "yours"} {
 		if _, err := send(key); err != nil {

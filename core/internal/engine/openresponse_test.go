@@ -41,7 +41,7 @@ func (*behindWriter) String() string { return "a test" }
 func TestReplayOpensOutsideOfACommand(t *testing.T) {
 	t.Parallel()
 	create := func(s *coretest.Service, e *engine.Engine) (engine.Result, error) {
-		return e.CreateKey(t.Context(), s.Request("k"), apikey.AllScopes(), engine.NewKey{Kind: apikey.Secret})
+		return e.CreateKey(t.Context(), s.Request("k"), s.Tenant, apikey.AllScopes(), engine.NewKey{Kind: apikey.Secret})
 	}
 	for name, again := range map[string]func(*coretest.Service, *engine.Engine) (engine.Result, error){
 		"the same request": create,
