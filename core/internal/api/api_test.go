@@ -3,7 +3,6 @@ package api_test
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"fmt"
 	"io"
 	"net/http"
@@ -247,10 +246,5 @@ func (b *scripted) mustMerchant(t *testing.T) int64 {
 // mustKey creates a secret key.
 func (b *scripted) mustKey(t *testing.T, of payment.Tenant) string {
 	t.Helper()
-	key, err := auth.Create(t.Context(), b.DB, b.IDs, coretest.Roots(), rand.Reader,
-		auth.KeySpec{Merchant: of.Merchant, Live: of.Live, Kind: apikey.Secret})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return key.Reveal()
+	return b.MustKey(t, auth.KeySpec{Merchant: of.Merchant, Live: of.Live, Kind: apikey.Secret})
 }

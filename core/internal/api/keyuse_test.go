@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"crypto/rand"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -38,15 +37,12 @@ func sendTo(t *testing.T, s *coretest.Service, key, route, idempotency string) (
 // mustKey makes a secret key that a service has just used, so that it is cached.
 func mustKey(t *testing.T, s *coretest.Service) (secret, shown string) {
 	t.Helper()
-	key, err := auth.Create(t.Context(), s.DB, s.IDs, coretest.Roots(), rand.Reader, auth.KeySpec{Merchant: s.Tenant.Merchant, Kind: apikey.Secret})
-	if err != nil {
-		t.Fatal(err)
-	}
-	status, body := sendTo(t, s, key.Reveal(), "GET /v1/api_keys/current", "")
+	key := s.MustKey(t, auth.KeySpec{Merchant: s.Tenant.Merchant, Kind: apikey.Secret})
+	status, body := sendTo(t, s, key, "GET /v1/api_keys/current", "")
 	if status != 200 {
 		t.Fatalf("a fresh key: got %d %v", status, body)
 	}
-	return key.Reveal(), body["id"].(string)
+	return key, body["id"].(string)
 }
 
 // changes are requests that change something, one of each kind. A is an authorized transaction, C a

@@ -2,7 +2,6 @@ package api_test
 
 import (
 	"cmp"
-	"crypto/rand"
 	"fmt"
 	"io"
 	"net/http"
@@ -101,15 +100,6 @@ func (h *house) callers(t *testing.T) []caller {
 		c.key = h.MustKey(t, auth.KeySpec{Merchant: h.Tenant.Merchant, Live: c.live, Kind: c.kind, Scopes: c.scopes})
 	}
 	return out
-}
-
-func (h *house) MustKey(tb testing.TB, s auth.KeySpec) string {
-	tb.Helper()
-	key, err := auth.Create(tb.Context(), h.DB, h.IDs, coretest.Roots(), rand.Reader, s)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return key.Reveal()
 }
 
 var variable = regexp.MustCompile(`\{[a-z_]+\}`)

@@ -1,7 +1,6 @@
 package auth
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -10,8 +9,6 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/apikey"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/root"
-	"github.com/causeway-pay/causeway/core/internal/store"
-	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
@@ -61,23 +58,4 @@ func Mint(roots *root.Ring, random io.Reader, s KeySpec) (Minted, error) {
 		},
 		Hash: hash[:], Secret: key,
 	}, nil
-}
-
-// Create makes a key and stores its hash. The secret is returned here and never again. It returns
-// payment.ErrNotFound if there is no such merchant.
-func Create(ctx context.Context, db *store.DB, ids *id.Generator, roots *root.Ring, random io.Reader,
-	s KeySpec,
-) (secret.String, error) {
-	m, err := Mint(roots, random, s)
-	if err != nil {
-		return secret.String{}, err
-	}
-	err = db.Update(ctx, func(tx *store.Tx) error {
-		m.Key.ID = ids.Next() // in the command: keys of a file are listed in the order of their ids
-		return tx.InsertKey(m.Key, m.Hash)
-	})
-	if err != nil {
-		return secret.String{}, fmt.Errorf("store key: %w", err)
-	}
-	return m.Secret, nil
 }

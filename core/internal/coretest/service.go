@@ -122,12 +122,31 @@ func openOn(tb testing.TB, dir string, on *Database, cluster *engine.Cluster) *S
 	if err := s.DB.Update(tb.Context(), func(tx *store.Tx) error { return tx.InsertMerchant(s.Tenant.Merchant, "shop") }); err != nil {
 		tb.Fatal(err)
 	}
-	key, err := auth.Create(tb.Context(), s.DB, s.IDs, Roots(), rand.Reader, auth.KeySpec{Merchant: s.Tenant.Merchant, Kind: apikey.Secret})
+	s.Key = s.MustKey(tb, auth.KeySpec{Merchant: s.Tenant.Merchant, Kind: apikey.Secret})
+	return s
+}
+
+// MustKey stores a new API key and returns it in the clear.
+func (s *Service) MustKey(tb testing.TB, spec auth.KeySpec) string {
+	tb.Helper()
+	return s.MustKeyUnder(tb, Roots(), spec)
+}
+
+// MustKeyUnder is MustKey under another root secret.
+func (s *Service) MustKeyUnder(tb testing.TB, roots *root.Ring, spec auth.KeySpec) string {
+	tb.Helper()
+	m, err := auth.Mint(roots, rand.Reader, spec)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	s.Key = key.Reveal()
-	return s
+	err = s.DB.Update(tb.Context(), func(tx *store.Tx) error {
+		m.Key.ID = s.IDs.Next() // in the command: keys of a file are listed in the order of their ids
+		return tx.InsertKey(m.Key, m.Hash)
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return m.Secret.Reveal()
 }
 
 // Roots returns the root secrets of the tests, the same for all.

@@ -1,7 +1,9 @@
 package engine_test
 
 import (
+	"context"
 	"errors"
+	"sync"
 	"testing"
 	"time"
 
@@ -10,7 +12,10 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/apikey"
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/programtest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -66,5 +71,53 @@ func TestSealedResponsesAreBound(t *testing.T) {
 	}
 	if a, err := send("yours"); err != nil || !a.Replayed || a.Status != 201 {
 		t.Errorf("the right place: got %d, %v", a.Status, err)
+	}
+}
+
+// TestKeyOfNoMerchant: no key is made for a merchant that does not exist.
+func TestKeyOfNoMerchant(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	_, err := s.Engine.CreateKey(t.Context(), s.Request(""), payment.Tenant{Merchant: 1}, apikey.AllScopes(),
+		engine.NewKey{Kind: apikey.Secret})
+	if !errors.Is(err, payment.ErrNotFound) {
+		t.Errorf("got %v, want %v", err, payment.ErrNotFound)
+	}
+}
+
+// TestKeyIDIsMadeInItsCommand: a key that waits for other commands gets its id when it is written.
+// In a file, keys are listed in the order of their ids.
+func TestKeyIDIsMadeInItsCommand(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	held, free := make(chan struct{}), make(chan struct{})
+	hold := sync.OnceFunc(func() { close(held) }) // a command may run again
+	var running sync.WaitGroup
+	running.Go(func() {
+		err := s.DB.Update(context.WithoutCancel(t.Context()), func(*store.Tx) error { hold(); <-free; return nil })
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	<-held
+	if coretest.Shared() { // another command does not wait
+		close(free)
+		running.Wait()
+		return
+	}
+	running.Go(func() {
+		_, err := s.Engine.CreateKey(context.WithoutCancel(t.Context()), s.Request(""), s.Tenant, apikey.AllScopes(),
+			engine.NewKey{Kind: apikey.Secret})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	programtest.WaitFor(t, "the key waits", func() bool { return s.DB.Waiting() > 0 })
+	drawn := s.IDs.Next()
+	close(free)
+	running.Wait()
+	keys, err := s.DB.Keys(t.Context(), s.Tenant, payment.Page{Limit: 1})
+	if err != nil || len(keys.Rows) != 1 || keys.Rows[0].ID < drawn {
+		t.Errorf("got %+v, %v, want an id above %d", keys.Rows, err, drawn)
 	}
 }

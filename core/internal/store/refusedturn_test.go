@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"net/http"
@@ -90,12 +89,7 @@ func wantCode(t *testing.T, what string, w *httptest.ResponseRecorder, status in
 
 func publishable(t *testing.T, s *coretest.Service) string {
 	t.Helper()
-	spec := auth.KeySpec{Merchant: s.Tenant.Merchant, Kind: apikey.Publishable}
-	key, err := auth.Create(t.Context(), s.DB, s.IDs, coretest.Roots(), rand.Reader, spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return key.Reveal()
+	return s.MustKey(t, auth.KeySpec{Merchant: s.Tenant.Merchant, Kind: apikey.Publishable})
 }
 
 const customers = "/v1/customers"
