@@ -268,7 +268,7 @@ func (w windowed) close(ctx context.Context, end *chainEnd) (Result, bool) {
 // identify completes the use of a key that the caller may not read. It tries the reservation for
 // each purpose: v1 replays the one that exists.
 func (s session) identify(ctx context.Context, key string, u use, purposes ...string) (use, *Result) {
-	if !u.unreadable {
+	if u.denied == nil {
 		return u, nil
 	}
 	for _, purpose := range purposes {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/secret"
-	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // Named is a command to which the client gives a name. A later command with the same Name is a
@@ -283,36 +282,22 @@ func (s session) findMadeUnder(
 	none := Result{Outcome: NotFound, Status: http.StatusNotFound}
 	for n := range namedKeys {
 		key := names.key(kind, name, n)
-		found, r, ok := s.finalRecord(ctx, key)
+		u, failed := s.awaitKey(ctx, key)
 		switch {
-		case !ok && r.Outcome == NotFound:
-			return "", key, r
-		case !ok:
-			return "", "", r
-		case refusal(*found.HTTPStatus), text(found.Purpose) == refusedPurpose:
+		case failed != nil:
+			return "", "", *failed
+		case u.denied != nil:
+			return "", "", *u.denied
+		case !u.found:
+			return "", key, none
+		case u.running:
+			return "", "", keyInUse()
+		case u.refused:
 			continue
-		case text(found.Resource) != "":
-			return *found.Resource, "", Result{}
+		case u.resource != "":
+			return u.resource, "", Result{}
 		}
 		return "", "", none
 	}
 	return "", "", none
-}
-
-// finalRecord reads v1's record of a key, once the request under it has ended. Else it reports
-// false, with the result to give.
-func (s session) finalRecord(ctx context.Context, key string) (v1.IdempotencyKeyRecord, Result, bool) {
-	for i := 0; ; i++ {
-		resp := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
-			return s.x.client.GetIdempotencyKey(ctx, key, s.authorized)
-		})
-		var found v1.IdempotencyKeyRecord
-		matches := func() bool { return found.Key == "" || found.Key == key }
-		if r, ok := resp.read(&found, matches); !ok || found.HTTPStatus != nil {
-			return found, r, ok
-		}
-		if i == awaitReads || !wait(ctx, s.x.cfg.FollowPause<<i) {
-			return found, keyInUse(), false
-		}
-	}
 }

@@ -50,7 +50,7 @@ func (s session) madeBefore(ctx context.Context, c Authorize, r Result) Result {
 		return *failed
 	case u.running:
 		return keyInUse()
-	case u.unreadable:
+	case u.denied != nil:
 		return s.unread(ctx, r)
 	case u.resource == "":
 		return r

@@ -11,13 +11,13 @@ import (
 
 // use is the use of an Idempotency-Key, as v1 returns it.
 type use struct {
-	found      bool
-	running    bool      // its outcome is unknown
-	refused    bool      // v1 refused it: it has no effect and never will
-	conflict   bool      // refused because the payment had changed since it was read
-	effect     bool      // it made something: a payment, a decline, a refund
-	made       time.Time // zero if v1 does not return it to this caller
-	unreadable bool      // the caller may not read keys: only found is certain
+	found    bool
+	running  bool      // its outcome is unknown
+	refused  bool      // v1 refused it: it has no effect and never will
+	conflict bool      // refused because the payment had changed since it was read
+	effect   bool      // it made something: a payment, a decline, a refund
+	made     time.Time // zero if v1 does not return it to this caller
+	denied   *Result   // v1's refusal to show the key to the caller: then only found is certain
 
 	resource string // the id of the object that it made, if v1 returned it
 	purpose  string // of a reservation; "" if it is none
@@ -25,7 +25,7 @@ type use struct {
 
 // final reports whether the use has ended and keeps the key. V1 then refuses the key to a delayed
 // attempt of any other request.
-func (u use) final() bool { return u.found && !u.running && (!u.unreadable || u.purpose != "") }
+func (u use) final() bool { return u.found && !u.running && (u.denied == nil || u.purpose != "") }
 
 // keyInUse returns the result of a request that found its key with a request that still runs.
 func keyInUse() Result {
@@ -110,7 +110,7 @@ func (s session) readKey(ctx context.Context, key string) (use, *Result) {
 	case !ok && r.Outcome == NotFound:
 		return use{}, nil
 	case !ok && r.Status == http.StatusForbidden:
-		return use{found: key == s.idempotencyKey, effect: true, unreadable: true}, nil
+		return use{found: key == s.idempotencyKey, effect: true, denied: &r}, nil
 	case !ok:
 		return use{}, &r
 	}

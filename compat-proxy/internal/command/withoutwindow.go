@@ -117,13 +117,13 @@ func (s session) skipUsed(ctx context.Context, in chain, n int) (seen use, close
 		return seen, failed == nil && seen.closes(), failed
 	}
 	end, last := &chainEnd{chain: in, n: n}, seen
-	if !seen.unreadable { // a walk would find nothing
+	if seen.denied == nil { // a walk would find nothing
 		var found use
 		if found, failed = s.walk(ctx, end); end.n > n {
 			last = found
 		}
 	}
-	s.x.chainEnds.skipTo(in, end.n, last.running || last.unreadable)
+	s.x.chainEnds.skipTo(in, end.n, last.running || last.denied != nil)
 	return seen, end.closed, failed
 }
 
