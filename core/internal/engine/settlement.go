@@ -174,7 +174,8 @@ func (e *Engine) settleTogether(ctx context.Context, d *endedDay, part []store.U
 				return nil
 			}
 			if err == nil && whole {
-				settled, err = settled+1, e.announceSettled(tx, d.tenant, u.Transaction)
+				settled++
+				_, err = e.announceSettled(tx, d.tenant, u.Transaction)
 			}
 			return err
 		})
@@ -190,10 +191,12 @@ func (e *Engine) settleTogether(ctx context.Context, d *endedDay, part []store.U
 	return n, nil
 }
 
-func (e *Engine) announceSettled(tx *store.Tx, tenant payment.Tenant, transaction int64) error {
+// announceSettled announces a transaction that the command has settled, and returns it.
+func (e *Engine) announceSettled(tx *store.Tx, tenant payment.Tenant, transaction int64) (Result, error) {
 	t, err := tx.Transaction(tenant, transaction)
 	if err != nil {
-		return err
+		return Result{}, err
 	}
-	return tx.InsertEvent(e.event("transaction.settled", tenant, t.ID, t.Version, e.shown(t)))
+	result := e.existing(t)
+	return result, tx.InsertEvent(e.event("transaction.settled", tenant, t.ID, t.Version, result.Body))
 }

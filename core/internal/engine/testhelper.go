@@ -28,6 +28,23 @@ type SettlementRun struct {
 	More    bool // transactions wait for the next run
 }
 
+// Settle marks the captured money of a transaction as settled.
+func (e *Engine) Settle(ctx context.Context, r Request, transaction int64) (Result, error) {
+	defer e.running.enter(ctx, r)()
+	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
+		err := tx.SettleTransaction(r.Tenant, transaction)
+		if errors.Is(err, store.ErrConflict) {
+			return e.refuse(tx, r, transaction, (*payment.Transaction).WhyNoSettle)
+		}
+		if err != nil {
+			return nil, err
+		}
+		result, err := e.announceSettled(tx, r.Tenant, transaction)
+		return &result, err
+	})
+	return value(done), err
+}
+
 // RunSettlement settles the tenant's captured money as if its day ended now. It begins with the
 // oldest captures, reads at most runBatch captures, and stops before a background commit would take
 // too long.
@@ -48,7 +65,8 @@ func (e *Engine) RunSettlement(ctx context.Context, r Request) (Result, error) {
 				return err
 			}
 			run.Settled++
-			return e.announceSettled(tx, r.Tenant, transaction)
+			_, err = e.announceSettled(tx, r.Tenant, transaction)
+			return err
 		})
 		if err != nil {
 			return nil, err
