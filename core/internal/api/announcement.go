@@ -36,13 +36,24 @@ func (o *Operator) announce(c *call, left *trail) (engine.Result, error) {
 }
 
 func checkAnnouncement(in *operator.EventCreate) *fault {
-	switch {
-	case in.Mode == "":
-		return &fault{code: codeMissingField, param: "mode"}
-	case !in.Mode.Valid():
-		return &fault{code: codeInvalidValue, param: "mode", message: "The mode must be \"test\" or \"live\"."}
+	if f := modeFault(in.Mode); f != nil {
+		return f
 	}
 	return checkPlatformEvent(platformEvents, in.Type, in.Name, in.Object)
+}
+
+// wantMode is the message of a wrong mode.
+const wantMode = `The mode must be "test" or "live".`
+
+// modeFault checks the mode of an operator's request.
+func modeFault(m v1.Mode) *fault {
+	switch {
+	case m == "":
+		return &fault{code: codeMissingField, param: "mode"}
+	case !m.Valid():
+		return &fault{code: codeInvalidValue, param: "mode", message: wantMode}
+	}
+	return nil
 }
 
 // checkPlatformEvent checks an event of the platform, for one merchant or for all merchants.

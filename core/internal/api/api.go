@@ -67,7 +67,6 @@ type Config struct {
 // API serves v1.
 type API struct {
 	Config
-	log           *slog.Logger
 	handler       http.Handler
 	confirmations confirmations
 }
@@ -92,7 +91,7 @@ func New(c Config) *API {
 	if c.LoggedIn == nil {
 		c.LoggedIn = func(string) {}
 	}
-	a := &API{Config: c, log: c.Log}
+	a := &API{Config: c}
 	h := a.admit(a.router())
 	h = httpx.Recover(func(w http.ResponseWriter, r *http.Request) { a.refuse(w, r, &fault{code: codeInternal}) }, c.Log, h)
 	h = httpx.SecurityHeaders(httpx.CrossOrigin(a.behindFilter(h)))
@@ -270,7 +269,7 @@ func (a *API) write(w http.ResponseWriter, r *http.Request, status int, body []b
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
 	if _, err := w.Write(body); err != nil {
-		a.log.DebugContext(r.Context(), "response not delivered", "error", err)
+		a.Log.DebugContext(r.Context(), "response not delivered", "error", err)
 	}
 }
 

@@ -2,7 +2,6 @@ package api
 
 import (
 	"net/http"
-	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
@@ -56,7 +55,7 @@ func showDelivery(d *payment.Delivery) v1.WebhookDelivery {
 		CreatedAt: v1.Time{Time: d.CreatedAt}, UpdatedAt: v1.Time{Time: d.UpdatedAt},
 	}
 	if d.Status == payment.DeliveryPending && !d.Leased {
-		out.NextAttemptAt = moments(d.DueAt)
+		out.NextAttemptAt = optionalTime(d.DueAt)
 	}
 	if !d.Last.At.IsZero() {
 		out.LastAttempt = &v1.WebhookAttempt{At: v1.Time{Time: d.Last.At}, DurationMs: d.Last.Duration.Milliseconds()}
@@ -69,12 +68,4 @@ func showDelivery(d *payment.Delivery) v1.WebhookDelivery {
 		}
 	}
 	return out
-}
-
-// moments shows an optional time.
-func moments(t time.Time) *v1.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &v1.Time{Time: t}
 }

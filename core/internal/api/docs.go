@@ -72,7 +72,7 @@ func (a *API) document(kind string, content func() ([]byte, error)) http.Handler
 		h.Set("Content-Security-Policy", contentSecurity)
 		h.Set("Content-Length", strconv.Itoa(len(body)))
 		if _, err := w.Write(body); err != nil {
-			a.log.DebugContext(r.Context(), "response not delivered", "error", err)
+			a.Log.DebugContext(r.Context(), "response not delivered", "error", err)
 		}
 	}
 }

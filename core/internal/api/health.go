@@ -30,7 +30,7 @@ func (a *API) health(w http.ResponseWriter, r *http.Request) {
 		if check.err != nil {
 			out.Checks[check.name] = "failing"
 			out.Status, status = v1.HealthStatusFailing, http.StatusServiceUnavailable
-			a.log.Log(r.Context(), httpx.FaultLevel(r.Context()), "health check failed", "check", check.name, "error", check.err)
+			a.Log.Log(r.Context(), httpx.FaultLevel(r.Context()), "health check failed", "check", check.name, "error", check.err)
 		}
 	}
 	if a.ClockOffset != nil {

@@ -140,26 +140,27 @@ func (a *API) rollKey(c *call) (engine.Result, error) {
 	if err := c.decode(&in, true); err != nil {
 		return engine.Result{}, err
 	}
-	overlap, f := overlap(&in)
+	stay, f := overlap(in.ExpiresIn)
 	if f != nil {
 		return engine.Result{}, f
 	}
-	out, err := a.Engine.RollKey(c.Context(), c.request, c.key.Tenant, c.key.Scopes, n, overlap)
+	out, err := a.Engine.RollKey(c.Context(), c.request, c.key.Tenant, c.key.Scopes, n, stay)
 	if err == nil {
 		a.Auth.Forget(c.key.Tenant.Merchant)
 	}
 	return out, scopeFault(err)
 }
 
-// overlap returns how long a rolled key stays valid.
-func overlap(in *v1.APIKeyRoll) (time.Duration, *fault) {
-	if in.ExpiresIn == nil {
+// overlap returns how long a rolled API key or signing secret stays valid. Without a number of
+// seconds it is the longest time.
+func overlap(seconds *int) (time.Duration, *fault) {
+	if seconds == nil {
 		return engine.MaxOverlap, nil
 	}
-	if *in.ExpiresIn < 0 || *in.ExpiresIn > int(engine.MaxOverlap/time.Second) {
+	if *seconds < 0 || *seconds > int(engine.MaxOverlap/time.Second) {
 		return 0, &fault{code: codeInvalidValue, param: "expires_in", message: "The overlap must be from 0 to 86400 seconds."}
 	}
-	return time.Duration(*in.ExpiresIn) * time.Second, nil
+	return time.Duration(*seconds) * time.Second, nil
 }
 
 func (a *API) revokeKey(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {

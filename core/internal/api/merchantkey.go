@@ -31,7 +31,7 @@ func (o *Operator) listMerchantKeys(w http.ResponseWriter, r *http.Request, left
 	} else if m := v1.Mode(q.Get(only)); m.Valid() {
 		found, err = o.Store.Keys(r.Context(), payment.Tenant{Merchant: n, Live: m == v1.ModeLive}, p)
 	} else {
-		err = &fault{code: codeInvalidValue, param: only, message: "The mode must be \"test\" or \"live\"."}
+		err = &fault{code: codeInvalidValue, param: only, message: wantMode}
 	}
 	if err != nil {
 		return err
@@ -51,11 +51,8 @@ func (o *Operator) createMerchantKey(c *call, left *trail) (engine.Result, error
 	if err := c.decode(&in, false); err != nil {
 		return engine.Result{}, err
 	}
-	switch {
-	case in.Mode == "":
-		return engine.Result{}, &fault{code: codeMissingField, param: "mode"}
-	case !in.Mode.Valid():
-		return engine.Result{}, &fault{code: codeInvalidValue, param: "mode", message: "The mode must be \"test\" or \"live\"."}
+	if f := modeFault(in.Mode); f != nil {
+		return engine.Result{}, f
 	}
 	made, f := o.newKey(&v1.APIKeyCreate{Kind: in.Kind, Name: in.Name, Scopes: in.Scopes, ExpiresAt: in.ExpiresAt})
 	if f != nil {
@@ -71,7 +68,7 @@ func (o *Operator) rollMerchantKey(c *call, left *trail) (engine.Result, error) 
 	if err := c.decode(&in, true); err != nil {
 		return engine.Result{}, err
 	}
-	stay, f := overlap(&in)
+	stay, f := overlap(in.ExpiresIn)
 	if f != nil {
 		return engine.Result{}, f
 	}

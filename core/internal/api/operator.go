@@ -58,8 +58,8 @@ func (t trail) object() string { return cmp.Or(t.operator, t.step, t.key, t.merc
 func (a *API) Operator() http.Handler {
 	o := &Operator{API: a}
 	h := admission.New(admission.Config{Slots: operatorsAtOnce}).Handler(a.refusing(codeOverloaded), o.router())
-	h = httpx.Recover(func(w http.ResponseWriter, r *http.Request) { a.refuse(w, r, &fault{code: codeInternal}) }, a.log, h)
-	h = httpx.Trace(a.Tracer, httpx.LogRequests(a.log, a.Clock, httpx.SecurityHeaders(h)))
+	h = httpx.Recover(func(w http.ResponseWriter, r *http.Request) { a.refuse(w, r, &fault{code: codeInternal}) }, a.Log, h)
+	h = httpx.Trace(a.Tracer, httpx.LogRequests(a.Log, a.Clock, httpx.SecurityHeaders(h)))
 	return httpx.RequestID(httpx.ClientAddress(a.HopSecret, h))
 }
 
@@ -150,10 +150,10 @@ func (o *Operator) recorded(r *http.Request, name string, op *operation) {
 		req := engine.Request{ID: httpx.RequestIDFrom(ctx), Actor: op.actor}
 		err := o.Engine.Recorded(ctx, req, engine.Action{Name: op.route.action, Object: op.left.object()}, op.outcome)
 		if err != nil {
-			o.log.ErrorContext(ctx, "operator: the audit record was not written", slog.String("action", op.route.action), slog.Any("error", err))
+			o.Log.ErrorContext(ctx, "operator: the audit record was not written", slog.String("action", op.route.action), slog.Any("error", err))
 		}
 	}
-	o.log.InfoContext(ctx, "audit", slog.String("actor", cmp.Or(op.actor.Name, "none")), slog.String("route", name),
+	o.Log.InfoContext(ctx, "audit", slog.String("actor", cmp.Or(op.actor.Name, "none")), slog.String("route", name),
 		slog.String("client_address", httpx.ClientAddressFrom(ctx)), slog.String("merchant", op.left.merchant),
 		slog.String("api_key", op.left.key), slog.String("outcome", op.outcome), slog.String("request_id", httpx.RequestIDFrom(ctx)))
 }

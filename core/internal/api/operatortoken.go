@@ -2,10 +2,8 @@ package api
 
 import (
 	"net/http"
-	"strconv"
 	"time"
 
-	"github.com/causeway-pay/causeway/core/internal/audit"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/operator"
 	"github.com/causeway-pay/causeway/core/internal/payment"
@@ -74,31 +72,4 @@ func ShowOperator(o *payment.OperatorToken, now time.Time) operator.Token {
 		ID: id.Format(id.Operator, o.ID), Object: operator.ObjectToken, Name: o.Name, Role: operator.Role(o.Role), Status: status,
 		CreatedAt: v1.Time{Time: o.CreatedAt}, ExpiresAt: optionalTime(o.ExpiresAt), RevokedAt: optionalTime(o.RevokedAt),
 	}
-}
-
-// listAudit lists audit records, newest first; only records with a sequence below before are
-// listed.
-func (o *Operator) listAudit(w http.ResponseWriter, r *http.Request, _ *trail) error {
-	q, err := query(r, "limit", "before")
-	if err != nil {
-		return err
-	}
-	limit, before := 20, int64(0)
-	if q.Has("limit") {
-		if limit, err = strconv.Atoi(q.Get("limit")); err != nil || limit < 1 || limit > 100 {
-			return &fault{code: codeInvalidValue, param: "limit", message: "The limit must be from 1 to 100."}
-		}
-	}
-	if q.Has("before") {
-		if before, err = strconv.ParseInt(q.Get("before"), 10, 64); err != nil || before < 1 {
-			return &fault{code: codeInvalidValue, param: "before", message: "The value must be the sequence of an audit record."}
-		}
-	}
-	found, err := o.Store.NewestAuditRecords(r.Context(), before, limit+1)
-	if err != nil {
-		return err
-	}
-	records := payment.List[*audit.Record]{Rows: found[:min(limit, len(found))], More: len(found) > limit}
-	o.write(w, r, http.StatusOK, showList(payment.Page{}, records, ShowAuditRecord))
-	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
@@ -25,9 +24,6 @@ func (a *API) webhookRoutes() []route {
 		{http.MethodPost, "/v1/events/{id}/redeliver", scope, a.changing(a.redeliver)},
 	}
 }
-
-// maxOverlap is the longest period for which an old signing secret stays valid, and the default.
-const maxOverlap = 24 * time.Hour
 
 // endpointDetails is the part of a webhook endpoint that the merchant sets, stored as the contract
 // shows it.
@@ -155,14 +151,11 @@ func (a *API) rollSecret(c *call) (engine.Result, error) {
 	if err := c.decode(&in, true); err != nil {
 		return engine.Result{}, err
 	}
-	overlap := maxOverlap
-	if in.ExpiresIn != nil {
-		if *in.ExpiresIn < 0 || *in.ExpiresIn > int(maxOverlap/time.Second) {
-			return engine.Result{}, &fault{code: codeInvalidValue, param: "expires_in", message: "The overlap must be from 0 to 86400 seconds."}
-		}
-		overlap = time.Duration(*in.ExpiresIn) * time.Second
+	stay, f := overlap(in.ExpiresIn)
+	if f != nil {
+		return engine.Result{}, f
 	}
-	return a.Engine.RollSecret(c.Context(), c.request, n, overlap)
+	return a.Engine.RollSecret(c.Context(), c.request, n, stay)
 }
 
 func (a *API) listEndpoints(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
@@ -195,8 +188,8 @@ func (a *API) getEndpoint(w http.ResponseWriter, r *http.Request, k *payment.API
 func showEndpoint(e *payment.Endpoint) v1.WebhookEndpoint {
 	out := v1.WebhookEndpoint{
 		ID: id.Format(id.WebhookEndpoint, e.ID), Object: v1.WebhookEndpointObjectWebhookEndpoint, Mode: mode(e.Tenant), URL: e.URL,
-		EnabledEvents: e.Types, Status: v1.WebhookEndpointStatus(e.Status), FailingSince: moments(e.FailingSince), Metadata: v1.Metadata{},
-		PreviousSecretUntil: moments(e.OverlapUntil), Version: e.Version, CreatedAt: v1.Time{Time: e.CreatedAt}, UpdatedAt: v1.Time{Time: e.UpdatedAt},
+		EnabledEvents: e.Types, Status: v1.WebhookEndpointStatus(e.Status), FailingSince: optionalTime(e.FailingSince), Metadata: v1.Metadata{},
+		PreviousSecretUntil: optionalTime(e.OverlapUntil), Version: e.Version, CreatedAt: v1.Time{Time: e.CreatedAt}, UpdatedAt: v1.Time{Time: e.UpdatedAt},
 	}
 	var details endpointDetails
 	decodeDetails(e.Details, &details)
