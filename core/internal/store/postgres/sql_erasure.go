@@ -110,7 +110,7 @@ var erasureSQL = map[string]string{
 	"selectDueTransactions": `SELECT id FROM transactions WHERE id > $1::bigint AND id <= $2::bigint
 		AND (SELECT COALESCE(keep_personal, $3::bigint) FROM merchants
 			WHERE merchants.id = transactions.merchant_id) = $4::bigint ORDER BY id`,
-	"selectErasableTransactions": `SELECT id, merchant_id, live, CASE WHEN 1 = 1 THEN 1 ELSE 0 END FROM transactions
+	"selectErasableTransactions": `SELECT id, merchant_id, live, 1 FROM transactions
 		WHERE id > $1::bigint AND id < $2::bigint ORDER BY id LIMIT $3::bigint`,
 	"delayTransactions": `INSERT INTO delayed_erasures (name, id, merchant_id, live, due_at)
 		SELECT $1::text, id, merchant_id, live, $3::bigint FROM transactions WHERE id = $2::bigint
@@ -123,9 +123,8 @@ var erasureSQL = map[string]string{
 	"selectDueRefunds": `SELECT id FROM refunds WHERE id > $1::bigint AND id <= $2::bigint
 		AND (SELECT COALESCE(keep_personal, $3::bigint) FROM merchants
 			WHERE merchants.id = refunds.merchant_id) = $4::bigint ORDER BY id`,
-	"selectErasableRefunds": `SELECT id, merchant_id, live, CASE WHEN 1 = 1 AND transaction_id IS NULL THEN 1 ELSE 0 END
-		FROM refunds
-		WHERE id > $1::bigint AND id < $2::bigint ORDER BY id LIMIT $3::bigint`,
+	"selectErasableRefunds": `SELECT id, merchant_id, live, CASE WHEN transaction_id IS NULL THEN 1 ELSE 0 END
+		FROM refunds WHERE id > $1::bigint AND id < $2::bigint ORDER BY id LIMIT $3::bigint`,
 	"delayRefunds": `INSERT INTO delayed_erasures (name, id, merchant_id, live, due_at)
 		SELECT $1::text, id, merchant_id, live, $3::bigint FROM refunds WHERE id = $2::bigint
 			ON CONFLICT (name, id) DO NOTHING`,
@@ -137,7 +136,7 @@ var erasureSQL = map[string]string{
 	"selectDueEvents": `SELECT id FROM events WHERE id > $1::bigint AND id <= $2::bigint
 		AND (SELECT COALESCE(keep_personal, $3::bigint) FROM merchants
 			WHERE merchants.id = events.merchant_id) = $4::bigint ORDER BY id`,
-	"selectErasableEvents": `SELECT id, merchant_id, live, CASE WHEN 1 = 1 THEN 1 ELSE 0 END FROM events
+	"selectErasableEvents": `SELECT id, merchant_id, live, 1 FROM events
 		WHERE id > $1::bigint AND id < $2::bigint ORDER BY id LIMIT $3::bigint`,
 	"delayEvents": `INSERT INTO delayed_erasures (name, id, merchant_id, live, due_at)
 		SELECT $1::text, id, merchant_id, live, $3::bigint FROM events WHERE id = $2::bigint
@@ -150,7 +149,7 @@ var erasureSQL = map[string]string{
 	"selectDueCustomers": `SELECT id FROM customers WHERE id > $1::bigint AND id <= $2::bigint
 		AND (SELECT COALESCE(keep_personal, $3::bigint) FROM merchants
 			WHERE merchants.id = customers.merchant_id) = $4::bigint ORDER BY id`,
-	"selectErasableCustomers": `SELECT id, merchant_id, live, CASE WHEN 1 = 1 THEN 1 ELSE 0 END FROM customers
+	"selectErasableCustomers": `SELECT id, merchant_id, live, 1 FROM customers
 		WHERE id > $1::bigint AND id < $2::bigint ORDER BY id LIMIT $3::bigint`,
 	"delayCustomers": `INSERT INTO delayed_erasures (name, id, merchant_id, live, due_at)
 		SELECT $1::text, id, merchant_id, live, $3::bigint FROM customers WHERE id = $2::bigint
@@ -163,7 +162,7 @@ var erasureSQL = map[string]string{
 	"selectDueMethods": `SELECT id FROM payment_methods WHERE id > $1::bigint AND id <= $2::bigint
 		AND (SELECT COALESCE(keep_personal, $3::bigint) FROM merchants
 			WHERE merchants.id = payment_methods.merchant_id) = $4::bigint ORDER BY id`,
-	"selectErasableMethods": `SELECT id, merchant_id, live, CASE WHEN 1 = 1 THEN 1 ELSE 0 END FROM payment_methods
+	"selectErasableMethods": `SELECT id, merchant_id, live, 1 FROM payment_methods
 		WHERE id > $1::bigint AND id < $2::bigint ORDER BY id LIMIT $3::bigint`,
 	"delayMethods": `INSERT INTO delayed_erasures (name, id, merchant_id, live, due_at)
 		SELECT $1::text, id, merchant_id, live, $3::bigint FROM payment_methods WHERE id = $2::bigint

@@ -97,7 +97,7 @@ var erasureSQL = map[string]string{
 	"selectDueTransactions": `SELECT id FROM transactions WHERE id > ?1 AND id <= ?2
 		AND (SELECT COALESCE(keep_personal, ?3) FROM merchants WHERE merchants.id = transactions.merchant_id) = ?4
 			ORDER BY id`,
-	"selectErasableTransactions": `SELECT id, merchant_id, live, CASE WHEN 1 = 1 THEN 1 ELSE 0 END FROM transactions
+	"selectErasableTransactions": `SELECT id, merchant_id, live, 1 FROM transactions
 		WHERE id > ?1 AND id < ?2 ORDER BY id LIMIT ?3`,
 	"delayTransactions": `INSERT INTO delayed_erasures (name, id, merchant_id, live, due_at)
 		SELECT ?1, id, merchant_id, live, ?3 FROM transactions WHERE id = ?2 ON CONFLICT (name, id) DO NOTHING`,
@@ -108,9 +108,8 @@ var erasureSQL = map[string]string{
 	"selectDueRefunds": `SELECT id FROM refunds WHERE id > ?1 AND id <= ?2
 		AND (SELECT COALESCE(keep_personal, ?3) FROM merchants WHERE merchants.id = refunds.merchant_id) = ?4
 			ORDER BY id`,
-	"selectErasableRefunds": `SELECT id, merchant_id, live, CASE WHEN 1 = 1 AND transaction_id IS NULL THEN 1 ELSE 0 END
-		FROM refunds
-		WHERE id > ?1 AND id < ?2 ORDER BY id LIMIT ?3`,
+	"selectErasableRefunds": `SELECT id, merchant_id, live, CASE WHEN transaction_id IS NULL THEN 1 ELSE 0 END
+		FROM refunds WHERE id > ?1 AND id < ?2 ORDER BY id LIMIT ?3`,
 	"delayRefunds": `INSERT INTO delayed_erasures (name, id, merchant_id, live, due_at)
 		SELECT ?1, id, merchant_id, live, ?3 FROM refunds WHERE id = ?2 ON CONFLICT (name, id) DO NOTHING`,
 	"lockPersonalEvents": `SELECT id, type AS kind, COALESCE(data, '') AS data, 0 AS addressed FROM events
@@ -120,7 +119,7 @@ var erasureSQL = map[string]string{
 	"selectDueEvents": `SELECT id FROM events WHERE id > ?1 AND id <= ?2
 		AND (SELECT COALESCE(keep_personal, ?3) FROM merchants WHERE merchants.id = events.merchant_id) = ?4
 			ORDER BY id`,
-	"selectErasableEvents": `SELECT id, merchant_id, live, CASE WHEN 1 = 1 THEN 1 ELSE 0 END FROM events
+	"selectErasableEvents": `SELECT id, merchant_id, live, 1 FROM events
 		WHERE id > ?1 AND id < ?2 ORDER BY id LIMIT ?3`,
 	"delayEvents": `INSERT INTO delayed_erasures (name, id, merchant_id, live, due_at)
 		SELECT ?1, id, merchant_id, live, ?3 FROM events WHERE id = ?2 ON CONFLICT (name, id) DO NOTHING`,
@@ -131,7 +130,7 @@ var erasureSQL = map[string]string{
 	"selectDueCustomers": `SELECT id FROM customers WHERE id > ?1 AND id <= ?2
 		AND (SELECT COALESCE(keep_personal, ?3) FROM merchants WHERE merchants.id = customers.merchant_id) = ?4
 			ORDER BY id`,
-	"selectErasableCustomers": `SELECT id, merchant_id, live, CASE WHEN 1 = 1 THEN 1 ELSE 0 END FROM customers
+	"selectErasableCustomers": `SELECT id, merchant_id, live, 1 FROM customers
 		WHERE id > ?1 AND id < ?2 ORDER BY id LIMIT ?3`,
 	"delayCustomers": `INSERT INTO delayed_erasures (name, id, merchant_id, live, due_at)
 		SELECT ?1, id, merchant_id, live, ?3 FROM customers WHERE id = ?2 ON CONFLICT (name, id) DO NOTHING`,
@@ -142,7 +141,7 @@ var erasureSQL = map[string]string{
 	"selectDueMethods": `SELECT id FROM payment_methods WHERE id > ?1 AND id <= ?2
 		AND (SELECT COALESCE(keep_personal, ?3) FROM merchants WHERE merchants.id = payment_methods.merchant_id) = ?4
 			ORDER BY id`,
-	"selectErasableMethods": `SELECT id, merchant_id, live, CASE WHEN 1 = 1 THEN 1 ELSE 0 END FROM payment_methods
+	"selectErasableMethods": `SELECT id, merchant_id, live, 1 FROM payment_methods
 		WHERE id > ?1 AND id < ?2 ORDER BY id LIMIT ?3`,
 	"delayMethods": `INSERT INTO delayed_erasures (name, id, merchant_id, live, due_at)
 		SELECT ?1, id, merchant_id, live, ?3 FROM payment_methods WHERE id = ?2 ON CONFLICT (name, id) DO NOTHING`,
@@ -161,14 +160,13 @@ var erasureSQL = map[string]string{
 			WHEN client_address <> '' THEN 1 ELSE 0 END AS addressed FROM refunds
 			WHERE transaction_id = ?1 AND id > ?2 AND created_at <= ?3 ORDER BY id LIMIT ?4) AS of_refunds ORDER BY id
 				LIMIT ?4`,
-	"sweepEvents": `SELECT 0, id, CASE WHEN EXISTS (SELECT 1 FROM erased_objects o
-			WHERE o.merchant_id = events.merchant_id AND o.live = events.live AND o.object_id = events.object_id) THEN 1
-				ELSE 0 END
-		FROM events INDEXED BY events_by_tenant WHERE merchant_id = ?1 AND live = ?2 AND id > ?3 AND ?4 = ?4
-			ORDER BY id LIMIT ?5`,
-	"sweepEventsAfter": `SELECT 0, id, CASE WHEN EXISTS (SELECT 1 FROM erased_objects o
-			WHERE o.merchant_id = events.merchant_id AND o.live = events.live AND o.object_id = events.object_id) THEN 1
-				ELSE 0 END
-		FROM events INDEXED BY events_by_tenant WHERE merchant_id = ?1 AND live = ?2 AND id > ?3 AND ?4 = ?4
-			ORDER BY id LIMIT ?5`,
+	"sweepEvents":      sweepEvents,
+	"sweepEventsAfter": sweepEvents,
 }
+
+// sweepEvents serves the first page too: in a file the order of ids is the order of commits.
+const sweepEvents = `SELECT 0, id, CASE WHEN EXISTS (SELECT 1 FROM erased_objects o
+			WHERE o.merchant_id = events.merchant_id AND o.live = events.live AND o.object_id = events.object_id) THEN 1
+				ELSE 0 END
+		FROM events INDEXED BY events_by_tenant WHERE merchant_id = ?1 AND live = ?2 AND id > ?3 AND ?4 = ?4
+			ORDER BY id LIMIT ?5`
