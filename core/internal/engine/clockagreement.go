@@ -16,11 +16,8 @@ const clockTolerance = 5 * time.Second
 // claim the step while its request runs, and reverse the payment.
 const RequestTolerance = 10 * time.Second
 
-// aheadTolerance is how far another core's clock may be ahead. A time beyond that was written by a
-// wrong clock.
-const aheadTolerance = time.Minute
-
-// trustedOffset is how far a time may be off the server's if an idempotency key is claimed by it.
+// trustedOffset is the largest difference from the server's time with which an idempotency key may
+// be claimed.
 const trustedOffset = time.Minute
 
 // agreement compares the clock of a core with the server's. The zero value has compared nothing. It

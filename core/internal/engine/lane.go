@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/telemetry"
 )
 
@@ -161,7 +162,7 @@ func (q *lanes) offer(t task, a payment.StepAttempt, now time.Time) {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if a.BegunAt.Sub(now) > aheadTolerance { // a wrong clock wrote it
+	if a.BegunAt.Sub(now) > store.ClockSlack { // a wrong clock wrote it
 		a = payment.StepAttempt{}
 	}
 	key, k := keyOf(t.id), laneKey{t.tenant, t.id.Kind}

@@ -87,7 +87,7 @@ func (e *Engine) resolveHeld(tx *store.Tx, r Request, u *payment.Unfinished, d R
 		return err
 	}
 	age := tx.Now.Sub(u.Since)
-	if e.inFlight.has(u.Step) || u.Step.Kind != payment.ReversalStep && -aheadTolerance < age && age < Patience {
+	if e.inFlight.has(u.Step) || u.Step.Kind != payment.ReversalStep && -store.ClockSlack < age && age < Patience {
 		return ErrStepRunning // its request
 	}
 	if err := e.resolveStep(tx, r, u, d.Decision); errors.Is(err, store.ErrConflict) {

@@ -174,7 +174,7 @@ func (u *unfinished) claimable(step payment.StepID, core int64, begun time.Time)
 		return !u.e.inFlight.has(step)
 	}
 	age := u.e.Clock.Now().Sub(begun)
-	return p.mayClaim(core, age < -aheadTolerance || age >= Patience)
+	return p.mayClaim(core, age < -store.ClockSlack || age >= Patience)
 }
 
 func (u *unfinished) reversals(ctx context.Context, after int64) ([]*payment.Reversal, error) {

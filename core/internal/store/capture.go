@@ -98,7 +98,7 @@ func (db *DB) Captures(
 // OpenCaptures returns a page of the unfinished captures of all tenants, as OpenTransactions does
 // of transactions.
 func (db *DB) OpenCaptures(ctx context.Context, before, after int64, limit int) ([]*payment.Capture, error) {
-	return collect(ctx, db, selectOpenCaptures, scanCapture, before, before+clockSlack.Milliseconds(), after, limit)
+	return collect(ctx, db, selectOpenCaptures, scanCapture, before, before+ClockSlack.Milliseconds(), after, limit)
 }
 
 func scanCapture(row Scanner) (*payment.Capture, error) {

@@ -203,7 +203,7 @@ func (e *eraser) sweep(ctx context.Context, s sweep) error {
 		// A minute for commits of other cores that this pass has not read: the next pass removes
 		// these objects. A row of a clock that was ahead is older than its time.
 		n, err := tx.changed(deleteErasedObjects,
-			s.tenant.Merchant, s.tenant.Live, toMillis(e.now.Add(-clockSlack)), tooFarAhead(e.now, clockStep), erasePage)
+			s.tenant.Merchant, s.tenant.Live, toMillis(e.now.Add(-ClockSlack)), tooFarAhead(e.now, clockStep), erasePage)
 		return 0, n == erasePage, err
 	})
 }

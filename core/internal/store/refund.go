@@ -135,7 +135,7 @@ func (db *DB) Refunds(
 // OpenRefunds returns a page of the unfinished refunds of all tenants, as OpenTransactions does of
 // transactions. It omits refunds with a pending reversal: DueReversals returns these reversals.
 func (db *DB) OpenRefunds(ctx context.Context, before, after int64, limit int) ([]*payment.Refund, error) {
-	return collect(ctx, db, selectOpenRefunds, scanRefund, before, before+clockSlack.Milliseconds(), after, limit)
+	return collect(ctx, db, selectOpenRefunds, scanRefund, before, before+ClockSlack.Milliseconds(), after, limit)
 }
 
 func scanRefund(row Scanner) (*payment.Refund, error) {

@@ -60,7 +60,7 @@ func (tx *Tx) running(patience time.Duration) (first, last int64) {
 	if patience == 0 {
 		return 1, 0
 	}
-	return toMillis(tx.Now.Add(-patience)) + 1, toMillis(tx.Now.Add(clockSlack))
+	return toMillis(tx.Now.Add(-patience)) + 1, toMillis(tx.Now.Add(ClockSlack))
 }
 
 // lockUnfinished locks a step that has not ended until the command ends. It returns ErrConflict if

@@ -122,15 +122,16 @@ func (db *DB) Transactions(
 		tenant.Merchant, tenant.Live)
 }
 
-// clockSlack is how far another process's clock may be ahead. A row with a later time was written
-// by a wrong clock, so it counts as old.
-const clockSlack = time.Minute
+// ClockSlack is how far another process's clock may be ahead. A row with a later time was written
+// by a wrong clock, so it counts as old. The store, recovery and webhooks use the same limit, so a
+// row that the store reads as old can also be claimed.
+const ClockSlack = time.Minute
 
 // OpenTransactions returns a page of the unfinished authorizations and voids of all tenants, by id.
 // The page begins after the id after. It omits rows that were last changed from before, in
-// milliseconds, to clockSlack later: a request still works on them.
+// milliseconds, to ClockSlack later: a request still works on them.
 func (db *DB) OpenTransactions(ctx context.Context, before, after int64, limit int) ([]OpenTransaction, error) {
-	return collect(ctx, db, selectOpenTransactions, scanOpenTransaction, before, before+clockSlack.Milliseconds(),
+	return collect(ctx, db, selectOpenTransactions, scanOpenTransaction, before, before+ClockSlack.Milliseconds(),
 		after, limit)
 }
 

@@ -9,13 +9,9 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store/pass"
 )
 
-const (
-	// aheadTolerance is how far the clocks of cores may differ. A row with a later time was written by
-	// a wrong clock.
-	aheadTolerance = time.Minute
-	// hastenEvery is the interval of the search for deliveries of such a clock.
-	hastenEvery = time.Minute
-)
+// hastenEvery is the interval of the search for deliveries of a clock that was ahead by more than
+// store.ClockSlack.
+const hastenEvery = time.Minute
 
 // keepHastening looks for deliveries of a clock that was ahead. It runs outside of the rounds,
 // because its duration grows with the number of waiting retries.
@@ -43,7 +39,7 @@ func (d *Deliverer) mayHasten() bool {
 // hasten makes due the deliveries that a clock wrote while it was ahead. Without it they would wait
 // until the clock reaches that wrong time. It returns false if the store failed.
 func (d *Deliverer) hasten(ctx context.Context, now time.Time) bool {
-	latest := now.Add(aheadTolerance)
+	latest := now.Add(store.ClockSlack)
 	skipping := d.Store.BeginPass(pass.Webhooks)
 	rows := pass.Rows[int64]{
 		Kind: "webhook_delivery", ID: func(id int64) int64 { return id },
@@ -61,7 +57,7 @@ func (d *Deliverer) hasten(ctx context.Context, now time.Time) bool {
 // the search, a new delivery of the right clock would seem ahead.
 func (d *Deliverer) hastenAll(ctx context.Context, deliveries []int64) (n int, err error) {
 	err = d.Store.Update(ctx, func(tx *store.Tx) (err error) {
-		latest := tx.Now.Add(aheadTolerance)
+		latest := tx.Now.Add(store.ClockSlack)
 		n, err = store.Each(tx, deliveries, func(one int64) error { return tx.HastenDelivery(one, latest) })
 		return err
 	})
