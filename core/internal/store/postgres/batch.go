@@ -43,6 +43,15 @@ var batchSettings = map[string]string{
 // collect while a batch of another kind is written. Tenants take turns at the places of batches.
 type batchQueue struct{ queue batch.Queue[member] }
 
+func newBatchQueue() *batchQueue {
+	return &batchQueue{batch.Queue[member]{
+		Commit: func(all []member) error { return all[0].writeAll(all) },
+		Kind:   member.kind, Caller: func(m member) any { return m.tenant() },
+		Estimate: member.cost, Most: batchSize, Later: func(m member) bool { return !m.tenant().Live },
+		Size: batchSize, Slots: batchSlots, Slow: batchWait,
+	}}
+}
+
 // member is a payment that waits for a batch of its kind.
 type member interface {
 	kind() any
@@ -65,11 +74,6 @@ type batches[Q, A any] struct {
 func newBatches[Q, A any](
 	q *batchQueue, weigh func(Q) (payment.Tenant, int), write func(context.Context, time.Time, []Q) ([]result[A], error),
 ) *batches[Q, A] {
-	q.queue.Commit = func(all []member) error { return all[0].writeAll(all) }
-	q.queue.Kind, q.queue.Caller = member.kind, func(m member) any { return m.tenant() }
-	q.queue.Estimate, q.queue.Most = member.cost, batchSize
-	q.queue.Later = func(m member) bool { return !m.tenant().Live }
-	q.queue.Size, q.queue.Slots, q.queue.Slow = batchSize, batchSlots, batchWait
 	return &batches[Q, A]{q, weigh, write}
 }
 

@@ -41,12 +41,12 @@ type Queue struct {
 
 // NewQueue returns a queue that writes numbers by a function. The result of a number is the number.
 func NewQueue(write func(ctx context.Context, all []int) error) *Queue {
-	return newQueue(new(batchQueue), clock.System(), write)
+	return newQueue(newBatchQueue(), clock.System(), write)
 }
 
 // NewQueueAt is NewQueue with another clock.
 func NewQueueAt(c clock.Clock, write func(ctx context.Context, all []int) error) *Queue {
-	return newQueue(new(batchQueue), c, write)
+	return newQueue(newBatchQueue(), c, write)
 }
 
 // NewSharedQueue returns a queue of another kind that shares the batches of q.

@@ -119,7 +119,7 @@ func OpenRotating(
 		e := &engine{
 			db: db, clock: c, current: current, sql: texts, test: hook.From(ctx), fences: fences{turn: make(chan struct{}, 1)},
 		}
-		t := new(batchQueue)
+		t := newBatchQueue()
 		e.intents, e.outcomes = newBatches(t, weighIntent, e.writeIntents), newBatches(t, weighOutcome, e.writeOutcomes)
 		e.confirms.Commit, e.confirms.Size = e.confirm, maxQueue
 		err = e.openPools(ctx, source)
