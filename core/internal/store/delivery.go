@@ -107,15 +107,6 @@ func scanWaiting(row Scanner) (Waiting, error) {
 	return Waiting{*e, fromMillis(due)}, nil
 }
 
-// wider is a row with one more column.
-type wider struct {
-	row  Scanner
-	last any
-}
-
-// Scan implements Scanner.
-func (w wider) Scan(dest ...any) error { return w.row.Scan(append(dest, w.last)...) }
-
 // Lease is the right to make one attempt. It ends with EndAttempt, with ReleaseAttempt or at its
 // time.
 type Lease struct {

@@ -235,13 +235,3 @@ func (tx *Tx) erasedPayment(was paymentErasure, transaction int64) error {
 	}
 	return tx.erasedParts(was.tenant, transaction, 0, was.through)
 }
-
-// numbers runs a query for ids.
-func (tx *Tx) numbers(s *Statement, args ...any) (out []int64, err error) {
-	err = tx.each(s, func(row Scanner) error {
-		n, err := scanNumber(row)
-		out = append(out, n)
-		return err
-	}, args...)
-	return out, err
-}

@@ -1,9 +1,6 @@
 package store
 
-import (
-	"context"
-	"fmt"
-)
+import "context"
 
 var (
 	merchantsExist = declare("merchantsExist")
@@ -18,11 +15,3 @@ func (db *DB) HoldsMerchants(ctx context.Context) (bool, error) {
 
 // HoldsSealed reports whether the vault's keys encrypt any row.
 func (db *DB) HoldsSealed(ctx context.Context) (bool, error) { return db.holds(ctx, sealedExist) }
-
-func (db *DB) holds(ctx context.Context, s *Statement, args ...any) (bool, error) {
-	var found bool
-	if err := db.count(ctx, s, args...).Scan(&found); err != nil {
-		return false, fmt.Errorf("look for rows: %w", err)
-	}
-	return found, nil
-}

@@ -168,19 +168,3 @@ func (db *DB) Settleable(
 	}
 	return transactions, more, err
 }
-
-func scanNumber(row Scanner) (n int64, err error) {
-	if err := row.Scan(&n); err != nil {
-		return 0, fmt.Errorf("read number: %w", err)
-	}
-	return n, nil
-}
-
-// one returns the number in a row. It returns ErrConflict if there is no row.
-func one(row Scanner) (int64, error) {
-	n, err := scanNumber(row)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, ErrConflict
-	}
-	return n, err
-}
