@@ -1,14 +1,12 @@
 package admission
 
-import (
-	"context"
-	"net/http"
-)
+import "context"
 
-// Await makes the request of ctx hold size bytes of the unfinished bodies instead of its slot. It
-// is for a body that arrives at another program, while this program decides about the request. The
-// request holds the bytes until Arrived or the end of the handler. Await returns ErrUnfinished or
-// ErrOverloaded if a bound forbids the bytes. Then the caller must refuse the request.
+// Await gives back the slot of the request of ctx, and reserves size bytes of the bound for
+// unfinished bodies instead. It is for a body that arrives at another program, while this program
+// decides about the request. The request holds the bytes until Arrived or the end of the handler.
+// Await returns ErrUnfinished or ErrOverloaded if a bound forbids the bytes. Then the caller must
+// refuse the request.
 func Await(ctx context.Context, size int64) error {
 	t := ticketFrom(ctx)
 	if t == nil {
@@ -45,20 +43,4 @@ func (t *ticket) giveAwaited() {
 		t.limiter.bodies.give(t.client, t.awaited)
 	}
 	t.awaited = 0
-}
-
-// leave gives back all that the request holds.
-func (t *ticket) leave() {
-	t.giveAwaited()
-	t.giveResponse(&t.sent)
-	t.giveResponse(&t.received)
-	t.release()
-}
-
-// keepRead makes the connection stay open after the response: the body is read.
-func (t *ticket) keepRead(w http.ResponseWriter) {
-	if t.closes {
-		w.Header().Del("Connection")
-	}
-	t.closes = false
 }

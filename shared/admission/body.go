@@ -203,3 +203,11 @@ func (in *reading) until(n int64) time.Time {
 	allowed := in.ticket.limiter.grace + time.Duration(n)*time.Second/minRate
 	return in.began.Add(min(allowed, max(bodyTime, in.ticket.limiter.grace)))
 }
+
+// keepRead makes the connection stay open after the response: the body is read.
+func (t *ticket) keepRead(w http.ResponseWriter) {
+	if t.closes {
+		w.Header().Del("Connection")
+	}
+	t.closes = false
+}

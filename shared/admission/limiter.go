@@ -164,9 +164,8 @@ type Identity struct {
 // Identify makes the slot and the body of a request count towards its API key and its merchant.
 // Without it they count towards the client address. Requests with public keys have at most half of
 // the merchant's share. They count towards the site of the client, too, which has a quarter of that
-// half. It returns ErrTooMany if other
-// requests of the client hold its share of the slots, and ErrOverloaded if no slot is free for its
-// mode. The caller must refuse the request then.
+// half. It returns ErrTooMany if other requests of the client hold its share of the slots, and
+// ErrOverloaded if no slot is free for its mode. The caller must refuse the request then.
 func Identify(ctx context.Context, identity Identity) error {
 	t := ticketFrom(ctx)
 	if t == nil {
@@ -198,4 +197,12 @@ func (t *ticket) move(to client) error {
 	}
 	t.client = to
 	return nil
+}
+
+// leave gives back all that the request holds.
+func (t *ticket) leave() {
+	t.giveAwaited()
+	t.giveResponse(&t.sent)
+	t.giveResponse(&t.received)
+	t.release()
 }

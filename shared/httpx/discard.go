@@ -14,8 +14,8 @@ const (
 	discardFor   = 5 * time.Second
 )
 
-// Discard reads the rest of a body that ReadBody found too large, up to 16 MiB in at most five
-// seconds. A client that is still sending when its connection closes usually never reads the
+// Discard reads the rest of a body that admission.ReadBody found too large, up to 16 MiB in at most
+// five seconds. A client that is still sending when its connection closes usually never reads the
 // response. A client that waits for 100 Continue does not get it.
 func Discard(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength > discardBytes || r.ContentLength >= 0 &&

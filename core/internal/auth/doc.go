@@ -1,3 +1,2 @@
-// Package auth authenticates requests: it resolves API keys to principals, and holds the secrets
-// for keyed hashes.
+// Package auth authenticates requests by API key or operator token, and makes both.
 package auth

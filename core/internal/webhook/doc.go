@@ -68,8 +68,8 @@
 // # Where a request may go
 //
 // The URL comes from outside, so it is a way into the operator's network. Policy refuses addresses
-// that are not plainly public. It does so when the connection is made, after the name was resolved.
-// so a name that changes its address between check and use is refused too. Redirects are not
-// followed, and proxies from the environment are not used. The response is read up to a bound and
-// dropped; no user sees it. Any port from 1024 on may be named: the peer is public.
+// that are not plainly public. It does so when the connection is made, after the name was resolved,
+// so a name that changes its address in between is refused too. Redirects are not followed, and
+// proxies from the environment are not used. The response is read up to a bound and dropped; no
+// user sees it. Any port from 1024 on may be named: the peer is public.
 package webhook
