@@ -25,10 +25,10 @@ type Queue[T any] struct {
 	// each item. Store results of single items in the items. A panic is an error of the batch.
 	Commit func(items []T) error
 	Size   int // the most items of a batch
-	// Caller returns the caller of an item. The next turn is of the caller whose items have cost
-	// least. So an item waits for about one item of each other caller, however many they have. The
-	// items of one caller keep their order. An item may only be overtaken if it has another kind, or
-	// if its estimate exceeds the room in the batch. Nil is for one caller.
+	// Caller returns the caller of an item. The caller whose items have cost least is next, so an
+	// item waits for about one item of each other caller. The items of one caller keep their order.
+	// An item may only be overtaken if it has another kind, or if its estimate exceeds the room in
+	// the batch. Nil is for one caller.
 	Caller func(T) any
 	// Estimate returns the expected cost of an item, at least 1. Its caller pays that when a batch
 	// begins. Nil expects the cost of the caller's earlier items, and 1 of the first one.

@@ -13,9 +13,9 @@ import (
 
 // Bounds are the bounds of work for which callers take turns.
 type Bounds[C comparable] struct {
-	// Slots bounds the work that runs at the same time. Share of the slots are for any caller. The
-	// other slots are for callers without running work. For work that ends a step, a caller with
-	// running work can also use one of these, except the last free one.
+	// Slots bounds the work that runs at the same time. Any caller can use Share of the slots. Only
+	// a caller without running work can use the rest. Exception: for work that ends a step, a
+	// caller with running work can use one of the rest, except the last free one.
 	Slots, Share int
 	// Wait is how long work waits for its turn.
 	Wait time.Duration

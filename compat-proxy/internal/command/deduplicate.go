@@ -13,8 +13,9 @@ import (
 const MaxWindow = 8 * time.Hour
 
 // Deduplication defines which requests are equal, and for how long after one of them an equal
-// request is a duplicate. V1 has one effect, and the duplicate is Repeated. With the zero value no
-// request is a duplicate of this one, nor this one of another. A Named command ignores it.
+// request is a duplicate. Of two equal requests only the first has an effect at v1. The result of
+// the other is Repeated. The zero value excludes the request: it is never a duplicate, and has
+// none. A Named command ignores it.
 type Deduplication struct {
 	// Window is the deduplication window in seconds, at most MaxWindow. With 0 the request is never a
 	// duplicate, but later requests can be duplicates of it.

@@ -156,9 +156,9 @@ func (j *joining) payNext(ctx context.Context, g *group) (Result, bool) {
 
 // bindName reserves the next key under the name for the key of the present position, which the
 // session gets. If an earlier request under the name reserved it for another position, bindName
-// takes that one out of use first. The present position alone keeps two concurrent payments from
-// paying the same rest of the order. If the other position's key has a final use, the session
-// gets that key: v1's response shows whether the earlier request used it.
+// retires that position's key first. Otherwise two concurrent payments could pay the same rest of
+// the order. If the other position's key has a final use, the session gets that key: v1's response
+// shows whether the earlier request used it.
 func (j *joining) bindName(ctx context.Context, present string) *Result {
 	for j.idempotencyKey = present; j.name != ""; j.moves++ {
 		j.idempotencyKey = present

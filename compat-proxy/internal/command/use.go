@@ -99,7 +99,7 @@ func (s session) awaitKey(ctx context.Context, key string) (use, *Result) {
 
 // readKey reads an Idempotency-Key at v1. A caller without the right to read keys gets a use of
 // unknown time for the key of its last request. It gets no use for any other key. See
-// DIVERGENCES.md.
+// internal/providera/DIVERGENCES.md.
 func (s session) readKey(ctx context.Context, key string) (use, *Result) {
 	resp := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
 		return s.x.client.GetIdempotencyKey(ctx, key, s.authorized)

@@ -63,9 +63,9 @@ func (s session) repairChain(ctx context.Context, in chain, n int, r Result) {
 // fillGap reserves the nth key of a chain as skipped, and then the free keys before it, back to a
 // key in use.
 //
-// A request that took a key while another one ran under the key before fills that key afterwards.
-// The other one looks at the next key after v1 freed its own (skipFreed). At least one of the two
-// reads comes after both events, so the freed key does not stay a gap.
+// Let request A run under key n while request B takes key n+1. Afterwards B fills key n. If v1
+// frees key n, A looks at key n+1 (skipFreed). At least one of the two reads comes after both
+// events, so the freed key does not stay a gap.
 func (s session) fillGap(ctx context.Context, in chain, n int) {
 	for ; n >= 0; n-- {
 		u, failed := s.readKey(ctx, in.key(n))

@@ -47,11 +47,10 @@ func (a *API) changing(run command) handler {
 	}
 }
 
-// carryOut runs a command and sends its response. carryOut sends a refusal only if its idempotency
-// key is free. A stored response has precedence, and so has an equal request that is running. A
-// revocable refusal is first stored under the key, so the same key and body always get the same
-// status and bytes. An equal request that has not claimed the key yet then finds the stored
-// refusal. A command that succeeds claims the key itself.
+// carryOut runs a command and sends its response. A refusal is sent only if the idempotency key is
+// free: a stored response, or an equal request that is running, comes first. A revocable refusal is
+// stored under the key before it is sent, so equal requests get the same bytes. A command that
+// succeeds claims the key itself.
 func (a *API) carryOut(w http.ResponseWriter, c *call, run command) error {
 	out, err := a.outcome(c, run)
 	if err == nil && c.show != nil {

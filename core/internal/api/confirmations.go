@@ -3,8 +3,8 @@ package api
 import "sync"
 
 // confirmations counts, for each transaction, the confirmations by publishable keys that this
-// process is checking. A wrong source is counted after its check, so each confirmation first
-// reserves a refusal. So concurrent confirmations cannot exceed the limit. Each core reserves
+// process is checking. A refusal is counted only after its check. Each confirmation therefore
+// reserves one before, so concurrent confirmations cannot exceed the limit. Each core reserves
 // separately: if n refusals are counted, each core checks up to MaxRefusedConfirmations-n at a
 // time.
 type confirmations struct {

@@ -232,8 +232,7 @@ func (q *lanes) removeWorker() {
 	}
 }
 
-// noWorkers returns a channel that is closed once the present workers have ended, and all that
-// begin before then.
+// noWorkers returns a channel that is closed at the next moment at which no worker runs.
 func (q *lanes) noWorkers() <-chan struct{} {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -27,8 +27,9 @@ const (
 // Confirmed returns the time by which rows expire permanently: see clock.Guard.
 func (db *DB) Confirmed() time.Time { return db.guard.Confirmed() }
 
-// KeysEnded returns the time by which idempotency keys have expired: clock.Guard.ConfirmedLate. It
-// is late enough that a key from before a step of the clock is also kept for its whole lifetime.
+// KeysEnded returns the time by which idempotency keys have expired: clock.Guard.ConfirmedLate.
+// After a step of the clock it is delayed, so that keys from before the step also live for their
+// whole lifetime.
 func (db *DB) KeysEnded() time.Time { return db.guard.ConfirmedLate() }
 
 // keysEnded returns the earlier of a time and KeysEnded.

@@ -29,11 +29,12 @@ type Engine interface {
 	Each(ctx context.Context, p Purpose, s *Statement, begin func(), scan func(Scanner) error, args ...any) error
 	// Readers returns how many reads of a purpose can run at the same time.
 	Readers(p Purpose) int
-	// Page runs a read of a page of a list, on a connection for lists. It calls begin before the first
-	// row, and again if it reads all rows again. The page contains each row of a command that has
-	// returned. A row that is committed later comes after all rows of the page in the order of the
-	// list. While a long command runs, only one of these two rules holds: the second one if newer is
-	// set, otherwise the first. newer is set for a page of rows that are newer than a cursor.
+	// Page runs a read of a page of a list, on a connection for lists. It calls begin before the
+	// first row, and again if it reads all rows again. Two rules hold. Complete: the page has each
+	// row of a command that has returned. Stable: a row that is committed later comes after all
+	// rows of the page, in the order of the list. While a long command runs, only one is kept:
+	// Stable if newer is set, otherwise Complete. newer is set for a page of rows that are newer
+	// than a cursor.
 	Page(
 		ctx context.Context, s *Statement, newer bool, begin func(), scan func(Scanner) error, args ...any,
 	) error

@@ -29,16 +29,16 @@ type queue struct {
 	length             int
 }
 
-// BoundOutbox ends the oldest pending deliveries to each endpoint that has more than each. They end
-// as failed, with the error failure. If more than all remain, the merchants share all equally, and
-// the endpoints of a merchant share its part. Deliveries with an attempt under way stay. It returns
-// how many deliveries it ended.
-func (db *DB) BoundOutbox(ctx context.Context, each, all int, failure string) (discarded int64, err error) {
-	queues, err := db.queueLengths(ctx, each+1)
+// BoundOutbox shortens each endpoint's queue to perEndpoint deliveries, and all queues together to
+// total. It ends the oldest deliveries, as failed with the error failure. If more than total
+// remain, each merchant gets an equal part, which its endpoints share. Deliveries with an attempt
+// under way stay. It returns how many deliveries it ended.
+func (db *DB) BoundOutbox(ctx context.Context, perEndpoint, total int, failure string) (discarded int64, err error) {
+	queues, err := db.queueLengths(ctx, perEndpoint+1)
 	if err != nil {
 		return 0, err
 	}
-	bounds := queueBounds(queues, each, all)
+	bounds := queueBounds(queues, perEndpoint, total)
 	p := db.BeginPass(pass.Webhooks)
 	for _, q := range queues {
 		bound := bounds[q.merchant]
@@ -54,20 +54,20 @@ func (db *DB) BoundOutbox(ctx context.Context, each, all int, failure string) (d
 	return discarded, nil
 }
 
-// queueBounds returns the length to which the queues of each merchant are shortened: each, or less
-// if all queues together would have more than all. A merchant with many endpoints gets no more than
-// one with a single endpoint.
-func queueBounds(queues []queue, each, all int) map[int64]int {
+// queueBounds returns the length to which the queues of each merchant are shortened: perEndpoint,
+// or less if all queues together would have more than total. A merchant with many endpoints gets no
+// more than one with a single endpoint.
+func queueBounds(queues []queue, perEndpoint, total int) map[int64]int {
 	lengths, totals := map[int64][]int{}, map[int64]int{}
 	for _, q := range queues {
-		length := min(q.length, each)
+		length := min(q.length, perEndpoint)
 		lengths[q.merchant] = append(lengths[q.merchant], length)
 		totals[q.merchant] += length
 	}
-	most := share(slices.Collect(maps.Values(totals)), all)
+	most := share(slices.Collect(maps.Values(totals)), total)
 	bounds := map[int64]int{}
 	for merchant := range lengths {
-		bounds[merchant] = min(each, share(lengths[merchant], most))
+		bounds[merchant] = min(perEndpoint, share(lengths[merchant], most))
 	}
 	return bounds
 }
