@@ -184,7 +184,7 @@ func (a *API) permit(w http.ResponseWriter, r *http.Request, rt route, k *paymen
 	if err := identify(r, k); err != nil {
 		return err
 	}
-	if forbidden && (rt.path != currentKeyPath || !a.asked(r)) {
+	if forbidden && (rt.path != currentKeyPath || !a.fromFilter(r)) {
 		return &fault{code: codePublishableKey}
 	}
 	if len(r.Header["Origin"]) > 0 && !public { // only browsers send it
@@ -195,7 +195,7 @@ func (a *API) permit(w http.ResponseWriter, r *http.Request, rt route, k *paymen
 			return err
 		}
 	}
-	if isSealed(r) {
+	if hasEncryptedBody(r) {
 		return &fault{code: codeUnsupportedMediaType, param: "Content-Type"}
 	}
 	if f := a.clockFault(rt.method, rt.path); f != nil {

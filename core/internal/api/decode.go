@@ -171,7 +171,7 @@ func (a *API) request(r *http.Request, k *payment.APIKey, body []byte) (engine.R
 	if key != "" {
 		out.Key = idempotency.Name(a.IdempotencyKey, key, k.Kind == string(apikey.Publishable))
 		out.Fingerprint = idempotency.Fingerprint(a.IdempotencyKey, r.Method, r.URL.Path, body)
-		out.Sealed = a.sealsResponse(r)
+		out.EncryptedResponse = a.encryptsResponse(r)
 	}
 	return out, nil
 }

@@ -18,13 +18,13 @@ const ProofField = "X-Svc-Int-Proof"
 // request or of its response: v1;response=required.
 const EncryptionField = "X-Svc-Int-Mle"
 
-// sealedResponse is its value if the client must get the response encrypted or not at all.
-const sealedResponse = "response=required"
+// encryptedResponse is its value if the client must get the response encrypted or not at all.
+const encryptedResponse = "response=required"
 
-// askField is the header field of the operator token that a filter in front sends. With it, the
-// filter identifies the merchant of a publishable key before it opens the encrypted body of a
+// identifyField is the header field of the operator token that a filter in front sends. With it,
+// the filter identifies the merchant of a publishable key before it opens the encrypted body of a
 // token. A client that has the key alone gets no information.
-const askField = "X-Svc-Int-Asks"
+const identifyField = "X-Svc-Int-Asks"
 
 // behindFilter refuses a request that did not pass the filter in front, which checks whether it had
 // to be encrypted. Health is open to all, since the programs that start core read it.
@@ -41,9 +41,9 @@ func (a *API) behindFilter(next http.Handler) http.Handler {
 	})
 }
 
-// asked reports whether a filter of ours sent the request.
-func (a *API) asked(r *http.Request) bool {
-	lines := r.Header[askField]
+// fromFilter reports whether a filter of ours sent the request.
+func (a *API) fromFilter(r *http.Request) bool {
+	lines := r.Header[identifyField]
 	if len(lines) != 1 {
 		return false
 	}
@@ -68,26 +68,26 @@ func shows(r *http.Request, field string, want secret.String) bool {
 	return subtle.ConstantTimeCompare(given[:], wanted[:]) == 1
 }
 
-// sealsResponse reports whether the filter in front will encrypt the response. A filter that has
+// encryptsResponse reports whether the filter in front will encrypt the response. A filter that has
 // shown its secret is trusted. Without a secret any client could send the field, so it means
 // nothing.
-func (a *API) sealsResponse(r *http.Request) bool {
+func (a *API) encryptsResponse(r *http.Request) bool {
 	values := r.Header[EncryptionField]
 	if a.FilterSecret.IsZero() || len(values) != 1 {
 		return false
 	}
 	for word := range strings.SplitSeq(values[0], ";") {
-		if word == sealedResponse {
+		if word == encryptedResponse {
 			return true
 		}
 	}
 	return false
 }
 
-// isSealed reports whether a request has an encrypted body, which a filter in front opens. A
-// request that arrives here was sent to the wrong place. It must not pass for a request without a
+// hasEncryptedBody reports whether a request has an encrypted body, which a filter in front opens.
+// A request that arrives here was sent to the wrong place. It must not pass for a request without a
 // body where bodies are not read.
-func isSealed(r *http.Request) bool {
+func hasEncryptedBody(r *http.Request) bool {
 	if len(r.Header["Content-Type"]) == 0 || r.ContentLength == 0 {
 		return false
 	}

@@ -18,11 +18,11 @@ type Request struct {
 	Payer bool
 	// ClientAddress is "203.0.113.7", "2001:db8::1", or "" if unknown. The rows of the request
 	// record it.
-	ClientAddress string
-	ID            string // request id, shown in errors
-	Key           string // idempotency key, "" for none
-	Fingerprint   []byte // of method, path and body; only with a Key
-	Sealed        bool   // the filter in front encrypts the response, as the client demanded
+	ClientAddress     string
+	ID                string // request id, shown in errors
+	Key               string // idempotency key, "" for none
+	Fingerprint       []byte // of method, path and body; only with a Key
+	EncryptedResponse bool   // the filter in front encrypts the response, as the client demanded
 	// Scopes of the API key. Two requests whose response shows a new key's secret are equal only if
 	// the scopes are. Nil for all other requests.
 	Scopes []string
@@ -38,8 +38,8 @@ func (r *Request) client() payment.Client {
 	return payment.Client{APIKey: r.APIKey, Address: r.ClientAddress}
 }
 
-// sealedMark ends the stored fingerprint of a request that demands an encrypted response.
-const sealedMark = 1
+// encryptedMark ends the stored fingerprint of a request that demands an encrypted response.
+const encryptedMark = 1
 
 // fingerprints returns the fingerprint under which a request claims its key, and the fingerprints
 // of other requests that count as the same. A response stored for an encrypted demand is replayed
@@ -50,10 +50,10 @@ func (r Request) fingerprints() (own []byte, others [][]byte) {
 	if r.Scopes != nil {
 		own = scopedFingerprint(own, r.Scopes)
 	}
-	if !r.Sealed {
+	if !r.EncryptedResponse {
 		return own, nil
 	}
-	return append(slices.Clone(own), sealedMark), [][]byte{own}
+	return append(slices.Clone(own), encryptedMark), [][]byte{own}
 }
 
 // scopedFingerprint makes a request by a key with other scopes another request. Otherwise a key
