@@ -105,7 +105,7 @@ func (a *API) storedBefore(c *call, why error) (engine.Result, error) {
 	case f.revocable():
 		return a.Engine.KeepRefusal(c.Context(), c.request, f.refusal())
 	}
-	kept, err := a.Engine.Kept(c.Context(), c.request)
+	kept, err := a.Engine.StoredResponseInTurn(c.Context(), c.request)
 	if errors.Is(err, payment.ErrNotFound) {
 		return engine.Result{}, why
 	}

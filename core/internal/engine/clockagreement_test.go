@@ -83,7 +83,7 @@ func TestAClockThatJumpsBetweenHeartbeatsPostgreSQL(t *testing.T) {
 }
 
 // TestLeadershipOutlivesNoClockPostgreSQL: a dead leader keeps its leadership no longer than
-// leaseTime, even if the server's clock was a day ahead when the leadership began.
+// leadershipTerm, even if the server's clock was a day ahead when the leadership began.
 func TestLeadershipOutlivesNoClockPostgreSQL(t *testing.T) {
 	t.Parallel()
 	first := coretest.OpenShared(t)

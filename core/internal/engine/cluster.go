@@ -14,9 +14,9 @@ import (
 const (
 	// heartbeatEvery is the pause between two heartbeats of a core.
 	heartbeatEvery = time.Second
-	// leaseTime is how long leadership lasts unless it is renewed. No core leads for this long after a
-	// leader was killed.
-	leaseTime = 5 * time.Second
+	// leadershipTerm is how long leadership lasts unless it is renewed. No core leads for this long
+	// after a leader was killed.
+	leadershipTerm = 5 * time.Second
 	// A core counts as dead after deadAfter heartbeats of this core without a heartbeat of the other.
 	// Heartbeats are counted instead of time, so that no core seems dead after a pause of the server.
 	deadAfter = 5
@@ -130,7 +130,7 @@ func (c *Cluster) mayClaim(core int64, old bool) bool { return c.Leads() && (old
 // Heartbeat writes one heartbeat of this core, and reads the heartbeats of the others.
 func (c *Cluster) Heartbeat(ctx context.Context) error {
 	begun := clock.System().Now()
-	leads, heartbeats, err := c.Store.Heartbeat(ctx, c.ID, leaseTime, c.compareClocks(ctx))
+	leads, heartbeats, err := c.Store.Heartbeat(ctx, c.ID, leadershipTerm, c.compareClocks(ctx))
 	if err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func (c *Cluster) note(begun time.Time, leads bool, heartbeats map[int64]int64) 
 	defer c.mu.Unlock()
 	c.until = time.Time{}
 	if leads {
-		c.until = begun.Add(leaseTime)
+		c.until = begun.Add(leadershipTerm)
 	}
 	now := map[int64]*member{}
 	for core, heartbeat := range heartbeats {

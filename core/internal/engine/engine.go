@@ -74,7 +74,7 @@ type Engine struct {
 // New returns an Engine. Let its Recovery catch up before it serves.
 func New(c Config) *Engine {
 	if c.Observer == nil {
-		c.Observer = nobody{}
+		c.Observer = noObserver{}
 	}
 	return &Engine{
 		Config: c, running: newRunning(), codes: newCodes(c.Store, c.Vault, c.Clock, c.IDs),

@@ -158,11 +158,11 @@ func replayOf(c store.Claim) (*Result, error) {
 	}
 }
 
-// Kept returns the response that is stored under the request's key, for a request that would be
-// refused otherwise. It returns payment.ErrNotFound if the key is free, ErrKeyInUse if an equal
-// request is running, and ErrKeyReused if another request has the key. It waits for its turn among
-// the writes, so it sees the key of an equal request that was queued earlier.
-func (e *Engine) Kept(ctx context.Context, r Request) (Result, error) {
+// StoredResponseInTurn returns the response that is stored under the request's key, for a request
+// that would be refused otherwise. It returns payment.ErrNotFound if the key is free, ErrKeyInUse
+// if an equal request is running, and ErrKeyReused if another request has the key. It waits for its
+// turn among the writes, so it sees the key of an equal request that was queued earlier.
+func (e *Engine) StoredResponseInTurn(ctx context.Context, r Request) (Result, error) {
 	var out *Result
 	err := e.Store.UpdateOf(ctx, r.caller(), func(tx *store.Tx) error {
 		if err := tx.UseOperator(r.Actor.Token); err != nil {

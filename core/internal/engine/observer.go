@@ -83,15 +83,15 @@ type Observer interface {
 	TokensSwept(n int64, err error)
 }
 
-type nobody struct{}
+type noObserver struct{}
 
-func (nobody) SettlementBegun(time.Duration)                        {}
-func (nobody) SettlementEnded(Settlement, error)                    {}
-func (nobody) ClockBehind(time.Duration)                            {}
-func (nobody) ClockUnconfirmed(time.Duration)                       {}
-func (nobody) ExpiryEnded(int, error)                               {}
-func (nobody) RecoveryLooked(map[payment.StepKind]int, time.Time)   {}
-func (nobody) RecoveryAttempted(payment.StepKind, bool)             {}
-func (nobody) Skipped(string)                                       {}
-func (nobody) TokensSwept(int64, error)                             {}
-func (nobody) AcquirerContradicted(payment.StepKind, Contradiction) {}
+func (noObserver) SettlementBegun(time.Duration)                        {}
+func (noObserver) SettlementEnded(Settlement, error)                    {}
+func (noObserver) ClockBehind(time.Duration)                            {}
+func (noObserver) ClockUnconfirmed(time.Duration)                       {}
+func (noObserver) ExpiryEnded(int, error)                               {}
+func (noObserver) RecoveryLooked(map[payment.StepKind]int, time.Time)   {}
+func (noObserver) RecoveryAttempted(payment.StepKind, bool)             {}
+func (noObserver) Skipped(string)                                       {}
+func (noObserver) TokensSwept(int64, error)                             {}
+func (noObserver) AcquirerContradicted(payment.StepKind, Contradiction) {}

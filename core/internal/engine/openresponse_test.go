@@ -15,8 +15,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// behindWriter is a location of the root secret that can be read only while a command can be run. On
-// SQLite no other command can run then.
+// behindWriter is a location of the root secret that can be read only while a command can be run.
+// On SQLite no other command can run then.
 type behindWriter struct {
 	set *root.Set
 	db  *store.DB
@@ -48,7 +48,7 @@ func TestReplayOpensOutsideOfACommand(t *testing.T) {
 		"a refused request": func(s *coretest.Service, e *engine.Engine) (engine.Result, error) {
 			r := s.Request("k")
 			r.Scopes = apikey.AllScopes()
-			return e.Kept(t.Context(), r)
+			return e.StoredResponseInTurn(t.Context(), r)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -41,7 +41,7 @@ func TestNoStoredResponseUnderAnEndedToken(t *testing.T) {
 	}
 	paths := map[string]func(context.Context) (engine.Result, error){
 		"retry":          create,
-		"refused":        func(ctx context.Context) (engine.Result, error) { return s.Engine.Kept(ctx, r) },
+		"refused":        func(ctx context.Context) (engine.Result, error) { return s.Engine.StoredResponseInTurn(ctx, r) },
 		"without a turn": func(ctx context.Context) (engine.Result, error) { return s.Engine.StoredResponse(ctx, r) },
 	}
 	if a, err := create(t.Context()); err != nil || a.Status != 201 {

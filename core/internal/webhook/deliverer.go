@@ -86,7 +86,7 @@ func New(c Config) *Deliverer {
 	c.Timeout = cmp.Or(c.Timeout, 15*time.Second)
 	c.MostQueued, c.MostPending = cmp.Or(c.MostQueued, mostQueued), cmp.Or(c.MostPending, mostPending)
 	if c.Observer == nil {
-		c.Observer = nobody{}
+		c.Observer = noObserver{}
 	}
 	d := &Deliverer{
 		Config: c, client: newClient(c), freed: make(chan struct{}, 1), refusals: map[int64]refusal{},

@@ -17,9 +17,9 @@ type Observer interface {
 	DeliveriesPurged(n int64, err error)
 }
 
-type nobody struct{}
+type noObserver struct{}
 
-func (nobody) DeliveryAttempted(string, payment.DeliveryStatus) {}
-func (nobody) EndpointDisabled(payment.EndpointReason)          {}
-func (nobody) DeliveriesDiscarded(int64)                        {}
-func (nobody) DeliveriesPurged(int64, error)                    {}
+func (noObserver) DeliveryAttempted(string, payment.DeliveryStatus) {}
+func (noObserver) EndpointDisabled(payment.EndpointReason)          {}
+func (noObserver) DeliveriesDiscarded(int64)                        {}
+func (noObserver) DeliveriesPurged(int64, error)                    {}
