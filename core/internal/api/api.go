@@ -283,11 +283,11 @@ func (a *API) respond(w http.ResponseWriter, r *http.Request, out engine.Result,
 	if out.Replayed {
 		w.Header().Set("Idempotent-Replayed", "true")
 	}
-	word := outcome(&out)
-	if s, ok := retryAfter[word]; ok {
+	name := outcomeName(&out)
+	if s, ok := retryAfter[name]; ok {
 		w.Header().Set("Retry-After", strconv.Itoa(s))
 	}
-	httpx.EventFrom(r.Context()).SetOutcome(word)
+	httpx.EventFrom(r.Context()).SetOutcome(name)
 	logObject(w, r, out.Status, out.Body)
 	a.write(w, r, out.Status, out.Body)
 	return nil

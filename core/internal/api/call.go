@@ -52,7 +52,7 @@ func (a *API) changing(run command) handler {
 // stored under the key before it is sent, so equal requests get the same bytes. A command that
 // succeeds claims the key itself.
 func (a *API) carryOut(w http.ResponseWriter, c *call, run command) error {
-	out, err := a.outcome(c, run)
+	out, err := a.runCommand(c, run)
 	if err == nil && c.show != nil {
 		err = c.show(&out)
 	}
@@ -62,8 +62,8 @@ func (a *API) carryOut(w http.ResponseWriter, c *call, run command) error {
 	return a.respond(w, c.Request, out, err)
 }
 
-// outcome runs a command. It stores a refusal if that is revocable or counted.
-func (a *API) outcome(c *call, run command) (engine.Result, error) {
+// runCommand runs a command. It stores a refusal if that is revocable or counted.
+func (a *API) runCommand(c *call, run command) (engine.Result, error) {
 	defer func() {
 		if c.end != nil {
 			c.end()
@@ -71,14 +71,14 @@ func (a *API) outcome(c *call, run command) (engine.Result, error) {
 	}()
 	out, err := run(c)
 	if err != nil && (c.request.Key != "" || c.counted != nil) {
-		return a.refusal(c, err)
+		return a.storedOrRefused(c, err)
 	}
 	return out, err
 }
 
-// refusal returns the response to a request that a command refused with why: the response stored
-// under its idempotency key, or why.
-func (a *API) refusal(c *call, why error) (engine.Result, error) {
+// storedOrRefused returns the response to a request that a command refused with why: the response
+// stored under its idempotency key, or why.
+func (a *API) storedOrRefused(c *call, why error) (engine.Result, error) {
 	out, err := a.storedBefore(c, why)
 	if err == nil || !turnless(faultOf(err).code) {
 		return out, err
@@ -132,7 +132,7 @@ func (f *fault) revocable() bool {
 // yieldsToStored reports whether a stored response has precedence over an error, so that a command
 // must look it up. Errors of the service itself do not depend on the request, and the errors of the
 // key come from its lookup. A key without the scope gets no response to a request that it may not
-// send. A request without a turn waits for no other turn: see refusal.
+// send. A request without a turn waits for no other turn: see storedOrRefused.
 func yieldsToStored(code string) bool {
 	switch code {
 	case codeInsufficientScope, codeInternal, codeStoreUnavailable, codeOverloaded, codeTooManyChanges, codeKeyInUse, codeKeyReused:

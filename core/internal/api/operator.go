@@ -199,7 +199,7 @@ func (o *Operator) changing(run operatorCommand) func(http.ResponseWriter, *http
 		case c.sent.Replayed:
 			left.outcome = audit.Replayed
 		case c.sent.Status >= http.StatusBadRequest:
-			left.outcome = outcome(&c.sent)
+			left.outcome = outcomeName(&c.sent)
 		}
 		return err
 	}

@@ -19,9 +19,9 @@ import (
 func Render(r engine.Result) engine.Response {
 	switch r.Kind {
 	case engine.Refused:
-		return refusal(&r, *r.Refusal)
+		return refusalResponse(&r, *r.Refusal)
 	case engine.Unknown:
-		return refusal(&r, payment.Refusal{Code: codeOutcomeUnknown})
+		return refusalResponse(&r, payment.Refusal{Code: codeOutcomeUnknown})
 	case engine.Deleted:
 		return engine.Response{Status: http.StatusOK, Body: encode(deleted(r.Object))}
 	case engine.Created:
@@ -31,8 +31,9 @@ func Render(r engine.Result) engine.Response {
 	return engine.Response{Status: http.StatusOK, Body: object(&r)}
 }
 
-// refusal returns the response to a refused step, with the present state of the transaction.
-func refusal(r *engine.Result, why payment.Refusal) engine.Response {
+// refusalResponse returns the response to a refused step, with the present state of the
+// transaction.
+func refusalResponse(r *engine.Result, why payment.Refusal) engine.Response {
 	status, body := (&fault{code: why.Code, param: why.Param, message: why.Message}).body(r.RequestID)
 	if r.Transaction != nil {
 		shown := showTransaction(r.Transaction)
@@ -130,8 +131,8 @@ func withClientSecret(transaction []byte, credential secret.String) []byte {
 	return slices.Concat(open, []byte(`,"client_secret":"`+credential.Reveal()+`"}`))
 }
 
-// outcome returns the word by which the log names a result.
-func outcome(r *engine.Result) string {
+// outcomeName returns the word by which the log names a result.
+func outcomeName(r *engine.Result) string {
 	switch {
 	case r.Replayed:
 		return "replayed"
