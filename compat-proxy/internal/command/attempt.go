@@ -23,8 +23,8 @@ type response struct {
 	status int      // 0: no response
 	body   []byte   // of a success
 	err    v1.Error // of any other response; empty if the body is not an error of v1
-	// maybe reports that an attempt may have reached v1 although its response was lost.
-	maybe bool
+	// mayHaveReached reports that an attempt may have reached v1 although its response was lost.
+	mayHaveReached bool
 	// resent reports that the transport sent the request twice. It does that when a kept connection
 	// breaks under a request with an Idempotency-Key. The outcome of the first time is unknown.
 	resent bool
@@ -103,13 +103,13 @@ func (x *Executor) attempt(ctx context.Context, send send) (response, time.Durat
 	got, err := send(sending.Trace(ctx))
 	if err != nil {
 		x.warn(ctx, cause(err))
-		return response{maybe: !sending.NeverSent(err)}, 0
+		return response{mayHaveReached: !sending.NeverSent(err)}, 0
 	}
 	defer got.Body.Close() //nolint:errcheck // the body was read to its end or abandoned
 	body, err := readAll(got)
 	if err != nil {
 		x.warn(ctx, cause(err))
-		return response{maybe: true}, 0
+		return response{mayHaveReached: true}, 0
 	}
 	stored := got.Header.Get("Idempotent-Replayed") == "true"
 	resp := response{status: got.StatusCode, resent: sending.Repeated(), replayed: stored, stored: stored}
@@ -129,7 +129,7 @@ func (x *Executor) attempt(ctx context.Context, send send) (response, time.Durat
 	if reason := resp.gatewayFault(); reason != "" {
 		x.warn(ctx, reason)
 	}
-	resp.maybe = !resp.hadNoEffect() || resp.resent && !resp.settles()
+	resp.mayHaveReached = !resp.hadNoEffect() || resp.resent && !resp.settles()
 	return resp, retryAfter(got.Header)
 }
 
@@ -182,7 +182,7 @@ func (resp response) result() Result {
 		r.Param = *resp.err.Param
 	}
 	switch {
-	case resp.maybe || resp.err.Code == CodeOutcomeUnknown:
+	case resp.mayHaveReached || resp.err.Code == CodeOutcomeUnknown:
 		r.Outcome = Uncertain
 	case resp.err.Code == CodeNotProcessed:
 		r.Outcome = Refused

@@ -62,7 +62,7 @@ const (
 // findable returns in with a field by which v1 can list it. A description that is too long for a
 // reference is not such a field.
 func findable(in v1.CustomerInput) v1.CustomerInput {
-	if in.Reference != nil || in.Email != nil || utf8.RuneCountInString(text(in.Description)) > maxReference {
+	if in.Reference != nil || in.Email != nil || utf8.RuneCountInString(textOf(in.Description)) > maxReference {
 		return in
 	}
 	marked := v1.Metadata{referenceFrom: referenceDescription}
@@ -102,7 +102,7 @@ func sameIdentity(c *v1.Customer, in v1.CustomerInput) bool {
 
 // identifying returns the identifying fields of a customer.
 func identifying(in v1.CustomerInput) []string {
-	return []string{text(in.Reference), text(in.Description), text(in.Email)}
+	return []string{textOf(in.Reference), textOf(in.Description), textOf(in.Email)}
 }
 
 // identityKey is the metadata entry that distinguishes customers whose fields are equal after
@@ -123,7 +123,7 @@ func (c CreateCustomer) identified(names naming) v1.CustomerInput {
 	return in
 }
 
-func text(s *string) string {
+func textOf(s *string) string {
 	if s == nil {
 		return ""
 	}

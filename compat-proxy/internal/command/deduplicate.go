@@ -9,7 +9,7 @@ import (
 )
 
 // MaxWindow is the longest deduplication window. V1 keeps keys for a day, which is longer than a
-// span and a window together.
+// period and a window together.
 const MaxWindow = 8 * time.Hour
 
 // Deduplication defines which requests are equal, and for how long after one of them an equal
@@ -30,12 +30,12 @@ func (o Deduplication) window() time.Duration {
 }
 
 const (
-	// span is the length of the spans of v1's time, counted from the Unix epoch, that have separate
-	// chains. Keys expire after a day, so a chain must end before its first key does.
-	span = MaxWindow
-	// spanMargin bounds the difference between the times that proxies compute for requests that reach
-	// v1 at one moment. It is well above TotalTimeout and the skew among the servers of v1.
-	spanMargin = 5 * time.Minute
+	// period is the length of the periods of v1's time, counted from the Unix epoch, that have
+	// separate chains. Keys expire after a day, so a chain must end before its first key does.
+	period = MaxWindow
+	// periodMargin bounds the difference between the times that proxies compute for requests that
+	// reach v1 at one moment. It is well above TotalTimeout and the skew among the servers of v1.
+	periodMargin = 5 * time.Minute
 	// serversSkew bounds the difference between the clocks of two servers of v1 while both are ready.
 	serversSkew = 10 * time.Second
 	// closedPurpose is the purpose of the reservation that ends a chain.
@@ -45,24 +45,24 @@ const (
 	skippedPurpose = "skipped"
 )
 
-func spanOf(t time.Time) int64 { return t.UnixNano() / int64(span) }
+func periodOf(t time.Time) int64 { return t.UnixNano() / int64(period) }
 
-// chain is the sequence of Idempotency-Keys that equal requests of one span use in turn. A request
-// takes the next key if no request under the earlier ones is recent. A reservation closes
-// the chain: from then on, requests take keys of the next span's.
+// chain is the sequence of Idempotency-Keys that equal requests of one period use in turn. A
+// request takes the next key if no request under the earlier ones is recent. A reservation closes
+// the chain: from then on, requests take keys of the next period's.
 type chain struct {
 	identity string
-	span     int64
+	period   int64
 }
 
 func (c chain) key(n int) string {
-	return "once-" + c.identity + "-" + strconv.FormatInt(c.span, 36) + "-" + strconv.Itoa(n)
+	return "once-" + c.identity + "-" + strconv.FormatInt(c.period, 36) + "-" + strconv.Itoa(n)
 }
 
-func (c chain) next() chain { return chain{c.identity, c.span + 1} }
+func (c chain) next() chain { return chain{c.identity, c.period + 1} }
 
-// work is the part of a request that an equal one must not repeat.
-type work struct {
+// job is the part of a request that an equal one must not repeat.
+type job struct {
 	identity []string // the fields that make requests equal besides Deduplication.Same: only fields that the client sent
 	reads    bool     // do depends on objects at v1 that can change between a request and its retry
 	do       func(session) Result
@@ -71,23 +71,23 @@ type work struct {
 // windowed is a request with a deduplication window.
 type windowed struct {
 	session
-	work
+	job
 
 	same   [][]string // the parts that make requests equal
 	recent time.Time  // an equal request made after it makes this one a duplicate
 	oldest time.Time  // a payment or refund made before it belongs to an earlier request
 }
 
-// deduplicate runs the work under keys that equal requests share. It stops at a key that no earlier
+// deduplicate runs the job under keys that equal requests share. It stops at a key that no earlier
 // request used, or at an equal request within the window. Only v1's records and v1's clock decide,
 // so the result is the same at every proxy, with any clock.
 //
-// Where a span begins, requests of both spans run at the same time. Requests of the later span
-// close the chain of the earlier one before they take a key. So all requests take keys of one
-// sequence, and of two requests within the window, one finds the other.
-func (s session) deduplicate(ctx context.Context, o Deduplication, job work) Result {
+// Where a period begins, requests of both periods run at the same time. Requests of the later
+// period close the chain of the earlier one before they take a key. So all requests take keys of
+// one sequence, and of two requests within the window, one finds the other.
+func (s session) deduplicate(ctx context.Context, o Deduplication, j job) Result {
 	if len(o.Same) == 0 || s.named() {
-		return job.do(s)
+		return j.do(s)
 	}
 	now, failed := s.now(ctx)
 	if failed != nil {
@@ -95,25 +95,25 @@ func (s session) deduplicate(ctx context.Context, o Deduplication, job work) Res
 	}
 	window := o.window()
 	if window == 0 {
-		return s.runWithoutWindow(ctx, chain{s.names.derive(job.identity, o.Same), spanOf(now)}, job.do)
+		return s.runWithoutWindow(ctx, chain{s.names.derive(j.identity, o.Same), periodOf(now)}, j.do)
 	}
 	w := windowed{
-		session: s, work: job, same: [][]string{job.identity, o.Same},
+		session: s, job: j, same: [][]string{j.identity, o.Same},
 		recent: now.Add(-window), oldest: now.Add(-min(window, serversSkew)),
 	}
-	home, closes := spanOf(now), spanOf(now.Add(-spanMargin))
-	for n := spanOf(w.recent.Add(-spanMargin)); n < home; n++ {
-		if r, ended := w.searchSpan(ctx, n, n >= closes); ended {
+	home, closes := periodOf(now), periodOf(now.Add(-periodMargin))
+	for n := periodOf(w.recent.Add(-periodMargin)); n < home; n++ {
+		if r, ended := w.searchPeriod(ctx, n, n >= closes); ended {
 			return r
 		}
 	}
-	if later := spanOf(now.Add(spanMargin)); later > home { // a request without a window may be there
-		if r, ended := w.searchSpan(ctx, later, false); ended {
+	if later := periodOf(now.Add(periodMargin)); later > home { // a request without a window may be there
+		if r, ended := w.searchPeriod(ctx, later, false); ended {
 			return r
 		}
 	}
 	for {
-		r, closed := w.runInSpan(ctx, home)
+		r, closed := w.runInPeriod(ctx, home)
 		if !closed {
 			return r
 		}
@@ -121,12 +121,12 @@ func (s session) deduplicate(ctx context.Context, o Deduplication, job work) Res
 	}
 }
 
-// searchSpan looks for a recent equal request in a span, and closes the span's chain if closes is
-// set.
-func (w windowed) searchSpan(ctx context.Context, n int64, closes bool) (Result, bool) {
+// searchPeriod looks for a recent equal request in a period, and closes the period's chain if
+// closes is set.
+func (w windowed) searchPeriod(ctx context.Context, n int64, closes bool) (Result, bool) {
 	names := w.allNames()
 	if closes {
-		own, others, failed := w.inSpan(ctx, n)
+		own, others, failed := w.inPeriod(ctx, n)
 		if failed != nil {
 			return *failed, true
 		}
@@ -144,9 +144,9 @@ func (w windowed) searchSpan(ctx context.Context, n int64, closes bool) (Result,
 	return Result{}, false
 }
 
-// inSpan returns the chain of a span from which requests take keys. It also returns the names of
-// the other secret, none if there is only one.
-func (w windowed) inSpan(ctx context.Context, n int64) (chain, []naming, *Result) {
+// inPeriod returns the chain of a period from which requests take keys. It also returns the names
+// of the other secret, none if there is only one.
+func (w windowed) inPeriod(ctx context.Context, n int64) (chain, []naming, *Result) {
 	under := func(of naming) chain { return chain{of.derive(w.same...), n} }
 	names, others, failed := w.agreeNames(ctx, func(of naming) string { return under(of).key(0) })
 	if failed != nil || others == nil {
@@ -155,12 +155,12 @@ func (w windowed) inSpan(ctx context.Context, n int64) (chain, []naming, *Result
 	return under(names), []naming{*others}, nil
 }
 
-// runInSpan runs the request under the first unused key of a span's chain. It returns true if the
-// chain is closed. Work that reads objects begins only after the chain's end is found. So an
+// runInPeriod runs the request under the first unused key of a period's chain. It returns true if
+// the chain is closed. Work that reads objects begins only after the chain's end is found. So an
 // earlier equal request is found first, even if v1 would refuse this one because an object has
 // changed.
-func (w windowed) runInSpan(ctx context.Context, n int64) (Result, bool) {
-	own, others, failed := w.inSpan(ctx, n)
+func (w windowed) runInPeriod(ctx context.Context, n int64) (Result, bool) {
+	own, others, failed := w.inPeriod(ctx, n)
 	if failed != nil {
 		return *failed, false
 	}
@@ -208,12 +208,12 @@ func (w windowed) runInSpan(ctx context.Context, n int64) (Result, bool) {
 }
 
 // useBehind returns the use of the session's key that r is the response to.
-func (w windowed) useBehind(ctx context.Context, r Result) (use, *Result) {
+func (w windowed) useBehind(ctx context.Context, r Result) (keyUse, *Result) {
 	seen, known := r.use()
 	if !known {
 		var failed *Result
 		if seen, failed = w.awaitKey(ctx, w.idempotencyKey); failed != nil {
-			return use{}, failed
+			return keyUse{}, failed
 		}
 	}
 	return w.identify(ctx, w.idempotencyKey, seen, closedPurpose, skippedPurpose)
@@ -268,7 +268,7 @@ func (w windowed) close(ctx context.Context, end *chainEnd) (Result, bool) {
 
 // identify completes the use of a key that the caller may not read. It tries the reservation for
 // each purpose: v1 replays the one that exists.
-func (s session) identify(ctx context.Context, key string, u use, purposes ...string) (use, *Result) {
+func (s session) identify(ctx context.Context, key string, u keyUse, purposes ...string) (keyUse, *Result) {
 	if u.denied == nil {
 		return u, nil
 	}
@@ -276,7 +276,7 @@ func (s session) identify(ctx context.Context, key string, u use, purposes ...st
 		held, failed := s.reserve(ctx, key, purpose)
 		switch {
 		case failed != nil:
-			return use{}, failed
+			return keyUse{}, failed
 		case held:
 			u.purpose, u.effect = purpose, false
 			return u, nil
@@ -286,7 +286,7 @@ func (s session) identify(ctx context.Context, key string, u use, purposes ...st
 }
 
 // closes reports whether the use closes its chain.
-func (u use) closes() bool { return u.purpose == closedPurpose }
+func (u keyUse) closes() bool { return u.purpose == closedPurpose }
 
 // released reports whether v1 may have freed the request's key after it had claimed it. Equal
 // requests may have taken later keys of the chain meanwhile.
@@ -348,13 +348,13 @@ func (w windowed) advance(ctx context.Context, end *chainEnd) (Result, bool) {
 // walk moves end to the chain's last key in use and returns the use, if it moved. Skipped keys are
 // in use, so the chain has no gaps. Walk doubles its steps, and then halves them on the way back.
 // So even a long chain takes few calls.
-func (s session) walk(ctx context.Context, end *chainEnd) (use, *Result) {
-	var last use
+func (s session) walk(ctx context.Context, end *chainEnd) (keyUse, *Result) {
+	var last keyUse
 	step, growing := 1, true
 	for step > 0 {
 		u, failed := s.readKey(ctx, end.key(end.n+step))
 		if failed != nil {
-			return use{}, failed
+			return keyUse{}, failed
 		}
 		if u.found && !u.closes() {
 			end.n, last = end.n+step, u

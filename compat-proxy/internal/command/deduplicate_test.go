@@ -49,7 +49,7 @@ func (b windowBundle) proxy(tb testing.TB, current, other secret.String) *comman
 	return x
 }
 
-// A span begins at midnight, and none begins near noon.
+// A period begins at midnight, and none begins near noon.
 var (
 	noon     = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	midnight = time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
@@ -93,7 +93,7 @@ func TestDeduplication(t *testing.T) {
 		{"long after", sale(120), 7 * time.Hour, command.Done},
 		{"the next day", sale(120), 30 * time.Hour, command.Done},
 		{"with a longer window", sale(28800), 4 * time.Hour, command.Repeated},
-		{"with a longer window, across a span's beginning", sale(28800), 7 * time.Hour, command.Repeated},
+		{"with a longer window, across a period's beginning", sale(28800), 7 * time.Hour, command.Repeated},
 		{"with a window beyond the longest", sale(1 << 30), 8*time.Hour + time.Millisecond, command.Done},
 		{"without a window", sale(0), 0, command.Done},
 		{"of another amount", sale(120, func(c *command.Authorize) { c.Body.Amount++ }), 0, command.Done},
@@ -157,9 +157,9 @@ func TestDeduplication_lostResponse(t *testing.T) {
 func TestDeduplication_whileTheFirstRuns(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*command.Authorize){
-		"the same body":    func(*command.Authorize) {},
-		"another body":     func(c *command.Authorize) { c.Body.Reference = new("r") },
-		"across the spans": nil,
+		"the same body":      func(*command.Authorize) {},
+		"another body":       func(c *command.Authorize) { c.Body.Reference = new("r") },
+		"across the periods": nil,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -174,7 +174,7 @@ func TestDeduplication_whileTheFirstRuns(t *testing.T) {
 			for _, u := range b.v1.uses {
 				u.running = true
 			}
-			b.clock.Advance(after) // beyond the window, except across the spans
+			b.clock.Advance(after) // beyond the window, except across the periods
 			if got, want := b.execute(t.Context(), 1, sale(120, change)), command.Uncertain; got != want {
 				t.Errorf("while the outcome of the first is unknown: got %s, want %s", got, want)
 			}

@@ -198,16 +198,16 @@ func (s session) run(ctx context.Context, c Command) Result {
 	case CancelCapture:
 		return s.cancelCapture(ctx, c)
 	case Refund:
-		r := s.deduplicate(ctx, c.Deduplication, work{
+		r := s.deduplicate(ctx, c.Deduplication, job{
 			identity: c.identity(),
 			do:       func(s session) Result { return s.refund(ctx, c) },
 		})
 		if r.Outcome == Repeated && r.Transaction == nil {
-			r.Transaction, _ = s.target(ctx, c.Target) // a Repeated refund found in another span has not read it
+			r.Transaction, _ = s.target(ctx, c.Target) // a Repeated refund found in another period has not read it
 		}
 		return r
 	case Credit:
-		return s.deduplicate(ctx, c.Deduplication, work{
+		return s.deduplicate(ctx, c.Deduplication, job{
 			identity: c.identity(),
 			do:       func(s session) Result { return s.credit(ctx, c) },
 		})

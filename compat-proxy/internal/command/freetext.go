@@ -91,7 +91,7 @@ func maskedTexts(reference string, entries map[string]string) (string, map[strin
 	if texts.Metadata != nil {
 		entries = maps.Clone(*texts.Metadata)
 	}
-	return text(texts.Reference), entries, err
+	return textOf(texts.Reference), entries, err
 }
 
 // maskedBody returns the body of a v1 request without card numbers in its texts.

@@ -24,7 +24,7 @@ func TestDeduplication_gap(t *testing.T) {
 		at      time.Time
 	}{
 		{"refused, at one proxy", 0, "", 0, noon},
-		{"refused, where a span ends", 0, "", 0, midnight.Add(-time.Second)},
+		{"refused, where a period ends", 0, "", 0, midnight.Add(-time.Second)},
 		{"the acquirer was unavailable, at one proxy", 0, command.CodeAcquirerUnavailable, 0, noon},
 		{"the acquirer was unavailable, at two proxies", 0, command.CodeAcquirerUnavailable, 1, noon},
 		{"the acquirer was unavailable, with a window, at one proxy", 120, command.CodeAcquirerUnavailable, 0, noon},
@@ -180,7 +180,7 @@ func skippedKeyIsNoPayment(t *testing.T, at time.Time, blind bool) {
 func TestDeduplication_beforeRefusals(t *testing.T) {
 	t.Parallel()
 	for name, at := range map[string]time.Time{
-		"in one span": noon, "across a span's beginning": midnight.Add(-3 * time.Hour),
+		"in one period": noon, "across a period's beginning": midnight.Add(-3 * time.Hour),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

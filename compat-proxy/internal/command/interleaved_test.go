@@ -60,7 +60,7 @@ func interleaved(
 	}
 }
 
-// TestInterleaved: equal requests run concurrently at several proxies, where a span begins, and
+// TestInterleaved: equal requests run concurrently at several proxies, where a period begins, and
 // while the deduplication secret is replaced. In any order of their calls, v1 charges once.
 func TestInterleaved(t *testing.T) {
 	t.Parallel()

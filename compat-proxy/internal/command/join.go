@@ -115,7 +115,7 @@ func (j *joining) madeBefore(ctx context.Context, g *group) (Result, bool) {
 		}
 		r := *keyReused()
 		if matchesPayment(t, &j.command.Body) {
-			r = j.follow(ctx, made(t), made)
+			r = j.follow(ctx, earlierAuthorization(t), earlierAuthorization)
 		}
 		r.Group = g.payments[:i+1]
 		return r, true
@@ -218,7 +218,7 @@ func (g *group) admits(currency string, digests []string, recent time.Time) (Res
 		if !slices.Contains(digests, t.Metadata[digestKey]) || t.Status == v1.TransactionStatusFailed {
 			continue
 		}
-		u := use{found: true, running: authorized(t).Outcome == Uncertain, effect: true, made: t.CreatedAt.Time}
+		u := keyUse{found: true, running: authorized(t).Outcome == Uncertain, effect: true, made: t.CreatedAt.Time}
 		if r, ended := u.duplicateResult(Result{Transaction: t}, recent); ended {
 			return r, u.running
 		}

@@ -85,13 +85,13 @@ func TestJoin_repeated(t *testing.T) {
 		after  time.Duration
 		want   command.Outcome
 	}{
-		"immediately":               {further(700, 120, visa), 0, command.Repeated},
-		"a moment before the end":   {further(700, 120, visa), 120*time.Second - time.Millisecond, command.Repeated},
-		"at the end":                {further(700, 120, visa), 120 * time.Second, command.Unmet},
-		"across a span's beginning": {further(700, 28800, visa), 7 * time.Hour, command.Repeated},
-		"without a window":          {further(700, 0, visa), 0, command.Unmet},
-		"by another card":           {further(700, 120, mastercard), 0, command.Unmet},
-		"of another amount":         {further(699, 120, visa), 0, command.Unmet},
+		"immediately":                 {further(700, 120, visa), 0, command.Repeated},
+		"a moment before the end":     {further(700, 120, visa), 120*time.Second - time.Millisecond, command.Repeated},
+		"at the end":                  {further(700, 120, visa), 120 * time.Second, command.Unmet},
+		"across a period's beginning": {further(700, 28800, visa), 7 * time.Hour, command.Repeated},
+		"without a window":            {further(700, 0, visa), 0, command.Unmet},
+		"by another card":             {further(700, 120, mastercard), 0, command.Unmet},
+		"of another amount":           {further(699, 120, visa), 0, command.Unmet},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -131,7 +131,7 @@ func (m maker) madeBefore(ctx context.Context, customer string) Result {
 func (m maker) attachedBefore(ctx context.Context, customer string) ([]v1.PaymentMethod, *Result) {
 	methods := make([]v1.PaymentMethod, 0, len(m.command.Methods))
 	for i := range m.command.Methods {
-		var u use
+		var u keyUse
 		for nth := 0; nth < attachKeys && !u.effect; nth++ {
 			var failed *Result
 			if u, failed = m.readKey(ctx, m.attachKey(i, nth)); failed != nil {

@@ -64,7 +64,7 @@ func matchesPayment(t *v1.Transaction, c *v1.TransactionCreate) bool {
 
 // sameReference reports whether v1 returned the reference that it was given. Without one, any value
 // matches.
-func sameReference(got, sent *string) bool { return text(sent) == "" || text(got) == *sent }
+func sameReference(got, sent *string) bool { return textOf(sent) == "" || textOf(got) == *sent }
 
 // endsIn reports whether number ends in end. V1 shows fewer digits of a short number.
 func endsIn(number secret.String, end string) bool { return strings.HasSuffix(number.Reveal(), end) }
@@ -83,7 +83,7 @@ func matchesRefund(made *v1.Refund, c *v1.RefundCreate, currency string) bool {
 		return false
 	}
 	switch {
-	case c.Amount != nil && made.Amount != *c.Amount, c.Capture != nil && text(made.Capture) != *c.Capture:
+	case c.Amount != nil && made.Amount != *c.Amount, c.Capture != nil && textOf(made.Capture) != *c.Capture:
 		return false
 	case c.Card != nil && made.Card != nil:
 		return endsIn(c.Card.Number, made.Card.Last4)

@@ -165,7 +165,7 @@ func (s session) finalizeRefusal(ctx context.Context, c Named, names naming, n i
 
 // mayRetry reports whether a request may go on after a refusal under the nth key. It may not if the
 // same bytes got the refusal.
-func (s session) mayRetry(ctx context.Context, c Named, names naming, n int, u use) (bool, *Result) {
+func (s session) mayRetry(ctx context.Context, c Named, names naming, n int, u keyUse) (bool, *Result) {
 	if c.Evidence == "" || u.conflict {
 		return true, nil
 	}

@@ -145,7 +145,7 @@ func TestReplacedSecretRecognisesRetries(t *testing.T) {
 	b.at(t, b.proxies[0], key, sale(120))
 	b.clock.Advance(2 * time.Second)
 	if r := b.at(t, b.proxy(t, otherSecret, goldentest.Secret()), key, sale(120)); r.Outcome != command.Repeated {
-		t.Errorf("across a span's beginning: got %s, want it repeated", r.Outcome)
+		t.Errorf("across a period's beginning: got %s, want it repeated", r.Outcome)
 	}
 	b = setupWindow(t, noon)
 	b.at(t, b.proxies[0], key, named(100))

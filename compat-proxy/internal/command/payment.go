@@ -20,7 +20,7 @@ func (s session) pay(ctx context.Context, c Authorize) Result {
 	if c.Joins != "" {
 		return s.join(ctx, c)
 	}
-	r := s.deduplicate(ctx, c.Deduplication, work{
+	r := s.deduplicate(ctx, c.Deduplication, job{
 		identity: c.identity(), reads: c.readsCustomer(), do: func(s session) Result { return s.charge(ctx, c) },
 	})
 	if s.named() && c.readsCustomer() {
@@ -62,7 +62,7 @@ func (s session) madeBefore(ctx context.Context, c Authorize, r Result) Result {
 	case !matchesPayment(t, &c.Body), c.Body.PaymentMethod != "" && c.Body.PaymentMethod != t.PaymentMethod:
 		return *keyReused()
 	}
-	return s.follow(ctx, made(t), made)
+	return s.follow(ctx, earlierAuthorization(t), earlierAuthorization)
 }
 
 // unread returns the result of a request that was refused, if the caller may not read its key. A
@@ -85,9 +85,9 @@ func (s session) unread(ctx context.Context, r Result) Result {
 	return r
 }
 
-// made returns the result of an authorization that an earlier request made. The payment may have
-// been voided since, or have lapsed.
-func made(t *v1.Transaction) Result {
+// earlierAuthorization returns the result of an authorization that an earlier request made. The
+// payment may have been voided since, or have lapsed.
+func earlierAuthorization(t *v1.Transaction) Result {
 	r := authorized(t)
 	if r.Code == CodeFailed && t.AmountAuthorized > 0 {
 		return Result{Outcome: Done, Transaction: t}
@@ -317,7 +317,7 @@ func check(t *v1.Transaction, require Require, amount string) (*int64, Condition
 	if require.Currency != "" && require.Currency != t.Currency {
 		return nil, ConditionCurrency
 	}
-	if require.Customer != "" && require.Customer != text(t.Customer) ||
+	if require.Customer != "" && require.Customer != textOf(t.Customer) ||
 		require.Method != "" && require.Method != t.PaymentMethod {
 		return nil, ConditionSource
 	}

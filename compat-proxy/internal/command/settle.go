@@ -18,10 +18,10 @@ type earlier struct {
 // add updates the response to the next attempt by the attempts before it, and adds it to them.
 func (e *earlier) add(resp *response) {
 	resp.replayed = resp.replayed && !e.ours && !resp.resent
-	e.ours = e.ours || resp.resent || resp.maybe && resp.err.Code != CodeKeyInUse
-	resp.maybe = resp.maybe || e.lost && !resp.settles()
-	e.lost = resp.maybe
-	e.claimed = e.claimed || resp.maybe || resp.resent
+	e.ours = e.ours || resp.resent || resp.mayHaveReached && resp.err.Code != CodeKeyInUse
+	resp.mayHaveReached = resp.mayHaveReached || e.lost && !resp.settles()
+	e.lost = resp.mayHaveReached
+	e.claimed = e.claimed || resp.mayHaveReached || resp.resent
 }
 
 // hadNoEffect reports whether a response that is not a success proves that its attempt had no

@@ -9,7 +9,7 @@ func (s session) address(ctx context.Context, c *Authorize) *Result {
 	if !c.ShipToCustomer {
 		return nil
 	}
-	customer, r := s.customer(ctx, text(c.Body.Customer))
+	customer, r := s.customer(ctx, textOf(c.Body.Customer))
 	switch {
 	case customer == nil && r.Outcome == NotFound:
 		return nil

@@ -44,7 +44,7 @@ func (s session) methodName(ctx context.Context, body *v1.TransactionCreate) (st
 	if customer == nil {
 		return "", readFailure(r)
 	}
-	return text(customer.DefaultPaymentMethod), nil
+	return textOf(customer.DefaultPaymentMethod), nil
 }
 
 // readFailure returns nil if the caller may not read the object or v1 does not have it, else r.

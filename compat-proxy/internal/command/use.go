@@ -9,8 +9,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// use is the use of an Idempotency-Key, as v1 returns it.
-type use struct {
+// keyUse is the use of an Idempotency-Key, as v1 returns it.
+type keyUse struct {
 	found    bool
 	running  bool      // its outcome is unknown
 	refused  bool      // v1 refused it: it has no effect and never will
@@ -25,7 +25,7 @@ type use struct {
 
 // final reports whether the use has ended and keeps the key. V1 then refuses the key to a delayed
 // attempt of any other request.
-func (u use) final() bool { return u.found && !u.running && (u.denied == nil || u.purpose != "") }
+func (u keyUse) final() bool { return u.found && !u.running && (u.denied == nil || u.purpose != "") }
 
 // keyInUse returns the result of a request that found its key with a request that still runs.
 func keyInUse() Result {
@@ -40,13 +40,13 @@ func keyReused() *Result {
 // mayActLate reports whether an attempt of the request may still have an effect under a key of that
 // use. V1 refused the key to a later attempt, but may free it. The request must not use another key
 // then.
-func (r Result) mayActLate(u use) bool {
+func (r Result) mayActLate(u keyUse) bool {
 	return r.Code == CodeKeyReused && r.Outcome == Uncertain && !u.final()
 }
 
 // duplicateResult returns the result of a request that is equal to the use, if the use is running
 // or was made after recent. Else it reports false.
-func (u use) duplicateResult(r Result, recent time.Time) (Result, bool) {
+func (u keyUse) duplicateResult(r Result, recent time.Time) (Result, bool) {
 	switch {
 	case u.running:
 		// A running request must not be repeated, however long it takes.
@@ -74,11 +74,11 @@ func (r Result) ofOtherRequest() bool { return r.replayed || r.Code == CodeKeyRe
 
 // use returns the use of the key that a replayed response describes. It reports false if the
 // response is not a replay, or lacks the time that decides about a duplicate.
-func (r Result) use() (use, bool) {
+func (r Result) use() (keyUse, bool) {
 	if !r.replayed {
-		return use{}, false
+		return keyUse{}, false
 	}
-	u := use{
+	u := keyUse{
 		found: true, effect: r.Outcome == Done || r.Outcome == Declined, running: r.Outcome == Uncertain, made: r.made,
 	}
 	return u, !u.effect || !u.made.IsZero()
@@ -88,7 +88,7 @@ func (r Result) use() (use, bool) {
 const awaitReads = 3
 
 // awaitKey reads v1's record of a key, and again for a while as long as its request is running.
-func (s session) awaitKey(ctx context.Context, key string) (use, *Result) {
+func (s session) awaitKey(ctx context.Context, key string) (keyUse, *Result) {
 	for i := 0; ; i++ {
 		u, failed := s.readKey(ctx, key)
 		if failed != nil || !u.running || i == awaitReads || !wait(ctx, s.x.cfg.FollowPause<<i) {
@@ -100,7 +100,7 @@ func (s session) awaitKey(ctx context.Context, key string) (use, *Result) {
 // readKey reads an Idempotency-Key at v1. A caller without the right to read keys gets a use of
 // unknown time for the key of its last request. It gets no use for any other key. See
 // internal/providera/DIVERGENCES.md.
-func (s session) readKey(ctx context.Context, key string) (use, *Result) {
+func (s session) readKey(ctx context.Context, key string) (keyUse, *Result) {
 	resp := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
 		return s.x.client.GetIdempotencyKey(ctx, key, s.authorized)
 	})
@@ -108,20 +108,20 @@ func (s session) readKey(ctx context.Context, key string) (use, *Result) {
 	r, ok := resp.read(&found, func() bool { return found.Key == "" || found.Key == key })
 	switch {
 	case !ok && r.Outcome == NotFound:
-		return use{}, nil
+		return keyUse{}, nil
 	case !ok && r.Status == http.StatusForbidden:
-		return use{found: key == s.idempotencyKey, effect: true, denied: &r}, nil
+		return keyUse{found: key == s.idempotencyKey, effect: true, denied: &r}, nil
 	case !ok:
-		return use{}, &r
+		return keyUse{}, &r
 	}
-	u := use{
+	u := keyUse{
 		found: true, running: found.HTTPStatus == nil, made: found.CreatedAt.Time,
-		resource: text(found.Resource), purpose: text(found.Purpose),
+		resource: textOf(found.Resource), purpose: textOf(found.Purpose),
 	}
 	if !u.running {
 		u.effect = effective(*found.HTTPStatus) && u.purpose == ""
 		u.refused = refusal(*found.HTTPStatus) || u.purpose == refusedPurpose
-		u.conflict = text(found.ErrorCode) == CodeVersionConflict
+		u.conflict = textOf(found.ErrorCode) == CodeVersionConflict
 	}
 	return u, nil
 }

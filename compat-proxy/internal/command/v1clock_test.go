@@ -39,7 +39,7 @@ func TestDeduplication_clocksDiffer(t *testing.T) {
 		{"both proxies are 3 minutes ahead of v1", noon, 3 * time.Minute, 3 * time.Minute},
 		{"the second proxy is a day ahead", noon, 0, 24 * time.Hour},
 		{"the second proxy is a day behind", noon, 0, -24 * time.Hour},
-		{"300 ms of skew where a span begins", midnight, 200 * time.Millisecond, -100 * time.Millisecond},
+		{"300 ms of skew where a period begins", midnight, 200 * time.Millisecond, -100 * time.Millisecond},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -166,7 +166,7 @@ func (u undated) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// TestDeduplication_serversDiffer: two servers of v1 have clocks that differ where a span begins.
+// TestDeduplication_serversDiffer: two servers of v1 have clocks that differ where a period begins.
 // The second request reaches the one that is behind.
 func TestDeduplication_serversDiffer(t *testing.T) {
 	t.Parallel()
@@ -179,7 +179,7 @@ func TestDeduplication_serversDiffer(t *testing.T) {
 		b.v1.blind = tt.blind
 		b.v1.response = http.StatusBadRequest
 		if got, want := b.execute(t.Context(), 0, sale(120)), command.Refused; got != want {
-			t.Fatalf("the request that closes the earlier span: got %s, want %s", got, want)
+			t.Fatalf("the request that closes the earlier period: got %s, want %s", got, want)
 		}
 		b.v1.response = http.StatusCreated
 		b.clock.Advance(-tt.behind)
@@ -193,9 +193,9 @@ func TestDeduplication_serversDiffer(t *testing.T) {
 	}
 }
 
-// TestDeduplication_laterSpan: a request without a window took a key of the span that is about to
-// begin for the server that gets its duplicate.
-func TestDeduplication_laterSpan(t *testing.T) {
+// TestDeduplication_laterPeriod: a request without a window took a key of the period that is about
+// to begin for the server that gets its duplicate.
+func TestDeduplication_laterPeriod(t *testing.T) {
 	t.Parallel()
 	b := setupWindow(t, midnight)
 	b.execute(t.Context(), 0, sale(0))
@@ -206,7 +206,7 @@ func TestDeduplication_laterSpan(t *testing.T) {
 }
 
 // TestDeduplication_withoutTheScopeWhereASpanBegins: without the right to read keys, an equal
-// request of the previous span counts as recent.
+// request of the previous period counts as recent.
 func TestDeduplication_withoutTheScopeWhereASpanBegins(t *testing.T) {
 	t.Parallel()
 	b := setupWindow(t, midnight.Add(-time.Second))

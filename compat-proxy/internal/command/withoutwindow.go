@@ -108,7 +108,7 @@ func (s session) releaseKey(ctx context.Context, in chain, n int, r Result) {
 
 // skipUsed skips the keys of a chain that are in use, from the nth on, and returns the nth's use.
 // It reports true if the chain is closed. It skips nothing if the nth is free.
-func (s session) skipUsed(ctx context.Context, in chain, n int) (seen use, closed bool, failed *Result) {
+func (s session) skipUsed(ctx context.Context, in chain, n int) (seen keyUse, closed bool, failed *Result) {
 	seen, failed = s.readKey(ctx, in.key(n))
 	if failed == nil {
 		seen, failed = s.identify(ctx, in.key(n), seen, closedPurpose)
@@ -118,7 +118,7 @@ func (s session) skipUsed(ctx context.Context, in chain, n int) (seen use, close
 	}
 	end, last := &chainEnd{chain: in, n: n}, seen
 	if seen.denied == nil { // a walk would find nothing
-		var found use
+		var found keyUse
 		if found, failed = s.walk(ctx, end); end.n > n {
 			last = found
 		}

@@ -31,11 +31,11 @@ func TestWithoutWindow(t *testing.T) {
 			{100 * time.Second, 0, command.Done},
 			{100 * time.Second, 120, command.Repeated},
 		}},
-		"across a span's beginning": {
+		"across a period's beginning": {
 			midnight.Add(-time.Second),
 			[]step{{0, 0, command.Done}, {2 * time.Second, 120, command.Repeated}},
 		},
-		"several across a span's beginning": {
+		"several across a period's beginning": {
 			midnight.Add(-time.Second),
 			[]step{plain, plain, {2 * time.Second, 0, command.Done}, {0, 120, command.Repeated}},
 		},
