@@ -39,7 +39,7 @@ func (db *DB) EachDeliveryAhead(ctx context.Context, at time.Time, change func(d
 // eachAheadOf is EachDeliveryAhead for one endpoint.
 func (db *DB) eachAheadOf(ctx context.Context, endpoint int64, at time.Time, change func([]int64) error) error {
 	for after, n := (Due{toMillis(at), math.MaxInt64}), queuePage; n == queuePage; {
-		page, err := collect(ctx, db, selectQueuePage, scanQueued,
+		page, err := backgroundRows(ctx, db, selectQueuePage, scanQueued,
 			endpoint, toMillis(farFuture), after.At, after.ID, queuePage)
 		if err = errors.Join(err, ctx.Err()); err != nil { // PostgreSQL completes a read although ctx has ended
 			return err

@@ -83,7 +83,7 @@ func (tx *Tx) forgetKey(tenant payment.Tenant, old int64) error {
 	if stored, err := scanNumber(row); err != nil || stored < payment.MaxStoredKeys {
 		return err
 	}
-	err = tx.change(deleteEndedKey, tenant.Merchant, tenant.Live, toMillis(tx.Now), old)
+	err = tx.execOne(deleteEndedKey, tenant.Merchant, tenant.Live, toMillis(tx.Now), old)
 	if errors.Is(err, ErrConflict) {
 		return payment.ErrTooManyKeys
 	}
@@ -95,8 +95,8 @@ func (tx *Tx) forgetKey(tenant payment.Tenant, old int64) error {
 // id of next is taken. It returns ErrTooManyKeys if payment.MaxStoredKeys keys are stored and none
 // has ended. Nothing is changed then.
 func (tx *Tx) RollKey(old int64, until time.Time, next *payment.APIKey, hash []byte) error {
-	return tx.whole(func() error {
-		err := tx.change(replaceKey,
+	return tx.savepoint(func() error {
+		err := tx.execOne(replaceKey,
 			next.ID, toMillis(until), old, next.Tenant.Merchant, next.Tenant.Live, toMillis(tx.Now))
 		if err != nil {
 			return err
@@ -115,7 +115,7 @@ func (tx *Tx) RevokeKey(tenant payment.Tenant, id int64, force bool) error {
 	if err := tx.lock("keys", tenant.Merchant); err != nil {
 		return err
 	}
-	return tx.change(revokeKey,
+	return tx.execOne(revokeKey,
 		toMillis(tx.Now), id, tenant.Merchant, tenant.Live, force)
 }
 

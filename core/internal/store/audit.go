@@ -61,7 +61,7 @@ func (db *DB) AuditHead(ctx context.Context) (audit.Head, error) {
 
 // AuditRecords returns at most limit records after a sequence, oldest first.
 func (db *DB) AuditRecords(ctx context.Context, after int64, limit int) ([]*audit.Record, error) {
-	return collect(ctx, db, selectAuditRecords, scanAudit, after, limit)
+	return backgroundRows(ctx, db, selectAuditRecords, scanAudit, after, limit)
 }
 
 // NewestAuditRecords returns at most limit records before a sequence, newest first. With 0 it
@@ -101,5 +101,5 @@ func (tx *Tx) PurgeAudit(key []byte, before time.Time, r *audit.Record) (int64, 
 	if err := tx.AppendAudit(key, r); err != nil {
 		return 0, err
 	}
-	return tx.changed(deleteAuditRecords, through.Sequence)
+	return tx.execCount(deleteAuditRecords, through.Sequence)
 }

@@ -49,7 +49,7 @@ func (tx *Tx) Broadcast(kind, name string) (*payment.Broadcast, error) {
 // After the last merchant it finishes the broadcast, unless that failed for a merchant. It returns
 // ErrConflict if the stored place is not b.Place: another core has moved it.
 func (tx *Tx) MoveBroadcast(b *payment.Broadcast, place, recipients int64) error {
-	return tx.change(moveBroadcast, place, recipients, toMillis(tx.Now), b.Type, b.Name, b.Place)
+	return tx.execOne(moveBroadcast, place, recipients, toMillis(tx.Now), b.Type, b.Name, b.Place)
 }
 
 // FailBroadcast records that a broadcast failed for a merchant, and when its next attempt is due.
@@ -60,7 +60,7 @@ func (tx *Tx) FailBroadcast(b *payment.Broadcast, merchant int64, due time.Time)
 // MendBroadcast removes the failure of a broadcast for a merchant that now has its events. It
 // returns ErrConflict if there is none.
 func (tx *Tx) MendBroadcast(b *payment.Broadcast, merchant int64) error {
-	return tx.change(deleteBroadcastFailure, b.Type, b.Name, merchant)
+	return tx.execOne(deleteBroadcastFailure, b.Type, b.Name, merchant)
 }
 
 // FailedRecipients returns at most limit merchants for which a broadcast failed and whose next
@@ -69,19 +69,19 @@ func (tx *Tx) MendBroadcast(b *payment.Broadcast, merchant int64) error {
 func (db *DB) FailedRecipients(
 	ctx context.Context, b *payment.Broadcast, at time.Time, pause time.Duration, limit int,
 ) ([]int64, error) {
-	return collect(ctx, db, selectFailedRecipients, scanNumber,
+	return backgroundRows(ctx, db, selectFailedRecipients, scanNumber,
 		b.Type, b.Name, toMillis(at)+1, tooFarAhead(at, pause), limit)
 }
 
 // OpenBroadcasts lists the unfinished broadcasts, oldest first.
 func (db *DB) OpenBroadcasts(ctx context.Context) ([]*payment.Broadcast, error) {
-	return collect(ctx, db, selectOpenBroadcasts, scanBroadcast)
+	return backgroundRows(ctx, db, selectOpenBroadcasts, scanBroadcast)
 }
 
 // Recipients returns the next merchants of a broadcast, at most limit, including disabled
 // merchants.
 func (db *DB) Recipients(ctx context.Context, b *payment.Broadcast, limit int) ([]int64, error) {
-	return collect(ctx, db, selectRecipients, scanNumber, b.Place, b.Until, limit)
+	return backgroundRows(ctx, db, selectRecipients, scanNumber, b.Place, b.Until, limit)
 }
 
 func scanBroadcast(row Scanner) (*payment.Broadcast, error) {

@@ -32,7 +32,7 @@ func (tx *Tx) InsertCapture(c *payment.Capture) error {
 // captured, or the transaction has payment.MaxCaptures captures. It returns ErrDuplicate if the id
 // is taken. Nothing is changed then.
 func (tx *Tx) BeginCapture(c *payment.Capture) error {
-	return tx.whole(func() error { return tx.beginCapture(c) })
+	return tx.savepoint(func() error { return tx.beginCapture(c) })
 }
 
 func (tx *Tx) beginCapture(c *payment.Capture) error {
@@ -63,13 +63,13 @@ func (tx *Tx) EndCapture(c *payment.Capture) error {
 	if c.State == payment.StepSucceeded {
 		taken = c.Amount
 	}
-	err := tx.change(endCapture,
+	err := tx.execOne(endCapture,
 		string(c.State), c.FailureCode, c.FailureMessage, toMillis(tx.Now), c.ID)
 	if err != nil {
 		return err
 	}
 	c.UpdatedAt = tx.Now
-	return tx.change(endCaptureOfTransaction,
+	return tx.execOne(endCaptureOfTransaction,
 		taken, c.Final, toMillis(tx.Now), c.Transaction, c.ID, c.FailureCode == payment.AcquirerUnavailable)
 }
 
@@ -98,7 +98,7 @@ func (db *DB) Captures(
 // OpenCaptures returns a page of the unfinished captures of all tenants, as OpenTransactions does
 // of transactions.
 func (db *DB) OpenCaptures(ctx context.Context, before, after int64, limit int) ([]*payment.Capture, error) {
-	return collect(ctx, db, selectOpenCaptures, scanCapture, before, before+ClockSlack.Milliseconds(), after, limit)
+	return backgroundRows(ctx, db, selectOpenCaptures, scanCapture, before, before+ClockSlack.Milliseconds(), after, limit)
 }
 
 func scanCapture(row Scanner) (*payment.Capture, error) {

@@ -31,7 +31,7 @@ func (db *DB) CodeKey(ctx context.Context, hour int64) (payment.CodeKey, error) 
 
 // CodeKeys returns all keys of security codes that exist.
 func (db *DB) CodeKeys(ctx context.Context) ([]payment.CodeKey, error) {
-	return collect(ctx, db, selectCodeKeys, scanCodeKey)
+	return backgroundRows(ctx, db, selectCodeKeys, scanCodeKey)
 }
 
 // InsertCodeKey inserts the key that encrypts security codes from now on. It returns ErrKeyRetired
@@ -55,7 +55,7 @@ func (tx *Tx) insertCode(token int64, c payment.SealedCode) error {
 	if len(c.Text) == 0 {
 		return nil
 	}
-	n, err := tx.changed(insertCode, token, c.Key.ID, c.Text)
+	n, err := tx.execCount(insertCode, token, c.Key.ID, c.Text)
 	if err == nil && n == 0 {
 		err = ErrCodeKeyGone
 	}

@@ -56,7 +56,7 @@ func (db *DB) CorrectUnconfirmed(ctx context.Context) error {
 	bound := db.ahead(payment.ConfirmWithin)
 	rows := pass.Rows[Lapsed]{Kind: "transaction", ID: func(l Lapsed) int64 { return l.ID }}
 	err := correct(ctx, db, db.BeginPass(pass.Expiry), rows, func(last Lapsed) ([]Lapsed, error) {
-		return collect(ctx, db, selectUnconfirmedAhead, scanLapsed, bound, last.at, last.ID, purgeBatch)
+		return backgroundRows(ctx, db, selectUnconfirmedAhead, scanLapsed, bound, last.at, last.ID, purgeBatch)
 	}, func(tx *Tx, l Lapsed) error {
 		return tx.exec(correctUnconfirmed,
 			bound, toMillis(tx.Now.Add(payment.ConfirmWithin)), l.ID)
@@ -74,7 +74,7 @@ func (tx *Tx) LapseTransaction(tenant payment.Tenant, id int64, r *payment.Resul
 	if err != nil {
 		return err
 	}
-	return tx.change(lapseTransaction,
+	return tx.execOne(lapseTransaction,
 		result, toMillis(tx.Now), id, tenant.Merchant, tenant.Live)
 }
 
@@ -89,7 +89,7 @@ func (tx *Tx) CountRefusedConfirmation(tenant payment.Tenant, id int64) error {
 // stores the payment source, t.PaymentMethod and t.Details, and the client, t.Confirmer. It returns
 // ErrConflict if the payment does not wait for that attempt, or is not the tenant's.
 func (tx *Tx) BeginConfirmation(t *payment.Transaction) error {
-	return tx.change(beginConfirmation,
+	return tx.execOne(beginConfirmation,
 		t.PaymentMethod, string(t.Details), t.Claim, tx.db.process, toMillis(t.UpdatedAt),
 		t.Confirmer.APIKey, t.Confirmer.Address, t.ID, t.Tenant.Merchant, t.Tenant.Live, t.Attempt)
 }
@@ -102,7 +102,7 @@ func (tx *Tx) WithdrawConfirmation(t *payment.Transaction) error {
 	if err := tx.exec(unlinkConfirmation, t.ID, t.Attempt, termCustomer); err != nil {
 		return err
 	}
-	return tx.change(withdrawConfirmation,
+	return tx.execOne(withdrawConfirmation,
 		toMillis(tx.Now), t.ID, t.Attempt)
 }
 
@@ -110,6 +110,6 @@ func (tx *Tx) WithdrawConfirmation(t *payment.Transaction) error {
 // ErrConflict if it does not wait, is not the tenant's, or has another version than expected. A nil
 // expected matches each version.
 func (tx *Tx) CancelTransaction(tenant payment.Tenant, id int64, expected *int64, by payment.Client) error {
-	return tx.change(cancelTransaction,
+	return tx.execOne(cancelTransaction,
 		toMillis(tx.Now), by.APIKey, by.Address, id, tenant.Merchant, tenant.Live, nullable(expected))
 }

@@ -33,7 +33,7 @@ func (tx *Tx) InsertCustomer(c *payment.Customer) error {
 // the customer by CustomerForUpdate. It returns ErrConflict if there is no such customer.
 func (tx *Tx) UpdateCustomer(c *payment.Customer) error {
 	c.Version, c.UpdatedAt = c.Version+1, tx.Now
-	return tx.change(updateCustomer,
+	return tx.execOne(updateCustomer,
 		string(c.Details), c.Default, c.Version, toMillis(c.UpdatedAt), c.ID, c.Tenant.Merchant, c.Tenant.Live)
 }
 
@@ -41,7 +41,7 @@ func (tx *Tx) UpdateCustomer(c *payment.Customer) error {
 // ErrConflict if there is no such customer, or it has another version than c.
 func (tx *Tx) DeleteCustomer(c *payment.Customer) error {
 	c.Details, c.Default, c.Version, c.UpdatedAt = []byte("{}"), 0, c.Version+1, tx.Now
-	return tx.change(deleteCustomer,
+	return tx.execOne(deleteCustomer,
 		toMillis(tx.Now), c.Version, c.ID, c.Tenant.Merchant, c.Tenant.Live)
 }
 

@@ -50,7 +50,7 @@ func (tx *Tx) insertDeliveries(left []*payment.Delivery) error {
 			d.ID = tx.db.ids.Next()
 			args[i] = []any{d.ID, d.Endpoint, d.Event, toMillis(tx.Now)}
 		}
-		counts, err := tx.changedEach(insertDelivery, args)
+		counts, err := tx.execEach(insertDelivery, args)
 		if err != nil {
 			return err
 		}
@@ -95,7 +95,7 @@ type Waiting struct {
 // WaitingEndpoints lists all enabled endpoints with pending deliveries. It steps from endpoint to
 // endpoint through the index of pending deliveries, so a long queue does not slow it down.
 func (db *DB) WaitingEndpoints(ctx context.Context) ([]Waiting, error) {
-	return collect(ctx, db, selectWaitingEndpoints, scanWaiting)
+	return backgroundRows(ctx, db, selectWaitingEndpoints, scanWaiting)
 }
 
 func scanWaiting(row Scanner) (Waiting, error) {
@@ -135,7 +135,7 @@ func (tx *Tx) LeaseDelivery(delivery int64, until time.Time) ([]Lease, error) {
 // DueDeliveries returns a page of the due deliveries to an endpoint, in the order in which
 // LeaseDeliveries leases them.
 func (db *DB) DueDeliveries(ctx context.Context, endpoint int64, after Due, at time.Time, limit int) ([]Due, error) {
-	return collect(ctx, db, selectDueDeliveries, scanDue, endpoint, toMillis(at), after.At, after.ID, limit)
+	return backgroundRows(ctx, db, selectDueDeliveries, scanDue, endpoint, toMillis(at), after.At, after.ID, limit)
 }
 
 // lease runs a statement that leases deliveries.
@@ -182,7 +182,7 @@ func (tx *Tx) EndAttempts(ends []AttemptEnd) (written []bool, err error) {
 			l.Delivery, l.Attempt,
 		}
 	}
-	counts, err := tx.changedEach(endDeliveryAttempt, args)
+	counts, err := tx.execEach(endDeliveryAttempt, args)
 	if err != nil {
 		return nil, err
 	}
@@ -205,7 +205,7 @@ func (tx *Tx) EndAttempt(l Lease, a payment.DeliveryAttempt, status payment.Deli
 // ReleaseAttempt ends a lease as if its attempt had not begun: the delivery is due and the attempt
 // does not count. ErrConflict as for EndAttempt.
 func (tx *Tx) ReleaseAttempt(l Lease) error {
-	return tx.change(releaseDeliveryAttempt, toMillis(tx.Now), l.Delivery, l.Attempt)
+	return tx.execOne(releaseDeliveryAttempt, toMillis(tx.Now), l.Delivery, l.Attempt)
 }
 
 // DropLeases makes all leased deliveries due. A process that has the store for itself calls it at
@@ -218,7 +218,7 @@ func (tx *Tx) DropLeases() error {
 // DropLeasesOf is DropLeases for the leases of one process, and returns how many there were. If
 // that process still writes the result of such an attempt, it gets ErrConflict.
 func (tx *Tx) DropLeasesOf(process int64) (int64, error) {
-	n, err := tx.changed(dropLeasesOf, toMillis(tx.Now), process)
+	n, err := tx.execCount(dropLeasesOf, toMillis(tx.Now), process)
 	tx.delivers = tx.delivers || n > 0
 	return n, err
 }
@@ -234,7 +234,7 @@ func (tx *Tx) NoteSuccesses(endpoints []int64) error {
 	for i, endpoint := range endpoints {
 		args[i] = []any{endpoint}
 	}
-	_, err := tx.changedEach(clearEndpointFailing, args)
+	_, err := tx.execEach(clearEndpointFailing, args)
 	return err
 }
 
@@ -243,7 +243,7 @@ func (tx *Tx) NoteSuccesses(endpoints []int64) error {
 // of pending deliveries.
 func (db *DB) PendingDeliveries(ctx context.Context) (n int64, oldest time.Time, err error) {
 	var first int64
-	if err := db.count(ctx, countPendingDeliveries).Scan(&n, &first); err != nil {
+	if err := db.backgroundRow(ctx, countPendingDeliveries).Scan(&n, &first); err != nil {
 		return 0, time.Time{}, fmt.Errorf("count pending deliveries: %w", err)
 	}
 	if n > 0 {

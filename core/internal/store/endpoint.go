@@ -50,7 +50,7 @@ func (tx *Tx) UpdateEndpoint(e *payment.Endpoint) error {
 	}
 	tx.db.endpoints.forget(e.Tenant)
 	e.UpdatedAt, e.Version = tx.Now, e.Version+1
-	return tx.change(updateEndpoint,
+	return tx.execOne(updateEndpoint,
 		e.URL, strings.Join(e.Types, " "), string(e.Details), string(e.Status), string(e.Reason), e.Generation,
 		toMillis(e.OverlapUntil), toMillis(e.FailingSince), e.Version, toMillis(e.UpdatedAt), e.ID, e.Tenant.Merchant,
 		e.Tenant.Live, e.Version-1)
@@ -64,7 +64,7 @@ func (tx *Tx) DeleteEndpoint(e *payment.Endpoint) error {
 	if err := tx.UpdateEndpoint(e); err != nil {
 		return err
 	}
-	_ = tx.whole(func() error { return tx.removeDeliveries(e.ID) }) // PurgeEndpoints reports the refused row
+	_ = tx.savepoint(func() error { return tx.removeDeliveries(e.ID) }) // PurgeEndpoints reports the refused row
 	return nil
 }
 
@@ -73,7 +73,7 @@ func (tx *Tx) DeleteEndpoint(e *payment.Endpoint) error {
 func (tx *Tx) removeDeliveries(endpoint int64) error {
 	left := int64(purgeBatch)
 	for _, s := range []*Statement{deletePendingDeliveriesTo, deleteOtherDeliveriesTo} {
-		n, err := tx.changed(s, endpoint, left)
+		n, err := tx.execCount(s, endpoint, left)
 		if err != nil {
 			return err
 		}
@@ -124,7 +124,7 @@ func (db *DB) Endpoints(
 // PurgeEndpoints removes the deliveries of deleted endpoints, then the deleted endpoints without
 // deliveries. It returns the number of deliveries.
 func (db *DB) PurgeEndpoints(ctx context.Context) (purged int64, err error) {
-	deleted, err := collect(ctx, db, selectDeletedEndpoints, scanNumber)
+	deleted, err := backgroundRows(ctx, db, selectDeletedEndpoints, scanNumber)
 	if err != nil {
 		return 0, err
 	}
@@ -138,11 +138,11 @@ func (db *DB) PurgeEndpoints(ctx context.Context) (purged int64, err error) {
 	}
 	rows := pass.Rows[int64]{Kind: "webhook_endpoints", ID: idOf}
 	_, err = purge(ctx, db, p, rows, func(after int64) ([]int64, error) {
-		return collect(ctx, db, selectEmptyEndpoints,
+		return backgroundRows(ctx, db, selectEmptyEndpoints,
 			scanNumber, after, purgeBatch)
 	}, func(tx *Tx, chunk []int64) (int64, error) {
 		first, last := span(chunk)
-		return tx.changed(deleteEmptyEndpoints, first, last)
+		return tx.execCount(deleteEmptyEndpoints, first, last)
 	})
 	return purged, err
 }
@@ -151,11 +151,11 @@ func (db *DB) PurgeEndpoints(ctx context.Context) (purged int64, err error) {
 func (db *DB) purgeDeliveriesTo(ctx context.Context, p *pass.Pass, endpoint int64) (int64, error) {
 	rows := pass.Rows[int64]{Kind: "webhook_deliveries", ID: idOf}
 	return purge(ctx, db, p, rows, func(after int64) ([]int64, error) {
-		return collect(ctx, db, selectDeliveriesTo,
+		return backgroundRows(ctx, db, selectDeliveriesTo,
 			scanNumber, endpoint, after, purgeBatch)
 	}, func(tx *Tx, chunk []int64) (int64, error) {
 		first, last := span(chunk)
-		return tx.changed(deleteDeliveriesTo,
+		return tx.execCount(deleteDeliveriesTo,
 			endpoint, first, last)
 	})
 }

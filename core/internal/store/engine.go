@@ -125,8 +125,8 @@ type Session interface {
 	BeginPayment(tx *Tx, i *Intent) (Claim, error)
 	// FinishPayment writes an outcome record as part of the command tx, which this session runs.
 	FinishPayment(tx *Tx, r *OutcomeRecord) error
-	// Whole runs fn. If fn fails, its changes are rolled back and the command can continue.
-	Whole(fn func() error) error
+	// Savepoint runs fn. If fn fails, its changes are rolled back and the command can continue.
+	Savepoint(fn func() error) error
 	// Lock makes each other command that locks the same thing wait until this one has ended.
 	// Commands that share a lock do not wait for each other.
 	Lock(thing string, shared bool) error

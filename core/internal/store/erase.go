@@ -86,7 +86,7 @@ type Deletion struct {
 // UnannouncedDeletions returns a page of the deletions whose events are not all written, by the id
 // of the customer. The page begins after the id after.
 func (db *DB) UnannouncedDeletions(ctx context.Context, after int64, limit int) ([]Deletion, error) {
-	return collect(ctx, db, selectUnannouncedDeletions, func(row Scanner) (Deletion, error) {
+	return backgroundRows(ctx, db, selectUnannouncedDeletions, func(row Scanner) (Deletion, error) {
 		c, err := scanDeletedCustomer(row)
 		return Deletion{c.tenant, c.id}, err
 	}, after, limit)
@@ -110,7 +110,7 @@ func (e *eraser) deletedCustomers(
 	for _, due := range dueRanges(e.now, longest) {
 		after := due.after
 		for more := true; more; {
-			page, err := collect(ctx, e.db, s, scanDeletedCustomer, due.through, after.At, after.ID, erasePage)
+			page, err := backgroundRows(ctx, e.db, s, scanDeletedCustomer, due.through, after.At, after.ID, erasePage)
 			if err != nil {
 				return fmt.Errorf("read deleted customers: %w", err)
 			}
@@ -143,7 +143,7 @@ func (e *eraser) eachCustomer(
 func (e *eraser) eventsOf(ctx context.Context, c deletedCustomer) error {
 	before := e.pass.Skipped()
 	for after, more := int64(0), true; more; {
-		page, err := collect(ctx, e.db, selectCustomerEvents, scanNumber,
+		page, err := backgroundRows(ctx, e.db, selectCustomerEvents, scanNumber,
 			c.tenant.Merchant, c.tenant.Live, c.id, after, sweepPage)
 		if err == nil {
 			err = e.sweepPage(ctx, page)

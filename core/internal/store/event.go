@@ -43,7 +43,7 @@ func (tx *Tx) InsertEvents(events ...*payment.Event) error {
 			e.ID, e.Tenant.Merchant, e.Tenant.Live, e.Type, e.Object, e.Sequence, string(e.Data), toMillis(tx.Now),
 		}
 	}
-	counts, err := tx.changedEach(insertEvent, args)
+	counts, err := tx.execEach(insertEvent, args)
 	if err != nil {
 		return err
 	}

@@ -22,9 +22,9 @@ var (
 // the time is on the test clock of its merchant. The zero time is for never.
 func (tx *Tx) SetExpiry(tenant payment.Tenant, transaction int64, at time.Time) error {
 	if at.IsZero() {
-		return tx.change(clearExpiry, transaction)
+		return tx.execOne(clearExpiry, transaction)
 	}
-	return tx.change(setExpiry, toMillis(at), tenant.Live, tenant.Merchant, transaction)
+	return tx.execOne(setExpiry, toMillis(at), tenant.Live, tenant.Merchant, transaction)
 }
 
 // Lapsed identifies a transaction whose authorization, or wait for a confirmation, has ended.
@@ -46,13 +46,13 @@ func (db *DB) LapsedOf(ctx context.Context, merchant int64, by time.Time, after 
 }
 
 func (db *DB) lapsed(ctx context.Context, s *Statement, by time.Time, after Lapsed, limit int) ([]Lapsed, error) {
-	return collect(ctx, db, s, scanLapsed, toMillis(by), after.at, after.ID, limit)
+	return backgroundRows(ctx, db, s, scanLapsed, toMillis(by), after.at, after.ID, limit)
 }
 
 func (db *DB) lapsedOf(
 	ctx context.Context, s *Statement, merchant int64, by time.Time, after Lapsed, limit int,
 ) ([]Lapsed, error) {
-	return collect(ctx, db, s, scanLapsed, toMillis(by), after.at, after.ID, merchant, limit)
+	return backgroundRows(ctx, db, s, scanLapsed, toMillis(by), after.at, after.ID, merchant, limit)
 }
 
 func scanLapsed(row Scanner) (Lapsed, error) {
@@ -66,7 +66,7 @@ func scanLapsed(row Scanner) (Lapsed, error) {
 // ExpireTransaction ends an authorization: the captured amount stays, and the rest is released. It
 // returns ErrConflict if nothing is authorized, or a step waits for the acquirer.
 func (tx *Tx) ExpireTransaction(tenant payment.Tenant, id int64) error {
-	return tx.change(expireTransaction,
+	return tx.execOne(expireTransaction,
 		toMillis(tx.Now), id, tenant.Merchant, tenant.Live)
 }
 

@@ -112,7 +112,7 @@ func (db *DB) startProbe(ctx context.Context) *probe {
 		err := db.Update(ctx, func(tx *Tx) error {
 			filler := make([]byte, probeSize)
 			_, _ = rand.Read(filler) // crypto/rand never returns an error
-			_, err := tx.changed(writeProbe, filler)
+			_, err := tx.execCount(writeProbe, filler)
 			return err
 		})
 		h := &db.health
@@ -143,7 +143,7 @@ func (db *DB) Ping(ctx context.Context) error {
 // captures or refunds. The id is 0 if there is no row. An id contains the time at which it was
 // drawn.
 func (db *DB) Newest(ctx context.Context) (table string, id int64, err error) {
-	if err := db.count(ctx, selectNewest).Scan(&table, &id); err != nil {
+	if err := db.backgroundRow(ctx, selectNewest).Scan(&table, &id); err != nil {
 		return "", 0, fmt.Errorf("read newest row: %w", err)
 	}
 	return table, id, nil

@@ -220,7 +220,7 @@ func (tx *Tx) CompleteKey(claim int64, status int, body []byte) error {
 		return nil
 	}
 	expires := tx.KeyExpiry()
-	return tx.change(completeKey, status, body, toMillis(expires.Add(KeyLeft-KeyLifetime)), toMillis(expires), claim)
+	return tx.execOne(completeKey, status, body, toMillis(expires.Add(KeyLeft-KeyLifetime)), toMillis(expires), claim)
 }
 
 // ReleaseKey frees a claimed key of a request that had no effect. It does nothing if the claim is
@@ -229,7 +229,7 @@ func (tx *Tx) ReleaseKey(claim int64) error {
 	if claim == 0 {
 		return nil
 	}
-	return tx.change(releaseKey, claim)
+	return tx.execOne(releaseKey, claim)
 }
 
 // StoredKey is a stored idempotency key.

@@ -27,7 +27,7 @@ func (db *DB) AgedCustomers(
 		id  int64
 		old bool
 	}
-	page, err := collect(ctx, db, selectCustomerAges, func(row Scanner) (c customer, err error) {
+	page, err := backgroundRows(ctx, db, selectCustomerAges, func(row Scanner) (c customer, err error) {
 		if err := row.Scan(&c.id, &c.old); err != nil {
 			return c, fmt.Errorf("read customer: %w", err)
 		}

@@ -32,7 +32,7 @@ func (tx *Tx) InsertMethod(m *payment.Method) error {
 		return err
 	}
 	m.CreatedAt = tx.Now
-	n, err := tx.changed(insertMethod,
+	n, err := tx.execCount(insertMethod,
 		m.ID, m.Tenant.Merchant, m.Tenant.Live, m.Customer, m.Kind, m.Fingerprint, string(m.Details), m.Sealed.Key,
 		m.Sealed.Number, toMillis(m.CreatedAt), payment.MaxMethods, m.Client.APIKey, m.Client.Address)
 	switch {
@@ -53,7 +53,7 @@ func (tx *Tx) DetachMethod(m *payment.Method) error {
 	if err != nil {
 		return err
 	}
-	return tx.change(detachMethod,
+	return tx.execOne(detachMethod,
 		toMillis(tx.Now), m.ID, m.Tenant.Merchant, m.Tenant.Live)
 }
 
@@ -79,7 +79,7 @@ func (tx *Tx) MethodForUpdate(tenant payment.Tenant, id int64) (*payment.Method,
 func (tx *Tx) detachMethods(customer int64) error {
 	err := tx.overwrite(overwriteMethods, customer)
 	if err == nil {
-		_, err = tx.changed(detachMethods, toMillis(tx.Now), customer)
+		_, err = tx.execCount(detachMethods, toMillis(tx.Now), customer)
 	}
 	return err
 }

@@ -85,7 +85,7 @@ func (tx *Tx) RevokeOperator(by, id int64) (before, after *payment.OperatorToken
 	if now.RevokedAt.IsZero() {
 		now.RevokedAt = tx.Now
 	}
-	return before, &now, tx.change(revokeOperator, toMillis(now.RevokedAt), id)
+	return before, &now, tx.execOne(revokeOperator, toMillis(now.RevokedAt), id)
 }
 
 // OperatorByHash returns the operator token with this hash, else ErrNotFound.

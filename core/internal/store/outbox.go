@@ -88,7 +88,7 @@ func share(lengths []int, all int) int {
 
 // queues returns all endpoints that have pending deliveries, without the lengths of their queues.
 func (db *DB) queues(ctx context.Context) ([]queue, error) {
-	return collect(ctx, db, selectQueues, func(row Scanner) (q queue, err error) {
+	return backgroundRows(ctx, db, selectQueues, func(row Scanner) (q queue, err error) {
 		if err := row.Scan(&q.endpoint, &q.merchant); err != nil {
 			return q, fmt.Errorf("read queue: %w", err)
 		}
@@ -104,7 +104,7 @@ func (db *DB) queueLengths(ctx context.Context, most int) ([]queue, error) {
 		return nil, err
 	}
 	for i, q := range queues {
-		n, err := collect(ctx, db, countQueue,
+		n, err := backgroundRows(ctx, db, countQueue,
 			scanNumber, q.endpoint, most)
 		if err != nil {
 			return nil, err
@@ -131,7 +131,7 @@ func (db *DB) shortenQueue(
 		return old[from:min(from+purgeBatch, len(old))], nil
 	}, func(tx *Tx, chunk []int64) (int64, error) {
 		first, last := span(chunk)
-		return tx.changed(failDeliveries,
+		return tx.execCount(failDeliveries,
 			failure, toMillis(tx.Now), endpoint, first, last)
 	})
 }

@@ -60,10 +60,10 @@ func (db *DB) purgeOlder(
 	ctx context.Context, table string, page, remove *Statement, before time.Time,
 ) (purged int64, err error) {
 	return purge(ctx, db, db.BeginPass(pass.Purge), sizedRows(table), func(after sized) ([]sized, error) {
-		return collect(ctx, db, page, scanSized, after.id, id.At(before), purgeBatch)
+		return backgroundRows(ctx, db, page, scanSized, after.id, id.At(before), purgeBatch)
 	}, func(tx *Tx, chunk []sized) (int64, error) {
 		first, last := span(chunk)
-		return tx.changed(remove, first.id, last.id)
+		return tx.execCount(remove, first.id, last.id)
 	})
 }
 

@@ -109,9 +109,9 @@ func eventData() personal {
 // write stores data and empties the client addresses of one row.
 func (p personal) write(tx *Tx, id int64, data string) error {
 	if p.data {
-		return tx.change(p.erase, data, id)
+		return tx.execOne(p.erase, data, id)
 	}
-	return tx.change(p.erase, id)
+	return tx.execOne(p.erase, id)
 }
 
 // ErasePersonal erases the personal data of all rows that are past the period of their merchant,
@@ -153,7 +153,7 @@ func (db *DB) ErasePersonalEvents(ctx context.Context, now time.Time, erase eras
 // periods returns the periods of all merchants, in days, without duplicates. keep is the period of
 // merchants without a period.
 func (db *DB) periods(ctx context.Context, keep int) ([]int, error) {
-	found, err := collect(ctx, db, selectPeriods,
+	found, err := backgroundRows(ctx, db, selectPeriods,
 		func(row Scanner) (days int, err error) { return days, row.Scan(&days) })
 	if err != nil {
 		return nil, fmt.Errorf("read periods of merchants: %w", err)
@@ -267,12 +267,12 @@ func (a *agedTable) run(ctx context.Context) error {
 
 // page returns the next rows, of all merchants, that are as old as the period.
 func (a *agedTable) page(ctx context.Context) ([]int64, error) {
-	through, err := collect(ctx, a.db, selectErasure, scanNumber, a.table.name, a.days)
+	through, err := backgroundRows(ctx, a.db, selectErasure, scanNumber, a.table.name, a.days)
 	if err != nil {
 		return nil, err
 	}
 	a.through, a.moved = slices.Max(append(through, 0)), false
-	return collect(ctx, a.db, a.table.page, scanNumber,
+	return backgroundRows(ctx, a.db, a.table.page, scanNumber,
 		a.through, id.At(a.now.Add(-time.Duration(a.days)*day)), erasePage)
 }
 

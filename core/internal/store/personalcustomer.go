@@ -52,8 +52,9 @@ func (e *eraser) paymentsOf(ctx context.Context, c deletedCustomer) error {
 	}
 	rows := pass.Rows[int64]{Kind: "transactions", ID: idOf, Change: change}
 	for after, more := int64(0), true; more; {
-		page, err := collect(ctx, e.db, selectPaymentsOfCustomer, scanNumber, c.tenant.Merchant, c.tenant.Live, termCustomer,
-			id.Format(id.Customer, c.id), after, id.At(e.now.Add(-payment.LeastKeepPersonal)), erasePage)
+		page, err := backgroundRows(ctx, e.db, selectPaymentsOfCustomer, scanNumber,
+			c.tenant.Merchant, c.tenant.Live, termCustomer, id.Format(id.Customer, c.id),
+			after, id.At(e.now.Add(-payment.LeastKeepPersonal)), erasePage)
 		if err == nil {
 			err = rows.Do(ctx, e.pass, page)
 		}
@@ -107,7 +108,7 @@ func (tx *Tx) postponeCustomer(e *eraser, c deletedCustomer) error {
 		return err
 	}
 	if len(left) == 0 && e.db.keysEnded(e.now).Sub(c.deleted) > clockStep {
-		if n, err := tx.changed(deleteCustomerErasure, c.id); err != nil || n > 0 {
+		if n, err := tx.execCount(deleteCustomerErasure, c.id); err != nil || n > 0 {
 			return err
 		}
 	}
@@ -141,7 +142,7 @@ func (tx *Tx) afterErasure(transaction, erased int64, by *payment.Client) error 
 // reads the events of each tenant from the oldest of these transactions on, page by page, in the
 // index alone. A pass that is cut off begins again.
 func (e *eraser) events(ctx context.Context) error {
-	tenants, err := collect(ctx, e.db, selectErasedObjects,
+	tenants, err := backgroundRows(ctx, e.db, selectErasedObjects,
 		func(row Scanner) (s sweep, err error) {
 			return s, row.Scan(&s.tenant.Merchant, &s.tenant.Live, &s.oldest)
 		})
@@ -180,7 +181,7 @@ func (e *eraser) sweep(ctx context.Context, s sweep) error {
 	before := e.pass.Skipped()
 	page, args := sweepEvents, []any{s.tenant.Merchant, s.tenant.Live, s.oldest - eventSlack(), 0, sweepPage}
 	for rows := sweepPage; rows == sweepPage; {
-		events, err := collect(ctx, e.db, page, scanSwept, args...)
+		events, err := backgroundRows(ctx, e.db, page, scanSwept, args...)
 		if err != nil {
 			return err
 		}
@@ -202,7 +203,7 @@ func (e *eraser) sweep(ctx context.Context, s sweep) error {
 	return e.pages(ctx, "erased objects", func(tx *Tx) (int64, bool, error) {
 		// A minute for commits of other cores that this pass has not read: the next pass removes
 		// these objects. A row of a clock that was ahead is older than its time.
-		n, err := tx.changed(deleteErasedObjects,
+		n, err := tx.execCount(deleteErasedObjects,
 			s.tenant.Merchant, s.tenant.Live, toMillis(e.now.Add(-ClockSlack)), tooFarAhead(e.now, clockStep), erasePage)
 		return 0, n == erasePage, err
 	})

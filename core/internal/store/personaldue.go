@@ -132,7 +132,7 @@ func dueQueues(now time.Time) map[string]dueQueue {
 // aged counts the rows that are past a period, of the merchants with that period.
 func (c *dueCount) aged(ctx context.Context, days int) error {
 	for _, p := range append(personals(), transactionData()) {
-		through, err := collect(ctx, c.db, selectErasure, scanNumber, p.name, days)
+		through, err := backgroundRows(ctx, c.db, selectErasure, scanNumber, p.name, days)
 		if err != nil {
 			return fmt.Errorf("read erasure: %w", err)
 		}
@@ -152,7 +152,7 @@ func (c *dueCount) pages(ctx context.Context, kind string, rows *Statement, afte
 	mine func(merchant int64) bool, more ...any,
 ) error {
 	for n := duePage; n == duePage; {
-		page, err := collect(ctx, c.db, rows, scanCounted, append([]any{after, before, duePage}, more...)...)
+		page, err := backgroundRows(ctx, c.db, rows, scanCounted, append([]any{after, before, duePage}, more...)...)
 		if err != nil {
 			return fmt.Errorf("%s: %w", kind, err)
 		}

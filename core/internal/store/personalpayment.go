@@ -82,7 +82,7 @@ func (tx *Tx) erasePayment(n int64, now time.Time, erase eraseFunc) (erased int6
 	if _, stored := id.Parse(id.PaymentMethod, was.method); stored != nil {
 		was.kind = was.method // not the id of a stored payment method
 	}
-	err = tx.change(eraseTransaction, toMillis(tx.Now), was.kind, n)
+	err = tx.execOne(eraseTransaction, toMillis(tx.Now), was.kind, n)
 	return erased, was, err
 }
 
@@ -201,7 +201,8 @@ func dueRows(ctx context.Context, e *eraser, rows pass.Rows[Due], name string) e
 	for _, due := range dueRanges(e.now, longestDelay(name)) {
 		after := due.after
 		for more := true; more; {
-			page, err := collect(ctx, e.db, selectDelayedErasures, scanDue, due.through, after.At, after.ID, name, erasePage)
+			page, err := backgroundRows(ctx, e.db, selectDelayedErasures, scanDue,
+				due.through, after.At, after.ID, name, erasePage)
 			if err == nil {
 				err = rows.Do(ctx, e.pass, page)
 			}

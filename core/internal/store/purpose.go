@@ -97,13 +97,13 @@ func (db *DB) essential(ctx context.Context, s *Statement, args ...any) Scanner 
 	return db.engine.Row(ctx, Essential, s, args...)
 }
 
-// count runs a background read and returns its first row.
-func (db *DB) count(ctx context.Context, s *Statement, args ...any) Scanner {
+// backgroundRow runs a background read and returns its first row.
+func (db *DB) backgroundRow(ctx context.Context, s *Statement, args ...any) Scanner {
 	return db.engine.Row(ctx, Background, s, args...)
 }
 
-// collect runs a background read and returns its rows.
-func collect[T any](
+// backgroundRows runs a background read and returns its rows.
+func backgroundRows[T any](
 	ctx context.Context, db *DB, s *Statement, scan func(Scanner) (T, error), args ...any,
 ) ([]T, error) {
 	return read(ctx, db, Background, s, scan, args...)

@@ -29,7 +29,7 @@ var (
 // returns ErrConflict if the amount cannot be refunded, ErrDuplicate if the id is taken. Nothing is
 // changed then.
 func (tx *Tx) BeginRefund(r *payment.Refund) error {
-	return tx.whole(func() error { return tx.beginRefund(r) })
+	return tx.savepoint(func() error { return tx.beginRefund(r) })
 }
 
 func (tx *Tx) beginRefund(r *payment.Refund) error {
@@ -69,7 +69,7 @@ func (tx *Tx) reserveOfCapture(r *payment.Refund) error {
 			return err
 		}
 	}
-	return tx.change(reserveRefundOfCapture,
+	return tx.execOne(reserveRefundOfCapture,
 		r.Amount, r.Capture, r.Transaction)
 }
 
@@ -85,7 +85,7 @@ func (tx *Tx) InsertCredit(r *payment.Refund) error {
 // EndRefund writes the outcome of a pending refund: r.State, FailureCode and FailureMessage. It
 // returns ErrConflict if the refund is not pending.
 func (tx *Tx) EndRefund(r *payment.Refund) error {
-	err := tx.change(endRefund,
+	err := tx.execOne(endRefund,
 		string(r.State), r.FailureCode, r.FailureMessage, toMillis(tx.Now), r.ID)
 	if err != nil {
 		return err
@@ -99,12 +99,12 @@ func (tx *Tx) EndRefund(r *payment.Refund) error {
 		return nil
 	}
 	// Each command locks a transaction before its captures: another order could deadlock.
-	err = tx.change(endRefundOfTransaction,
+	err = tx.execOne(endRefundOfTransaction,
 		r.Amount, given, toMillis(tx.Now), r.Transaction)
 	if err != nil || r.Capture == 0 {
 		return err
 	}
-	return tx.change(endRefundOfCapture, r.Amount, given, toMillis(tx.Now), r.Capture)
+	return tx.execOne(endRefundOfCapture, r.Amount, given, toMillis(tx.Now), r.Capture)
 }
 
 // Refund reads one refund of the tenant as part of the command, else ErrNotFound.
@@ -135,7 +135,7 @@ func (db *DB) Refunds(
 // OpenRefunds returns a page of the unfinished refunds of all tenants, as OpenTransactions does of
 // transactions. It omits refunds with a pending reversal: DueReversals returns these reversals.
 func (db *DB) OpenRefunds(ctx context.Context, before, after int64, limit int) ([]*payment.Refund, error) {
-	return collect(ctx, db, selectOpenRefunds, scanRefund, before, before+ClockSlack.Milliseconds(), after, limit)
+	return backgroundRows(ctx, db, selectOpenRefunds, scanRefund, before, before+ClockSlack.Milliseconds(), after, limit)
 }
 
 func scanRefund(row Scanner) (*payment.Refund, error) {

@@ -50,7 +50,7 @@ func (db *DB) PurgeIdempotencyKeys(ctx context.Context, now time.Time) (purged i
 			return purged, err
 		}
 		if w.expired > 0 || w.wrong > 0 {
-			page, err := collect(ctx, db, selectIdempotencyKeys, scanSized, after, w.last)
+			page, err := backgroundRows(ctx, db, selectIdempotencyKeys, scanSized, after, w.last)
 			if err == nil {
 				err = rows.Do(ctx, p, page)
 			}
@@ -80,7 +80,7 @@ type window struct{ rows, expired, young, wrong, last int64 }
 
 func (db *DB) nextWindow(ctx context.Context, after, ended int64, now time.Time) (window, error) {
 	var w window
-	row := db.count(ctx, selectKeyWindow, ended, latestExpiry(db.KeyExpiry(now)), ended-KeyLifetime.Milliseconds(),
+	row := db.backgroundRow(ctx, selectKeyWindow, ended, latestExpiry(db.KeyExpiry(now)), ended-KeyLifetime.Milliseconds(),
 		toMillis(now), after, purgeBatch)
 	if err := row.Scan(&w.rows, &w.expired, &w.young, &w.wrong, &w.last); err != nil {
 		return window{}, fmt.Errorf("look for expired idempotency keys: %w", err)
@@ -98,6 +98,6 @@ func (tx *Tx) purgeKeys(first, last, ended int64) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return tx.changed(deleteExpiredKeys,
+	return tx.execCount(deleteExpiredKeys,
 		first, last, ended)
 }

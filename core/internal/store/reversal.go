@@ -30,7 +30,7 @@ func (tx *Tx) InsertReversal(r *payment.Reversal) error {
 // PostponeReversal stores the state of r and when it is due next. It returns ErrConflict if another
 // command changed or ended it meanwhile.
 func (tx *Tx) PostponeReversal(r *payment.Reversal) error {
-	return tx.change(postponeReversal,
+	return tx.execOne(postponeReversal,
 		r.Held, r.Requested, r.Asked, r.Refused, r.Looks, toMillis(r.Since), toMillis(r.DueAt), r.ID, r.Version)
 }
 
@@ -52,7 +52,7 @@ func (tx *Tx) ReleaseRequested(s payment.StepID) (exists, requested bool, err er
 // EndReversal removes r, because the step has no effect that is not recorded. It returns
 // ErrConflict if another command changed or ended it meanwhile.
 func (tx *Tx) EndReversal(r *payment.Reversal) error {
-	return tx.change(endReversal, r.ID, r.Version)
+	return tx.execOne(endReversal, r.ID, r.Version)
 }
 
 // RemoveReversal removes the pending reversal, if there is one, of a step whose effect is recorded
@@ -73,7 +73,7 @@ func (tx *Tx) RemoveReversal(s payment.StepID) (claim int64, err error) {
 // DueReversals returns a page of the pending reversals of all tenants that are due at a time, by
 // id. The page begins after the id after. A reversal that is due too far ahead is due now.
 func (db *DB) DueReversals(ctx context.Context, at time.Time, after int64, limit int) ([]*payment.Reversal, error) {
-	return collect(ctx, db, selectDueReversals, scanReversal, toMillis(at), tooFarAhead(at, payment.LongestPause),
+	return backgroundRows(ctx, db, selectDueReversals, scanReversal, toMillis(at), tooFarAhead(at, payment.LongestPause),
 		after, limit)
 }
 

@@ -54,7 +54,7 @@ func (db *DB) RootUses(ctx context.Context, now time.Time) (map[int64]int64, err
 // UnconfirmedBefore counts the transactions made before a time that still wait for their
 // confirmation.
 func (db *DB) UnconfirmedBefore(ctx context.Context, made time.Time) (n int64, err error) {
-	if err := db.count(ctx, countUnconfirmedBefore, id.At(made)).Scan(&n); err != nil {
+	if err := db.backgroundRow(ctx, countUnconfirmedBefore, id.At(made)).Scan(&n); err != nil {
 		return 0, fmt.Errorf("count unconfirmed transactions: %w", err)
 	}
 	return n, nil
@@ -68,8 +68,8 @@ const storedPage = 5000
 func (db *DB) StoredBetween(ctx context.Context, first, end []byte, now time.Time) (n int64, err error) {
 	for after, rows := int64(0), storedPage; rows == storedPage; {
 		var found int64
-		err := db.count(ctx, countStoredBetween, toMillis(now), first, end, after, storedPage).Scan(&rows, &after, &found)
-		if err != nil {
+		row := db.backgroundRow(ctx, countStoredBetween, toMillis(now), first, end, after, storedPage)
+		if err := row.Scan(&rows, &after, &found); err != nil {
 			return 0, fmt.Errorf("count stored responses: %w", err)
 		}
 		n += found
@@ -91,7 +91,7 @@ func (db *DB) EndpointCount(ctx context.Context) (n int64, oldest time.Time, err
 
 func (db *DB) secretCount(ctx context.Context, s *Statement, args ...any) (n int64, oldest time.Time, err error) {
 	var at int64
-	if err := db.count(ctx, s, args...).Scan(&n, &at); err != nil {
+	if err := db.backgroundRow(ctx, s, args...).Scan(&n, &at); err != nil {
 		return 0, time.Time{}, fmt.Errorf("count secrets: %w", err)
 	}
 	return n, fromMillis(at), nil

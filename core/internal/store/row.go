@@ -15,8 +15,8 @@ func scanNumber(row Scanner) (n int64, err error) {
 	return n, nil
 }
 
-// one returns the number in a row. It returns ErrConflict if there is no row.
-func one(row Scanner) (int64, error) {
+// scanOne returns the number in a row. It returns ErrConflict if there is no row.
+func scanOne(row Scanner) (int64, error) {
 	n, err := scanNumber(row)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, ErrConflict
@@ -37,7 +37,7 @@ func (tx *Tx) numbers(s *Statement, args ...any) (out []int64, err error) {
 // holds returns the truth value that a query finds.
 func (db *DB) holds(ctx context.Context, s *Statement, args ...any) (bool, error) {
 	var found bool
-	if err := db.count(ctx, s, args...).Scan(&found); err != nil {
+	if err := db.backgroundRow(ctx, s, args...).Scan(&found); err != nil {
 		return false, fmt.Errorf("look for rows: %w", err)
 	}
 	return found, nil

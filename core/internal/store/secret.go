@@ -47,7 +47,7 @@ func (tx *Tx) InsertSecret(name string, sealed []byte) error {
 // ReplaceSecret replaces the value was of a secret. It returns ErrConflict if the secret has
 // another value.
 func (tx *Tx) ReplaceSecret(name string, was, sealed []byte) error {
-	return tx.change(replaceSecret,
+	return tx.execOne(replaceSecret,
 		sealed, toMillis(tx.Now), name, was)
 }
 

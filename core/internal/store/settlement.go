@@ -38,12 +38,12 @@ type Day struct {
 // Days returns the day of every merchant in both modes. It reads two rows of captures_unsettled per
 // tenant.
 func (db *DB) Days(ctx context.Context) ([]Day, error) {
-	return collect(ctx, db, selectDays, scanDay)
+	return backgroundRows(ctx, db, selectDays, scanDay)
 }
 
 // DaysOf returns the days of one merchant in both modes.
 func (db *DB) DaysOf(ctx context.Context, merchant int64) ([]Day, error) {
-	return collect(ctx, db, selectDaysOf, scanDay, merchant)
+	return backgroundRows(ctx, db, selectDaysOf, scanDay, merchant)
 }
 
 func scanDay(row Scanner) (Day, error) {
@@ -69,7 +69,7 @@ type Unsettled struct {
 func (db *DB) UnsettledCaptures(
 	ctx context.Context, tenant payment.Tenant, cutoff time.Time, after Unsettled, limit int,
 ) ([]Unsettled, error) {
-	return collect(ctx, db, selectUnsettledCaptures, scanUnsettled,
+	return backgroundRows(ctx, db, selectUnsettledCaptures, scanUnsettled,
 		tenant.Merchant, tenant.Live, toMillis(cutoff), toMillis(after.At), after.ID, limit)
 }
 

@@ -35,7 +35,7 @@ func stepArgs(s payment.StepID) (transaction, step int64) {
 // the only one. It returns ErrConflict if the step has ended, or is marked already.
 func (tx *Tx) ReclaimStep(s payment.StepID) error {
 	transaction, step := stepArgs(s)
-	return tx.change(reclaimable[s.Kind], transaction, step, toMillis(tx.Now))
+	return tx.execOne(reclaimable[s.Kind], transaction, step, toMillis(tx.Now))
 }
 
 // LockUnreclaimed locks an unfinished step that its first attempt is about to close, because that
@@ -44,20 +44,20 @@ func (tx *Tx) ReclaimStep(s payment.StepID) error {
 // nothing.
 func (tx *Tx) LockUnreclaimed(s payment.StepID) error {
 	transaction, step := stepArgs(s)
-	return tx.change(reclaimable[s.Kind], transaction, step, 0)
+	return tx.execOne(reclaimable[s.Kind], transaction, step, 0)
 }
 
 // CorrectCapture records that a capture which was recorded as failed succeeded at the acquirer. It
 // returns ErrConflict if the capture is not recorded as failed, or if another step is in progress.
 // It also does if the transaction has less left to capture. Nothing is changed then.
 func (tx *Tx) CorrectCapture(c *payment.Capture) error {
-	return tx.whole(func() error {
-		err := tx.change(correctCaptureOfTransaction,
+	return tx.savepoint(func() error {
+		err := tx.execOne(correctCaptureOfTransaction,
 			c.Amount, c.Final, toMillis(tx.Now), c.Transaction)
 		if err != nil {
 			return err
 		}
-		err = tx.change(correctCapture, toMillis(tx.Now), c.ID)
+		err = tx.execOne(correctCapture, toMillis(tx.Now), c.ID)
 		if err != nil {
 			return err
 		}
@@ -70,11 +70,11 @@ func (tx *Tx) CorrectCapture(c *payment.Capture) error {
 // returns ErrConflict if the refund is not recorded as failed, or if its transaction or capture has
 // less left to refund. Nothing is changed then.
 func (tx *Tx) CorrectRefund(r *payment.Refund) error {
-	return tx.whole(func() error {
+	return tx.savepoint(func() error {
 		if err := tx.takeRefundable(r); err != nil {
 			return err
 		}
-		err := tx.change(correctRefund, toMillis(tx.Now), r.ID)
+		err := tx.execOne(correctRefund, toMillis(tx.Now), r.ID)
 		if err != nil {
 			return err
 		}
@@ -89,18 +89,18 @@ func (tx *Tx) takeRefundable(r *payment.Refund) error {
 	if r.Transaction == 0 {
 		return nil
 	}
-	err := tx.change(correctRefundOfTransaction, r.Amount, toMillis(tx.Now), r.Transaction)
+	err := tx.execOne(correctRefundOfTransaction, r.Amount, toMillis(tx.Now), r.Transaction)
 	if err != nil || r.Capture == 0 {
 		return err
 	}
-	return tx.change(correctRefundOfCapture,
+	return tx.execOne(correctRefundOfCapture,
 		r.Amount, toMillis(tx.Now), r.Capture)
 }
 
 // CorrectVoid records that a void which was recorded as refused succeeded at the acquirer. It
 // returns ErrConflict if the transaction can no longer be voided.
 func (tx *Tx) CorrectVoid(transaction int64) error {
-	err := tx.change(correctVoid, toMillis(tx.Now), transaction)
+	err := tx.execOne(correctVoid, toMillis(tx.Now), transaction)
 	if err != nil {
 		return err
 	}

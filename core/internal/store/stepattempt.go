@@ -43,14 +43,14 @@ func (tx *Tx) BeginAttempt(s payment.StepID, patience time.Duration, next func(a
 	if err != nil {
 		return err
 	}
-	attempts, err := one(row)
+	attempts, err := scanOne(row)
 	if err != nil {
 		return err
 	}
 	if err := tx.lockUnfinished(s); err != nil {
 		return err
 	}
-	return tx.change(scheduleAttempt,
+	return tx.execOne(scheduleAttempt,
 		toMillis(tx.Now.Add(next(attempts))), string(s.Kind), object, number)
 }
 
@@ -71,7 +71,7 @@ func (tx *Tx) lockUnfinished(s payment.StepID) error {
 	if err != nil {
 		return err
 	}
-	_, err = one(row)
+	_, err = scanOne(row)
 	return err
 }
 
@@ -103,13 +103,13 @@ func scanAttempted(row Scanner) (a attempted, err error) {
 func (db *DB) RemoveEndedAttempts(ctx context.Context) error {
 	rows := pass.Rows[attempted]{Kind: "step_attempts", ID: func(a attempted) int64 { return a.object }}
 	_, err := purge(ctx, db, db.BeginPass(pass.Recovery), rows, func(after attempted) ([]attempted, error) {
-		return collect(ctx, db, selectEndedAttempts, scanAttempted, after.kind, after.object, after.number, purgeBatch)
+		return backgroundRows(ctx, db, selectEndedAttempts, scanAttempted, after.kind, after.object, after.number, purgeBatch)
 	}, func(tx *Tx, chunk []attempted) (int64, error) {
 		args := make([][]any, len(chunk))
 		for i, a := range chunk {
 			args[i] = []any{a.kind, a.object, a.number}
 		}
-		_, err := tx.changedEach(removeEndedAttempt, args)
+		_, err := tx.execEach(removeEndedAttempt, args)
 		return int64(len(chunk)), err
 	})
 	return err

@@ -39,7 +39,7 @@ func (tx *Tx) UpdateMerchant(id int64, c payment.MerchantChange) error {
 	if err := tx.setRetention(id, c); err != nil {
 		return err
 	}
-	return tx.change(updateMerchant, c.Name, c.TimeZone, c.Cutoff, allowed, id)
+	return tx.execOne(updateMerchant, c.Name, c.TimeZone, c.Cutoff, allowed, id)
 }
 
 // setRetention changes the retention periods of a merchant. Erasures by age begin again, because
@@ -65,7 +65,7 @@ func (tx *Tx) setRetention(id int64, c payment.MerchantChange) error {
 // DisableMerchant takes a merchant out of service, or puts it back into service. It keeps the time
 // of an earlier call with the same effect. It returns ErrConflict if there is no such merchant.
 func (tx *Tx) DisableMerchant(id int64, disabled bool) error {
-	return tx.change(disableMerchant,
+	return tx.execOne(disableMerchant,
 		disabled, toMillis(tx.Now), id)
 }
 
@@ -94,7 +94,7 @@ func (db *DB) Merchant(ctx context.Context, id int64) (payment.Merchant, error) 
 
 // Merchants lists all merchants, oldest first.
 func (db *DB) Merchants(ctx context.Context) ([]payment.Merchant, error) {
-	return collect(ctx, db, selectMerchants, scanMerchant)
+	return backgroundRows(ctx, db, selectMerchants, scanMerchant)
 }
 
 // MerchantPage lists merchants, newest first.

@@ -49,7 +49,7 @@ func (tx *Tx) InsertToken(t *payment.Token) error {
 // UseToken uses a token up, for the object by, and removes its security code. It returns
 // ErrConflict if the token is used already or has expired.
 func (tx *Tx) UseToken(tenant payment.Tenant, id, by int64) error {
-	err := tx.change(useToken,
+	err := tx.execOne(useToken,
 		by, toMillis(tx.Now), id, tenant.Merchant, tenant.Live)
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func (tx *Tx) ReturnToken(id, by int64, sealed payment.Sealed) error {
 	if len(sealed.Code.Text) == 0 {
 		return tx.exec(returnToken, id, by)
 	}
-	n, err := tx.changed(returnTokenWithCode,
+	n, err := tx.execCount(returnTokenWithCode,
 		id, by, toMillis(tx.Now))
 	if err != nil || n == 0 {
 		return err
@@ -96,7 +96,7 @@ func (db *DB) WipeTokens(ctx context.Context) (wiped int64, err error) {
 		w := wipings[i]
 		n, err := purge(ctx, db, p, rows, func(last Due) ([]Due, error) {
 			after := due.next(last)
-			return collect(ctx, db, w.page, scanDue, due.through, after.At, after.ID, purgeBatch)
+			return backgroundRows(ctx, db, w.page, scanDue, due.through, after.At, after.ID, purgeBatch)
 		}, func(tx *Tx, chunk []Due) (int64, error) { return tx.wipeTokens(w, chunk) })
 		if wiped += n; err != nil {
 			return wiped, err
@@ -117,7 +117,7 @@ func (tx *Tx) wipeTokens(w wiping, chunk []Due) (int64, error) {
 	if err := tx.overwrite(w.overwrite, args...); err != nil {
 		return 0, err
 	}
-	return tx.changed(w.wipe,
+	return tx.execCount(w.wipe,
 		append(args, toMillis(tx.Confirmed()))...)
 }
 
@@ -126,11 +126,11 @@ func (db *DB) DeleteTokens(ctx context.Context, age time.Duration) (deleted int6
 	by := toMillis(db.Confirmed().Add(-age))
 	rows := pass.Rows[Due]{Kind: "token", ID: dueID}
 	return purge(ctx, db, db.BeginPass(pass.Purge), rows, func(after Due) ([]Due, error) {
-		return collect(ctx, db, selectOldTokens,
+		return backgroundRows(ctx, db, selectOldTokens,
 			scanDue, by, after.At, after.ID, purgeBatch)
 	}, func(tx *Tx, chunk []Due) (int64, error) {
 		first, last := span(chunk)
-		return tx.changed(deleteTokens, first.At, first.ID, last.At, last.ID)
+		return tx.execCount(deleteTokens, first.At, first.ID, last.At, last.ID)
 	})
 }
 

@@ -43,21 +43,21 @@ func (tx *Tx) ResolveTransaction(t *payment.Transaction) error {
 	if err != nil {
 		return err
 	}
-	return tx.change(resolveTransaction,
+	return tx.execOne(resolveTransaction,
 		string(t.Status), t.Authorized, t.Captured, result, toMillis(t.UpdatedAt), t.ID, t.Attempt)
 }
 
 // LoseTransaction marks a payment as unknown because the acquirer's response was lost. It returns
 // ErrConflict if the payment is not processing.
 func (tx *Tx) LoseTransaction(t *payment.Transaction) error {
-	return tx.change(loseTransaction,
+	return tx.execOne(loseTransaction,
 		toMillis(tx.Now), t.ID, t.Attempt)
 }
 
 // SettleTransaction marks the whole captured amount as settled. It returns ErrConflict if no
 // captured amount is unsettled.
 func (tx *Tx) SettleTransaction(tenant payment.Tenant, id int64) error {
-	err := tx.change(settleTransaction,
+	err := tx.execOne(settleTransaction,
 		toMillis(tx.Now), id, tenant.Merchant, tenant.Live)
 	if err != nil {
 		return err
@@ -70,7 +70,7 @@ func (tx *Tx) SettleTransaction(tenant payment.Tenant, id int64) error {
 // in progress. It returns ErrConflict if the transaction cannot be voided, or has another version
 // than expected. A nil expected matches each version.
 func (tx *Tx) BeginVoid(tenant payment.Tenant, id, operation, claim int64, expected *int64, by payment.Client) error {
-	return tx.change(beginVoid,
+	return tx.execOne(beginVoid,
 		operation, claim, tx.db.process, toMillis(tx.Now), by.APIKey, by.Address, id, tenant.Merchant, tenant.Live,
 		nullable(expected))
 }
@@ -79,9 +79,9 @@ func (tx *Tx) BeginVoid(tenant payment.Tenant, id, operation, claim int64, expec
 // before. It returns ErrConflict if the void is not in progress.
 func (tx *Tx) EndVoid(id, operation int64, done bool) error {
 	if !done {
-		return tx.change(refuseVoid, toMillis(tx.Now), id, operation)
+		return tx.execOne(refuseVoid, toMillis(tx.Now), id, operation)
 	}
-	err := tx.change(endVoid, toMillis(tx.Now), id, operation)
+	err := tx.execOne(endVoid, toMillis(tx.Now), id, operation)
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ const ClockSlack = time.Minute
 // The page begins after the id after. It omits rows that were last changed from before, in
 // milliseconds, to ClockSlack later: a request still works on them.
 func (db *DB) OpenTransactions(ctx context.Context, before, after int64, limit int) ([]OpenTransaction, error) {
-	return collect(ctx, db, selectOpenTransactions, scanOpenTransaction, before, before+ClockSlack.Milliseconds(),
+	return backgroundRows(ctx, db, selectOpenTransactions, scanOpenTransaction, before, before+ClockSlack.Milliseconds(),
 		after, limit)
 }
 
@@ -181,5 +181,5 @@ func scanTransaction(row Scanner) (*payment.Transaction, error) {
 // in no response. It returns ErrConflict if the payment is not processing any more, or belongs to a
 // confirmation.
 func (tx *Tx) RemoveTransaction(id int64) error {
-	return tx.change(deleteTransaction, id)
+	return tx.execOne(deleteTransaction, id)
 }

@@ -30,16 +30,16 @@ func (tx *Tx) exec(s *Statement, args ...any) error {
 	return err
 }
 
-// changed runs a statement and returns how many rows it changed.
-func (tx *Tx) changed(s *Statement, args ...any) (int64, error) {
+// execCount runs a statement and returns how many rows it changed.
+func (tx *Tx) execCount(s *Statement, args ...any) (int64, error) {
 	n, err := tx.s.Exec(s, args...)
 	tx.wrote = tx.wrote || n > 0
 	return n, err
 }
 
-// changedEach runs a statement for each list of arguments, and returns how many rows each run
+// execEach runs a statement for each list of arguments, and returns how many rows each run
 // changed.
-func (tx *Tx) changedEach(s *Statement, args [][]any) ([]int64, error) {
+func (tx *Tx) execEach(s *Statement, args [][]any) ([]int64, error) {
 	if len(args) == 0 {
 		return nil, nil
 	}
@@ -48,9 +48,9 @@ func (tx *Tx) changedEach(s *Statement, args [][]any) ([]int64, error) {
 	return counts, err
 }
 
-// change runs a statement that must change exactly one row, else ErrConflict.
-func (tx *Tx) change(s *Statement, args ...any) error {
-	n, err := tx.changed(s, args...)
+// execOne runs a statement that must change exactly one row, else ErrConflict.
+func (tx *Tx) execOne(s *Statement, args ...any) error {
+	n, err := tx.execCount(s, args...)
 	if err == nil && n != 1 {
 		err = ErrConflict
 	}
@@ -89,5 +89,5 @@ func (tx *Tx) each(s *Statement, scan func(Scanner) error, args ...any) error {
 	return tx.s.Each(s, scan, args...)
 }
 
-// whole is Session.Whole.
-func (tx *Tx) whole(fn func() error) error { return tx.s.Whole(fn) }
+// savepoint is Session.Savepoint.
+func (tx *Tx) savepoint(fn func() error) error { return tx.s.Savepoint(fn) }

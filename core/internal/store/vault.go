@@ -70,12 +70,12 @@ type Sealed struct {
 // SealedTokens returns a page of the tokens that another key than this one encrypts, by id. The
 // page begins after the id after.
 func (db *DB) SealedTokens(ctx context.Context, key uint32, after int64, limit int) ([]Sealed, error) {
-	return collect(ctx, db, selectSealedTokens, scanSealed, key, after, limit)
+	return backgroundRows(ctx, db, selectSealedTokens, scanSealed, key, after, limit)
 }
 
 // SealedMethods is SealedTokens for payment methods.
 func (db *DB) SealedMethods(ctx context.Context, key uint32, after int64, limit int) ([]Sealed, error) {
-	return collect(ctx, db, selectSealedMethods, scanSealed, key, after, limit)
+	return backgroundRows(ctx, db, selectSealedMethods, scanSealed, key, after, limit)
 }
 
 // ResealToken replaces the number of a token by s, if the key old still encrypts it. It does

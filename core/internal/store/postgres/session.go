@@ -148,8 +148,8 @@ func each(rows pgx.Rows, err error, f failer, scan func(store.Scanner) error) er
 	return nil
 }
 
-// Whole implements store.Session.
-func (s *session) Whole(fn func() error) error {
+// Savepoint implements store.Session.
+func (s *session) Savepoint(fn func() error) error {
 	if _, err := s.tx.Exec(s.ctx, "SAVEPOINT part"); err != nil {
 		return s.fail("savepoint", err)
 	}

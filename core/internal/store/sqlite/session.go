@@ -78,8 +78,8 @@ func (w *writer) Each(s *store.Statement, scan func(store.Scanner) error, args .
 	return prepared.each(context.Background(), scan, args...)
 }
 
-// Whole implements store.Session.
-func (w *writer) Whole(fn func() error) error {
+// Savepoint implements store.Session.
+func (w *writer) Savepoint(fn func() error) error {
 	if err := w.exec("SAVEPOINT part"); err != nil {
 		return fmt.Errorf("savepoint: %w", err)
 	}
