@@ -37,9 +37,9 @@ type Queue[T any] struct {
 	// commit did not run it. Such an item waits for its turn again. A commit runs at least the first
 	// item. Nil if each commit runs all items, at the expected costs.
 	Cost func(T) int64
-	// Most is the highest expected cost of a batch; 0 for no bound. So cheap items do not wait for
-	// costly ones in their batch. The first item may cost more. A caller whose items under way cost
-	// that much waits until some of them have ended. So it does not have all slots.
+	// Most is the highest expected cost of a batch; 0 for no bound. It keeps cheap items from waiting
+	// for costly ones in their batch. The first item may cost more. A caller whose items under way
+	// cost that much waits until some of them have ended, so it does not have all slots.
 	Most int64
 	// Later reports whether an item costs its caller twice as much as others; nil if none does.
 	Later func(T) bool

@@ -10,7 +10,7 @@ import (
 
 // Notice is a time before the end of a program in which load balancers take it out of service. The
 // program still serves, but its health reports that it is leaving. It ends each connection with the
-// response to the next request. So no client has a connection when the server stops listening.
+// response to the next request, so no client has a connection when the server stops listening.
 // Without notice, a request is lost if it is sent while the server closes the connection, and a
 // balancer must not repeat a payment.
 //

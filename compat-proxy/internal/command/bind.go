@@ -117,7 +117,7 @@ func (s session) bindTo(ctx context.Context, key func(naming) string, purpose []
 }
 
 // reserve reserves an Idempotency-Key at v1 for a purpose. It returns false if the key has another
-// purpose, or belongs to another request. A reservation moves no money. So after a lost response
+// purpose, or belongs to another request. A reservation moves no money, so after a lost response
 // the result is Unavailable, and the client can retry.
 func (s session) reserve(ctx context.Context, key, purpose string) (bool, *Result) {
 	s.keyResponse = nil // a reservation is not the command itself

@@ -111,7 +111,7 @@ type Get struct {
 
 // CreateCustomer stores a customer with its payment methods, completely or not at all. A customer
 // with the same reference, description and e-mail address is not made again. The comparison uses
-// the fields as the client sent them. So customers are different if their fields are equal only
+// the fields as the client sent them, so customers are different if their fields are equal only
 // after card numbers were masked.
 type CreateCustomer struct {
 	Body v1.CustomerInput `json:"body"`

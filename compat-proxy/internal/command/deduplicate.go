@@ -346,8 +346,8 @@ func (w windowed) advance(ctx context.Context, end *chainEnd) (Result, bool) {
 }
 
 // walk moves end to the chain's last key in use and returns the use, if it moved. Skipped keys are
-// in use, so the chain has no gaps. Walk doubles its steps, and then halves them on the way back.
-// So even a long chain takes few calls.
+// in use, so the chain has no gaps. Walk doubles its steps, and then halves them on the way back,
+// so even a long chain takes few calls.
 func (s session) walk(ctx context.Context, end *chainEnd) (keyUse, *Result) {
 	var last keyUse
 	step, growing := 1, true

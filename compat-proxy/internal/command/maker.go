@@ -275,7 +275,7 @@ type customerUpdate struct {
 }
 
 // finish adds the other fields to the customer and removes the mark. Under a name, it first
-// reserves that step for the name. So of several names for one customer, only one has made it. A
+// reserves that step for the name, so of several names for one customer, only one has made it. A
 // retry under that name can still finish. The others wait as for any request that has the customer
 // to itself.
 func (m maker) finish(ctx context.Context, customer string, methods []v1.PaymentMethod) (*v1.Customer, Result) {

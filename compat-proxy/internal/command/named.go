@@ -48,7 +48,7 @@ const (
 	// namedKeys is how many keys a name has. A retry after a refusal uses the next key.
 	namedKeys = 8
 	// namedFor is how long after the use of a name's first key the others can still be used. A retry
-	// reads the first key first, which v1 keeps for 24 hours. So effects under later keys are found
+	// reads the first key first, which v1 keeps for 24 hours, so effects under later keys are found
 	// for 24 hours minus namedFor.
 	namedFor = time.Hour
 )

@@ -14,7 +14,7 @@ import (
 
 const contentType = "application/json"
 
-// pay makes a payment. It looks for an equal request before it reads the customer. So a retry does
+// pay makes a payment. It looks for an equal request before it reads the customer, so a retry does
 // not become another payment because the customer changed meanwhile.
 func (s session) pay(ctx context.Context, c Authorize) Result {
 	if c.Joins != "" {

@@ -17,7 +17,7 @@ const (
 )
 
 // Reverse releases a payment of which its client has captured nothing: an authorization, or a sale
-// that has not settled. V1's void would cancel captures too. So a payment that was captured later
+// that has not settled. V1's void would cancel captures too, so a payment that was captured later
 // is Refused with CodeNotVoidable.
 type Reverse struct {
 	Target Number `json:"target,omitempty"`

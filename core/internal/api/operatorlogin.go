@@ -44,7 +44,7 @@ type failed struct {
 }
 
 // add counts a failed login of the client with an address. If the address has had maxFailures in
-// its window, it counts nothing and returns false. So the window ends failureWindow after the first
+// its window, it counts nothing and returns false, so the window ends failureWindow after the first
 // failure.
 func (f *failures) add(address string, now time.Time) bool {
 	f.mu.Lock()

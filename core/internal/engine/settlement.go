@@ -32,7 +32,7 @@ type endedDay struct {
 
 // SettleDue settles the captures of every merchant that were taken before the last end of the
 // merchant's day, and returns how many transactions became settled. Due captures follow from the
-// unsettled captures alone. So a pass that is cut short, or that ran by a wrong clock, leaves
+// unsettled captures alone, so a pass that is cut short, or that ran by a wrong clock, leaves
 // nothing behind. The next pass finds all due captures by its own clock. If a capture's time is
 // more than a day in the future, a wrong clock wrote it. The capture then belongs to the day of the
 // pass that finds it.

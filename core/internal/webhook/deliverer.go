@@ -182,7 +182,7 @@ func (d *Deliverer) sort(waiting []store.Waiting, now time.Time) (next time.Dura
 }
 
 // serve begins attempts at due endpoints of a lane. Attempts begin as soon as the commit that
-// leased them has ended. So no lease is too old by then, even on a slow store.
+// leased them has ended, so no lease is too old by then, even on a slow store.
 func (d *Deliverer) serve(
 	ctx, attempts context.Context, running *sync.WaitGroup, l *lane, due []*payment.Endpoint,
 ) error {

@@ -14,7 +14,7 @@
 // # At least once
 //
 // A Deliverer leases due deliveries, attempts each, and writes the result. One conditional UPDATE
-// takes the lease and counts the attempt. The result names that count. So of two deliverers only
+// takes the lease and counts the attempt. The result names that count, so of two deliverers only
 // one gets a delivery, and a slow one cannot overwrite a later attempt. A lease outlives every
 // attempt. If its process dies, the delivery is due again when the lease ends, or at the next
 // start: only one process serves a data folder. A receiver may get an event twice, under the same

@@ -17,7 +17,7 @@ const (
 	// mostResults bounds the results of one commit.
 	mostResults = 100
 	// mostCommits bounds the concurrent commits of results. A further commit begins only if a result
-	// has waited for longWait. So if a commit waits for a lock, other merchants' results do not.
+	// has waited for longWait, so if a commit waits for a lock, other merchants' results do not.
 	mostCommits = 4
 	longWait    = 100 * time.Millisecond
 )

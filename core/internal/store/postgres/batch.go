@@ -18,7 +18,7 @@ import (
 
 const (
 	// batchSize bounds the payments of a batch. While a batch is under way the next one collects,
-	// because a payment of a large batch costs less. A batch may wait for a lock. So a payment that
+	// because a payment of a large batch costs less. A batch may wait for a lock, so a payment that
 	// has waited for batchWait begins another batch, with at most batchSlots under way.
 	batchSize, batchSlots = 128, 6
 	batchWait             = 5 * time.Millisecond

@@ -18,7 +18,7 @@ import (
 )
 
 // Commands of several cores commit at the same time. They draw the ids of their rows before, by
-// clocks that differ. So rows do not become visible in the order of their ids. A client that pages
+// clocks that differ, so rows do not become visible in the order of their ids. A client that pages
 // by the last id it has read would miss a row with a lower id that is committed later.
 //
 // Each listed row has a commit position: the number of its database transaction. Lists are in the
@@ -42,7 +42,7 @@ import (
 // another program stops all lists. The lock costs a command no round trip.
 //
 // A promoted standby continues to count, without the locks and transactions of the failed server.
-// If it lacks the last commits, it gives their numbers out again. So no mark is kept between two
+// If it lacks the last commits, it gives their numbers out again, so no mark is kept between two
 // lists.
 
 // The low-water mark of a snapshot, and the commit position behind all transactions that had ended.

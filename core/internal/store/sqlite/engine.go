@@ -19,7 +19,7 @@ const (
 	maxQueue = 512 // commands of one caller that wait or run
 	maxBatch = 256
 	// batchTime is the cost after which a batch ends. Commands that it has not run by then wait for
-	// their turns again. So it writes about 1 MB at most.
+	// their turns again, so it writes about 1 MB at most.
 	batchTime = 20 * time.Millisecond
 	// byteTime is the time that a commit takes for each byte that a command writes.
 	byteTime = 20 * time.Nanosecond

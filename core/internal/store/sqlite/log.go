@@ -21,7 +21,7 @@ const (
 	truncatePatience = 50 * time.Millisecond
 	// truncateAttempts is how often the writer tries to empty the log, between batches. On a busy
 	// machine reads by id can take longer than truncatePatience. Quick lists that overlap leave no
-	// moment without a read. So they are held back as well after freeAttempts of these.
+	// moment without a read, so they are held back as well after freeAttempts of these.
 	truncateAttempts, freeAttempts = 5, 3
 )
 
