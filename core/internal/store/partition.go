@@ -66,14 +66,3 @@ func (db *DB) purgeOlder(
 		return tx.execCount(remove, first.id, last.id)
 	})
 }
-
-// pause waits for purgePause, in which payments have the store to themselves. It returns ctx's
-// error if ctx ends first.
-func pause(ctx context.Context) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(purgePause):
-		return nil
-	}
-}

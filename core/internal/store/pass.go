@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store/pass"
@@ -102,3 +103,14 @@ func eachPage[T any](ctx context.Context, p *pass.Pass, r pass.Rows[T], list fun
 
 // span returns the first and the last row.
 func span[T any](rows []T) (first, last T) { return rows[0], rows[len(rows)-1] }
+
+// pause waits for purgePause, in which payments have the store to themselves. It returns ctx's
+// error if ctx ends first.
+func pause(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(purgePause):
+		return nil
+	}
+}

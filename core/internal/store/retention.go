@@ -62,10 +62,8 @@ func (db *DB) PurgeIdempotencyKeys(ctx context.Context, now time.Time) (purged i
 			return purged, nil
 		}
 		after = w.last
-		select {
-		case <-ctx.Done():
-			return purged, ctx.Err()
-		case <-time.After(purgePause):
+		if err := pause(ctx); err != nil {
+			return purged, err
 		}
 	}
 }
