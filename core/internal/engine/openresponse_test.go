@@ -2,63 +2,75 @@ package engine_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
 
-	"github.com/causeway-pay/causeway/core/internal/apikey"
+	"github.com/causeway-pay/causeway/core/internal/auth"
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/root"
 	"github.com/causeway-pay/causeway/core/internal/seal"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// behindWriter is a location of the root secret that can be read only while a command can be run.
-// On SQLite no other command can run then.
-type behindWriter struct {
-	set *root.Set
-	db  *store.DB
+// behindCommands is a location of the root secret. It can be read only while no command of a file,
+// and no command under an operator token, is running.
+type behindCommands struct {
+	set      *root.Set
+	db       *store.DB
+	operator int64
 }
 
+// errRead rolls a command back that only needed the lock.
+var errRead = errors.New("read")
+
 // Read implements root.Location.
-func (b *behindWriter) Read(ctx context.Context) ([]byte, error) {
+func (b *behindCommands) Read(ctx context.Context) ([]byte, error) {
 	ctx, end := context.WithTimeout(ctx, 5*time.Second)
 	defer end()
-	if err := b.db.Update(ctx, func(*store.Tx) error { return nil }); err != nil {
-		return nil, fmt.Errorf("the store's writer is in use: %w", err)
+	err := b.db.Update(ctx, func(tx *store.Tx) error {
+		if _, _, err := tx.RevokeOperator(0, b.operator); err != nil {
+			return err
+		}
+		return errRead // the operator stays
+	})
+	if !errors.Is(err, errRead) {
+		return nil, fmt.Errorf("a command is running: %w", err)
 	}
 	return b.set.Bytes()
 }
 
 // String implements root.Location.
-func (*behindWriter) String() string { return "a test" }
+func (*behindCommands) String() string { return "a test" }
 
-// TestReplayOpensOutsideOfACommand: another core has stored a response under a version of the root
-// secret that this core has not read. This core reads the root secret for the replay, and no
-// command of the store runs meanwhile.
-func TestReplayOpensOutsideOfACommand(t *testing.T) {
+// TestReplayOpensOutsideOfItsCommand: another core has stored a response under a version of the
+// root secret that this core has not read. This core reads the root secret for the replay, and no
+// command of the request is running meanwhile.
+func TestReplayOpensOutsideOfItsCommand(t *testing.T) {
 	t.Parallel()
-	create := func(s *coretest.Service, e *engine.Engine) (engine.Result, error) {
-		return e.CreateKey(t.Context(), s.Request("k"), s.Tenant, apikey.AllScopes(), engine.NewKey{Kind: apikey.Secret})
+	create := func(ctx context.Context, e *engine.Engine, r engine.Request) (engine.Result, error) {
+		return e.CreateOperator(ctx, r, payment.OperatorToken{Name: "bob", Role: auth.RoleOperator})
 	}
-	for name, again := range map[string]func(*coretest.Service, *engine.Engine) (engine.Result, error){
+	for name, again := range map[string]func(context.Context, *engine.Engine, engine.Request) (engine.Result, error){
 		"the same request": create,
-		"a refused request": func(s *coretest.Service, e *engine.Engine) (engine.Result, error) {
-			r := s.Request("k")
-			r.Scopes = apikey.AllScopes()
-			return e.StoredResponseInTurn(t.Context(), r)
+		"a refused request": func(ctx context.Context, e *engine.Engine, r engine.Request) (engine.Result, error) {
+			return e.StoredResponseInTurn(ctx, r)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := coretest.Open(t)
+			operator, r := mustOperator(t, s)
+			r.Key, r.Fingerprint = "k", []byte("fingerprint")
 			first, err := root.New(coretest.Birth)
 			if err != nil {
 				t.Fatal(err)
 			}
-			at := &behindWriter{first, s.DB}
+			at := &behindCommands{first, s.DB, operator}
 			ring, err := root.Open(t.Context(), at, s.Clock)
 			if err != nil {
 				t.Fatal(err)
@@ -67,11 +79,11 @@ func TestReplayOpensOutsideOfACommand(t *testing.T) {
 				t.Fatal(err)
 			}
 			other := root.Of(at.set, clock.NewFake(coretest.Birth.Add(root.Activation)))
-			want, err := create(s, under(s, other))
+			want, err := create(t.Context(), under(s, other), r)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := again(s, under(s, ring))
+			got, err := again(t.Context(), under(s, ring), r)
 			if err != nil || !got.Replayed || string(got.Body) != string(want.Body) {
 				t.Errorf("got %s, %v, want a replay of %s", got.Body, err, want.Body)
 			}
