@@ -33,8 +33,8 @@ const (
 	maxCredential = 1 << 10
 	askTimeout    = 5 * time.Second
 
-	// askField marks the requests of mle-filter itself, and holds the filter token.
-	askField = "X-Svc-Int-Asks"
+	// identifyField marks the requests of mle-filter itself, and holds the filter token.
+	identifyField = "X-Svc-Int-Asks"
 )
 
 // Identity is the merchant, the mode and the scopes of an API key.
@@ -190,7 +190,7 @@ func (r *Resolver) current(ctx context.Context, credential string, origin []stri
 		req.Header["Origin"] = origin
 	}
 	if !r.cfg.Token.IsZero() {
-		req.Header.Set(askField, r.cfg.Token.Reveal())
+		req.Header.Set(identifyField, r.cfg.Token.Reveal())
 	}
 	resp, err := r.cfg.Client.Do(req)
 	if err != nil {
