@@ -19,6 +19,7 @@ import (
 	"github.com/causeway-pay/causeway/deploy/standalone/devca"
 	"github.com/causeway-pay/causeway/shared/announce"
 	"github.com/causeway-pay/causeway/shared/certfile"
+	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
 )
 
@@ -140,7 +141,7 @@ func (c *certificates) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	publisher := c.publisher.Load()
 	if publisher == nil { // only during the start
 		w.Header().Set("Retry-After", "1")
-		w.WriteHeader(http.StatusServiceUnavailable)
+		httpx.Refuse(w, http.StatusServiceUnavailable)
 		return
 	}
 	publisher.Handler().ServeHTTP(w, r)

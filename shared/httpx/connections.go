@@ -38,18 +38,31 @@ func newConnections(log *slog.Logger, hop secret.String) *connections {
 	}
 }
 
-// change is for http.Server.ConnState. It closes a new connection beyond the bound of its site.
-func (c *connections) change(conn net.Conn, state http.ConnState) {
-	switch state { //nolint:exhaustive // the others change nothing
-	case http.StateNew:
-		peer, ok := conn.RemoteAddr().(*net.TCPAddr) // not of a unix socket
-		if ok && !c.add(conn, plain(peer.AddrPort().Addr())) {
-			_ = conn.Close() // nothing was sent
-		}
-	case http.StateClosed, http.StateHijacked:
-		c.remove(conn)
+// count returns conn as a connection that counts until its Close. It returns nil if its site has
+// too many.
+func (c *connections) count(conn net.Conn) net.Conn {
+	counted := &countedConn{conn, c}
+	peer, ok := conn.RemoteAddr().(*net.TCPAddr) // not of a unix socket
+	if ok && !c.add(counted, plain(peer.AddrPort().Addr())) {
+		return nil
 	}
+	return counted
 }
+
+// countedConn is a connection of connections.
+type countedConn struct {
+	net.Conn
+	all *connections
+}
+
+// Close closes the connection, which then counts no longer.
+func (c *countedConn) Close() error {
+	c.all.remove(c)
+	return c.Conn.Close()
+}
+
+// CloseWrite ends the sending direction.
+func (c *countedConn) CloseWrite() error { return closeWrite(c.Conn) }
 
 // add counts a connection. It returns false if its site has too many.
 func (c *connections) add(conn net.Conn, peer netip.Addr) bool {

@@ -27,7 +27,6 @@ func classify(line []byte) (slog.Level, string) {
 	}{
 		{"panic serving", slog.LevelError, "panic"},
 		{"Accept error", slog.LevelError, "accept"},
-		{"TLS handshake error", slog.LevelDebug, "tls_handshake"}, // scanners make these all day
 		{"superfluous response.WriteHeader", slog.LevelWarn, "superfluous_write_header"},
 		{"hijacked connection", slog.LevelWarn, "write_after_hijack"},
 		{"http2:", slog.LevelWarn, "http2"},

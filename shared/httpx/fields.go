@@ -1,11 +1,6 @@
 package httpx
 
-import (
-	"io"
-	"net/http"
-
-	"github.com/causeway-pay/causeway/shared/id"
-)
+import "net/http"
 
 // mostFields is the largest number of header fields of a request. 20 kB of short fields need 0.4 MB
 // of memory. The edge accepts 100, and programs in front add a few.
@@ -16,7 +11,10 @@ const mostFields = 128
 func boundFields(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if fieldsOf(r.Header) > mostFields {
-			refuseFields(w, r)
+			if r.ProtoMajor < 2 {
+				w.Header()["Connection"] = closing
+			}
+			Refuse(w, http.StatusRequestHeaderFieldsTooLarge) // as the edge does
 		} else {
 			next.ServeHTTP(w, r)
 		}
@@ -33,21 +31,4 @@ func fieldsOf(h http.Header) int {
 		n += len(values)
 	}
 	return n
-}
-
-// refuseFields responds 431, as the edge does.
-func refuseFields(w http.ResponseWriter, r *http.Request) {
-	h := w.Header()
-	if r.ProtoMajor < 2 {
-		h["Connection"] = closing
-	}
-	requestID := id.Random(id.Request)
-	h.Set("Request-Id", requestID)
-	h.Set("Content-Type", "application/json")
-	h.Set("Cache-Control", "no-store")
-	h.Set("X-Content-Type-Options", "nosniff")
-	w.WriteHeader(http.StatusRequestHeaderFieldsTooLarge)
-	_, _ = io.WriteString(w, `{"error":{"type":"invalid_request_error","code":"headers_too_large",`+
-		`"message":"The header fields of the request are too large. Send fewer or shorter ones.",`+
-		`"status":431,"request_id":"`+requestID+`"}}`)
 }

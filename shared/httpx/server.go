@@ -22,7 +22,7 @@ import (
 type Options struct {
 	Handler http.Handler
 	Hop     secret.String // hops that show it may have any number of connections; zero for none
-	TLS     *tls.Config   // nil: plain HTTP/1.1. See package tlspolicy, whose HSTS every response then carries
+	TLS     *tls.Config   // of package tlspolicy, whose HSTS every response then carries; nil: plain HTTP/1.1
 	Log     *slog.Logger  // nil: nothing is logged
 	Clock   clock.Clock   // measures the drain; nil: the system's
 	Drain   time.Duration // how long Stop waits for requests under way; 0: 10 s
@@ -33,6 +33,7 @@ type Options struct {
 // repeating either is safe.
 type Server struct {
 	http  *http.Server
+	tls   *tls.Config // nil for plain HTTP
 	log   *slog.Logger
 	conns *connections
 	clock clock.Clock
@@ -57,23 +58,19 @@ func NewServer(o Options) *Server {
 	}
 	conns := newConnections(log, o.Hop)
 	handler := boundFields(pace(conns.exemptHops(endChunked(o.Notice.around(o.Handler)))))
-	var policy *tls.Config
 	if o.TLS != nil {
-		policy = o.TLS.Clone() // net/http writes into it
 		handler = strict(endResetting(handler))
 	}
 	return &Server{
-		log: log, conns: conns, clock: c, drain: cmp.Or(o.Drain, 10*time.Second),
+		log: log, conns: conns, clock: c, drain: cmp.Or(o.Drain, 10*time.Second), tls: o.TLS,
 		http: &http.Server{
 			Handler:           handler,
-			TLSConfig:         policy,
 			ReadHeaderTimeout: 5 * time.Second,
 			ReadTimeout:       30 * time.Second,
 			WriteTimeout:      60 * time.Second,
 			IdleTimeout:       120 * time.Second,
 			MaxHeaderBytes:    16 << 10,
 			ConnContext:       withResets,
-			ConnState:         conns.change,
 			ErrorLog:          quietLog(log),
 			// "OPTIONS *" would else be handled past our middlewares.
 			DisableGeneralOptionsHandler: true,
@@ -123,12 +120,7 @@ func listen(ctx context.Context, addr string) (net.Listener, error) {
 }
 
 func (s *Server) serve(ln net.Listener) {
-	var err error
-	if s.http.TLSConfig != nil {
-		err = s.http.ServeTLS(ln, "", "")
-	} else {
-		err = s.http.Serve(ln)
-	}
+	err := s.http.Serve(newListener(ln, s.tls, s.conns, s.log))
 	if !errors.Is(err, http.ErrServerClosed) {
 		s.log.LogAttrs(context.Background(), slog.LevelError, "server failed", slog.String("error", err.Error()))
 	}

@@ -120,10 +120,10 @@ func (f *Frame) Listen(ctx context.Context, l Listener) error {
 }
 
 // Operators serves the operators' port, which is there until everything else has drained: open it
-// first.
+// first. Errors that h writes as text become v1's errors.
 func (f *Frame) Operators(ctx context.Context, address string, h http.Handler, ready func(net.Addr)) error {
-	return f.listen(ctx, Listener{Name: "admin", Address: address, Handler: h, Ready: ready}, ": operators' port",
-		f.OnClose)
+	l := Listener{Name: "admin", Address: address, Handler: httpx.RefuseText(h), Ready: ready}
+	return f.listen(ctx, l, ": operators' port", f.OnClose)
 }
 
 // Inner serves the other parts of the program. It drains after Listen's listeners, and before the

@@ -193,6 +193,35 @@ func TestListenNamesWhatFails(t *testing.T) {
 	}
 }
 
+// TestOperatorsRefuseInV1sForm checks that errors of the operators' mux have the body of v1's errors.
+func TestOperatorsRefuseInV1sForm(t *testing.T) {
+	t.Parallel()
+	f := mustOpen(t, io.Discard)
+	var at net.Addr
+	if err := f.Operators(t.Context(), "127.0.0.1:0", http.NewServeMux(), func(a net.Addr) { at = a }); err != nil {
+		t.Fatal(err)
+	}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+at.String()+"/none", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := io.ReadAll(got.Body)
+	if err := errors.Join(err, got.Body.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if got.StatusCode != 404 || !strings.Contains(string(body), `"code":"route_not_found"`) ||
+		!strings.HasPrefix(got.Header.Get("Request-Id"), "req_") {
+		t.Errorf("got %d %v %s", got.StatusCode, got.Header, body)
+	}
+	if err := f.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
 // Not parallel: the signal is the process's.
 func TestSignalEndsTheCommand(t *testing.T) {
 	var out strings.Builder

@@ -77,6 +77,7 @@ const (
 	portCompat  = ":9181"
 	portFilter  = ":9182"
 	adminCore   = ":9080"
+	adminCompat = ":9081"
 	adminFilter = ":9082"
 	adminEdge   = ":9084"
 )
@@ -110,8 +111,8 @@ spare_keys: 1
 // startCompat starts the proxy in front of mle-filter, after the file has logins.
 func (r *deployment) startCompat(t *testing.T) {
 	t.Helper()
-	r.compat = run(t, r.env, "compat-proxy", "--listen", r.ip+portCompat, "--v1", r.url(portFilter), "--credentials",
-		r.path("compat.yaml"), "--drop-in-paths")
+	r.compat = run(t, r.env, "compat-proxy", "--listen", r.ip+portCompat, "--admin", r.ip+adminCompat, "--v1",
+		r.url(portFilter), "--credentials", r.path("compat.yaml"), "--drop-in-paths")
 	r.compat.MustListen(t, r.ip+portCompat)
 }
 

@@ -35,6 +35,7 @@ func TestEdge(t *testing.T) {
 	t.Run("Trailers", func(t *testing.T) { testTrailers(t, r) })
 	t.Run("EncryptionUnavailable", func(t *testing.T) { testEncryptionUnavailable(t, r) })
 	t.Run("Paths", func(t *testing.T) { testPaths(t, r) })
+	t.Run("Malformed", func(t *testing.T) { testMalformed(t, r) })
 	t.Run("UnfinishedBodies", func(t *testing.T) { testUnfinishedBodies(t, r) })
 	t.Run("Pages", func(t *testing.T) { testPages(t, r) })
 	t.Run("Trust", func(t *testing.T) { testTrust(t, r) })

@@ -1,11 +1,16 @@
 package standalone_test
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -76,6 +81,47 @@ func TestEveryHTTPSResponseHasHSTS(t *testing.T) {
 	for _, c := range calls {
 		if got := mustCall(t, merchantOf(t, p).http, p.HTTP+c.path, c.method, c.key, c.body).hsts; got != nil {
 			t.Errorf("plain %s %s: got HSTS %q, want none", c.method, c.path, got)
+		}
+	}
+}
+
+// TestMalformedHTTPS sends malformed requests. Each response has HSTS and the body of v1's errors.
+func TestMalformedHTTPS(t *testing.T) {
+	t.Parallel()
+	p := start(t, t.TempDir())
+	for text, status := range map[string]int{
+		"nonsense\r\n\r\n":                                                            400,
+		"GET /v1/health HTTP/1.1\r\n\r\n":                                             400,
+		"POST /compat/provider-a/xml HTTP/0.8\r\n\r\n":                                505,
+		"POST / HTTP/1.1\r\nHost: a\r\nExpect: b\r\n\r\n":                             417,
+		"GET / HTTP/1.1\r\nHost: a\r\nb: " + strings.Repeat("c", 32<<10) + "\r\n\r\n": 431,
+		"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n":               501,
+		"GET /none HTTP/1.0\r\n\r\n":                                                  404,
+	} {
+		policy := &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}
+		trusting(t, p, policy)
+		conn, err := (&tls.Dialer{Config: policy}).DialContext(t.Context(), "tcp", mustHost(t, p.HTTPS))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(conn, text); err != nil {
+			t.Fatal(err)
+		}
+		got, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatalf("%.40q: %v", text, err)
+		}
+		body, err := io.ReadAll(got.Body)
+		if err := errors.Join(err, got.Body.Close(), conn.Close()); err != nil {
+			t.Fatal(err)
+		}
+		want := fmt.Sprintf(`"status":%d,"request_id":%q}}`, status, got.Header.Get("Request-Id"))
+		if got.StatusCode != status || !strings.Contains(string(body), want) ||
+			!regexp.MustCompile("^req_[0-9a-hjkmnp-tv-z]{13}$").MatchString(got.Header.Get("Request-Id")) {
+			t.Errorf("%.40q: got %d %s, want %s", text, got.StatusCode, body, want)
+		}
+		if hsts := got.Header.Values(tlspolicy.HSTSHeader); !slices.Equal(hsts, []string{tlspolicy.HSTS}) {
+			t.Errorf("%.40q: got HSTS %q", text, hsts)
 		}
 	}
 }

@@ -81,7 +81,7 @@ func (e *edge) handler() http.Handler {
 	rest := e.publisher.Handler()
 	challenges := rest
 	if e.authority != nil {
-		challenges = e.authority.Handler()
+		challenges = httpx.RefuseText(e.authority.Handler())
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		httpx.CloseUnread(w, r)

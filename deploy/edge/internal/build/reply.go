@@ -32,32 +32,20 @@ type reply struct {
 // replies is the table of Envoy's own responses. The codes and messages are the ones of core and
 // mle-filter for the same errors.
 var replies = []reply{
-	{
-		400, "invalid_request_error", "invalid_request",
-		"The request is not valid HTTP, or its path has an invalid or unusual spelling. Correct it, then send it again.", 0,
-	},
+	{400, "invalid_request_error", "invalid_request", v1.MessageNotHTTP, 0},
 	{404, "invalid_request_error", "route_not_found", v1.MessageNoRoute, 0},
 	{
 		408, "invalid_request_error", "body_not_received",
 		"The request did not arrive completely in time. Send it again with the same Idempotency-Key.", 0,
 	},
 	{tooLarge, "invalid_request_error", "body_too_large", "", 0}, // with max_body in the message
-	{417, "invalid_request_error", "invalid_request", "The header has an Expect other than 100-continue. Remove it.", 0},
-	{
-		421, "invalid_request_error", "misdirected_request",
-		"This connection does not serve the host name of the request. Check the name, and open a new connection.", 0,
-	},
-	{426, "invalid_request_error", "invalid_request", "The HTTP version is not supported. Use HTTP/1.1 or HTTP/2.", 0},
+	{417, "invalid_request_error", "invalid_request", v1.MessageExpect, 0},
+	{421, "invalid_request_error", "misdirected_request", v1.MessageMisdirected, 0},
+	{426, "invalid_request_error", "invalid_request", v1.MessageHTTPVersion, 0},
 	{429, "rate_limit_error", "rate_limited", v1.MessageRateLimited, 1},
-	{
-		431, "invalid_request_error", "headers_too_large",
-		"The header fields of the request are too large. Send fewer or shorter ones.", 0,
-	},
+	{431, "invalid_request_error", "headers_too_large", v1.MessageHeadersTooLarge, 0},
 	{500, "api_error", "internal_error", v1.MessageInternal, 0},
-	{
-		501, "invalid_request_error", "invalid_request",
-		"The Transfer-Encoding is not supported. Send chunked, or a Content-Length.", 0,
-	},
+	{501, "invalid_request_error", "invalid_request", v1.MessageTransferEncoding, 0},
 	lost,
 	{unavailable, "api_error", "service_unavailable", v1.MessageUnreachable, 1},
 	{504, "api_error", "response_timeout", v1.MessageResponseTimeout, 0},
@@ -135,7 +123,7 @@ func (b *builder) localReplies(https bool) *hcmv3.LocalReplyConfig {
 		&hcmv3.ResponseMapper{
 			Filter: statusIs(accesslogv3.ComparisonFilter_GE, 400), HeadersToAdd: withID(fields),
 			BodyFormatOverride: b.errorBody(
-				reply{0, "invalid_request_error", "invalid_request", "The request is invalid. Correct it, then send it again.", 0}),
+				reply{0, "invalid_request_error", "invalid_request", v1.MessageInvalidRequest, 0}),
 		},
 		&hcmv3.ResponseMapper{Filter: statusIs(accesslogv3.ComparisonFilter_GE, 0), HeadersToAdd: fields}, // a redirect
 	)
