@@ -1360,7 +1360,8 @@ type APIKey struct {
 	Mode Mode `json:"mode"`
 
 	// Kind Secret keys are for servers. A request of a browser has an `Origin` header: with a secret key it is refused with 403
-	// `secret_key_in_browser`. Publishable keys can be in a page or an app. They can only create tokens and confirm payments.
+	// `secret_key_in_browser`. Publishable keys can be in a page or an app. They can only create tokens, confirm
+	// payments and read the current MLE key.
 	Kind   APIKeyKind `json:"kind"`
 	Name   *string    `json:"name,omitempty"`
 	Scopes []string   `json:"scopes"`
@@ -1415,7 +1416,8 @@ type APIKeyCreate struct {
 	ExpiresAt *Timestamp `json:"expires_at,omitempty"`
 
 	// Kind Secret keys are for servers. A request of a browser has an `Origin` header: with a secret key it is refused with 403
-	// `secret_key_in_browser`. Publishable keys can be in a page or an app. They can only create tokens and confirm payments.
+	// `secret_key_in_browser`. Publishable keys can be in a page or an app. They can only create tokens, confirm
+	// payments and read the current MLE key.
 	Kind APIKeyKind `json:"kind"`
 
 	// Name A name for people.
@@ -1426,7 +1428,8 @@ type APIKeyCreate struct {
 }
 
 // APIKeyKind Secret keys are for servers. A request of a browser has an `Origin` header: with a secret key it is refused with 403
-// `secret_key_in_browser`. Publishable keys can be in a page or an app. They can only create tokens and confirm payments.
+// `secret_key_in_browser`. Publishable keys can be in a page or an app. They can only create tokens, confirm
+// payments and read the current MLE key.
 type APIKeyKind string
 
 // APIKeyList defines model for APIKeyList.

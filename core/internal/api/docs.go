@@ -77,7 +77,7 @@ func (a *API) document(kind string, content func() ([]byte, error)) http.Handler
 	}
 }
 
-// faults is v1's part of the error table, by status and code.
+// faults is v1's part of the error table with the errors of programs in front, by status and code.
 func faults() []docs.Fault {
 	out := make([]docs.Fault, 0, len(codes))
 	for _, code := range slices.Sorted(maps.Keys(codes)) {
@@ -86,6 +86,9 @@ func faults() []docs.Fault {
 		}
 		e := codes[code]
 		out = append(out, docs.Fault{Code: code, Type: string(e.kind), Status: e.status, Message: e.message})
+	}
+	for _, e := range v1.FrontErrors() {
+		out = append(out, docs.Fault{Code: e.Code, Type: string(e.Type), Status: e.Status, Message: e.Message})
 	}
 	slices.SortStableFunc(out, func(a, b docs.Fault) int { return a.Status - b.Status })
 	return out

@@ -7,12 +7,15 @@ import (
 	"net/http"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/goccy/go-yaml"
+
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 func TestContractAsJSON(t *testing.T) {
@@ -31,6 +34,31 @@ func TestContractAsJSON(t *testing.T) {
 	}
 	if doc.Paths.Find("/v1/transactions") == nil {
 		t.Error("the contract has no transactions")
+	}
+	source, err := openapi3.NewLoader().LoadFromData(v1.OpenAPI())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(doc.Security) != 1 || len(source.Security) != 1 {
+		t.Errorf("got the requirements %v, want %v", doc.Security, source.Security)
+	}
+	open := []string{}
+	for path, item := range source.Paths.Map() {
+		for method, operation := range item.Operations() {
+			got, want := doc.Paths.Find(path).GetOperation(method).Security, operation.Security
+			if (got == nil) != (want == nil) || got != nil && len(*got) != len(*want) {
+				t.Errorf("%s %s: got the requirements %v, want %v", method, path, got, want)
+			}
+			if want != nil {
+				open = append(open, path)
+			}
+		}
+	}
+	slices.Sort(open)
+	if want := []string{
+		"/v1/health", "/v1/openapi.json", "/v1/trust", "/v1/trust/calendar.ics", "/v1/trust/fingerprints",
+	}; !slices.Equal(open, want) {
+		t.Errorf("need no key: got %q, want %q", open, want)
 	}
 }
 
@@ -61,7 +89,8 @@ func TestDocs(t *testing.T) {
 	}
 	for _, want := range []string{
 		`<code>/v1/transactions/{id}/captures</code>`, `id="schema-Transaction"`, `<code>invalid_api_key</code>`, `<code>pm_card_visa</code>`,
-		`>4242424242424242<`,
+		`>4242424242424242<`, `<code>mle_required</code>`, `<code>mle_decrypt_failed</code>`, `<code>misdirected_request</code>`,
+		`<code>headers_too_large</code>`,
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %s", want)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
 	"github.com/causeway-pay/causeway/mle-filter/internal/enginetest"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 var update = flag.Bool("update", false, "write the golden files again")
@@ -240,5 +241,22 @@ func TestProblems(t *testing.T) {
 	}
 	if got := string(p.Body("\xff")); !strings.Contains(got, `"request_id":""`) {
 		t.Errorf("got %s, want no request id instead of an invalid one", got)
+	}
+}
+
+// TestCodesAreDocumented checks that /docs lists each code: core shows its own codes and
+// v1.FrontErrors.
+func TestCodesAreDocumented(t *testing.T) {
+	t.Parallel()
+	documented := []string{ // also of core
+		engine.CodeMediaType, engine.CodeTooLarge, engine.CodeInvalidValue, engine.CodeInternal,
+	}
+	for _, e := range v1.FrontErrors() {
+		documented = append(documented, e.Code)
+	}
+	for _, code := range engine.Codes() {
+		if !slices.Contains(documented, code) {
+			t.Errorf("%s is not documented", code)
+		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,6 +16,7 @@ import (
 	"github.com/causeway-pay/causeway/deploy/edge/internal/check"
 	"github.com/causeway-pay/causeway/deploy/edge/internal/config"
 	"github.com/causeway-pay/causeway/shared/envoytest"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -138,4 +141,27 @@ func validate(t *testing.T, m proto.Message) {
 		t.Fatal(err)
 	}
 	envoytest.Validate(t, path)
+}
+
+// TestCodesAreDocumented checks that /docs lists each error code of Envoy's own responses: core
+// shows its own codes and v1.FrontErrors.
+func TestCodesAreDocumented(t *testing.T) {
+	t.Parallel()
+	golden, err := os.ReadFile("testdata/edge.golden")
+	if err != nil {
+		t.Fatal(err)
+	}
+	documented := []string{"route_not_found", "body_too_large", "rate_limited", "internal_error"} // also of core
+	for _, e := range v1.FrontErrors() {
+		documented = append(documented, e.Code)
+	}
+	codes := regexp.MustCompile(` code: ([a-z_]+)\n`).FindAllSubmatch(golden, -1)
+	if len(codes) < 20 {
+		t.Fatalf("found %d codes", len(codes))
+	}
+	for _, code := range codes {
+		if !slices.Contains(documented, string(code[1])) {
+			t.Errorf("%s is not documented", code[1])
+		}
+	}
 }
