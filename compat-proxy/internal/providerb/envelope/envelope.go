@@ -3,7 +3,10 @@ package envelope
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"crypto/rsa"
+	"crypto/sha1" //nolint:gosec // see keyAlgorithms
+	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -49,9 +52,10 @@ func Wrapped(body []byte) (string, bool) {
 
 // header holds the members of a JWE header that Decrypt checks.
 type header struct {
-	KID         string         `json:"kid"`
-	Compression jsontext.Value `json:"zip"`
-	Critical    jsontext.Value `json:"crit"`
+	KID         string                 `json:"kid"`
+	Encryption  jose.ContentEncryption `json:"enc"`
+	Compression jsontext.Value         `json:"zip"`
+	Critical    jsontext.Value         `json:"crit"`
 }
 
 // Decrypt decrypts a JWE in compact form. The caller must bound its size. The text is never longer,
@@ -73,11 +77,38 @@ func Decrypt(ctx context.Context, keys Keys, compact string) ([]byte, error) {
 	if err != nil {
 		return nil, ErrDecrypt
 	}
-	text, err := encrypted.Decrypt(key)
+	text, err := encrypted.Decrypt(contentKey{key, h.Encryption})
 	if err != nil {
 		return nil, ErrDecrypt
 	}
 	return text, nil
+}
+
+// contentKey decrypts the content key of a message with a private key.
+type contentKey struct {
+	private    *rsa.PrivateKey
+	encryption jose.ContentEncryption
+}
+
+// DecryptKey implements jose.OpaqueKeyDecrypter. It returns no error. If the content key cannot be
+// decrypted, it returns a random one, which then fails at the tag, as in RFC 7516, section 11.5.
+// Otherwise the response time would distinguish a wrong key from a wrong tag.
+func (k contentKey) DecryptKey(encrypted []byte, header jose.Header) ([]byte, error) {
+	size := 32
+	if k.encryption == jose.A128GCM {
+		size = 16
+	}
+	random := make([]byte, size)
+	_, _ = rand.Read(random) // it never fails
+	padding := sha256.New()
+	if header.Algorithm == string(jose.RSA_OAEP) {
+		padding = sha1.New() //nolint:gosec // see keyAlgorithms
+	}
+	key, err := rsa.DecryptOAEP(padding, nil, k.private, encrypted, nil)
+	if err != nil || len(key) != size {
+		return random, nil //nolint:nilerr // the tag reports it
+	}
+	return key, nil
 }
 
 // Encrypt returns the body that contains text encrypted to key. kid is the client's id of the key.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/rsa"
+	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"strings"
@@ -113,6 +114,35 @@ func TestDecryptRefuses(t *testing.T) {
 		}
 		if err != nil && err.Error() != envelope.ErrDecrypt.Error() {
 			t.Errorf("%s: %v contains the reason", name, err)
+		}
+	}
+}
+
+// TestWrongContentKey checks that a content key that cannot be decrypted, or has a wrong length,
+// is replaced by a random one. The message then fails at its tag, like a message with a wrong tag.
+func TestWrongContentKey(t *testing.T) {
+	t.Parallel()
+	short, err := rsa.EncryptOAEP(sha256.New(), rand.Reader, &key().PublicKey, make([]byte, 24), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for enc, size := range map[jose.ContentEncryption]int{jose.A256GCM: 32, jose.A128GCM: 16} {
+		for name, encrypted := range map[string][]byte{
+			"no padding": make([]byte, key().Size()), "cut": short[1:], "another length": short, "empty": nil,
+		} {
+			for _, alg := range []jose.KeyAlgorithm{jose.RSA_OAEP_256, jose.RSA_OAEP} {
+				seen := map[string]bool{}
+				for range 2 {
+					got, err := envelope.ContentKey(key(), enc).DecryptKey(encrypted, jose.Header{Algorithm: string(alg)})
+					if err != nil || len(got) != size {
+						t.Errorf("%s, %s, %s: got %d bytes and %v, want %d", enc, alg, name, len(got), err, size)
+					}
+					seen[string(got)] = true
+				}
+				if len(seen) != 2 {
+					t.Errorf("%s, %s, %s: got the same key twice", enc, alg, name)
+				}
+			}
 		}
 	}
 }
