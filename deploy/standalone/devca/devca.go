@@ -16,13 +16,14 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/causeway-pay/causeway/shared/durable"
 )
 
 const (
-	caLife     = 10 * 365 * 24 * time.Hour
+	caLife     = 365 * 24 * time.Hour
 	leafLife   = 90 * 24 * time.Hour
 	leafMargin = 30 * 24 * time.Hour // a leaf with less time left is replaced
 	skew       = time.Hour           // certificates are valid from a little earlier, for clocks that differ
@@ -41,6 +42,9 @@ type Identity struct {
 // Ensure returns the identity in dir, valid at now for localhost, 127.0.0.1, ::1 and the extra
 // hosts. It creates dir with mode 0700 if needed.
 //
+// The authority can issue certificates for these hosts only, and lives for a year. Ensure makes
+// another one if hosts has a further host, or 90 days before the end: a leaf lives as long.
+//
 // Each certificate and its key are in one file with mode 0600, so a crash cannot separate them.
 // ca.pem is a public copy of the authority's certificate. Ensure returns an error for an invalid
 // file and never replaces it, because a client may trust it.
@@ -48,9 +52,11 @@ func Ensure(dir string, now time.Time, hosts ...string) (*Identity, error) {
 	if err := durable.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the certificate folder: %w", err)
 	}
+	hosts = Hosts(hosts...)
 	authority, err := load(filepath.Join(dir, "ca-with-key.pem"))
-	if errors.Is(err, fs.ErrNotExist) || err == nil && expired(authority.Leaf, now, leafLife) {
-		authority, err = issue(filepath.Join(dir, "ca-with-key.pem"), authorityTemplate(now), nil)
+	if errors.Is(err, fs.ErrNotExist) ||
+		err == nil && (expired(authority.Leaf, now, leafLife) || !permits(authority.Leaf, hosts)) {
+		authority, err = issue(filepath.Join(dir, "ca-with-key.pem"), authorityTemplate(now, hosts), nil)
 	}
 	if err != nil {
 		return nil, err
@@ -59,7 +65,6 @@ func Ensure(dir string, now time.Time, hosts ...string) (*Identity, error) {
 	if err := publish(public, authority.Leaf); err != nil {
 		return nil, err
 	}
-	hosts = Hosts(hosts...)
 	file := filepath.Join(dir, "server-with-key.pem")
 	leaf, err := load(file)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !serves(leaf.Leaf, authority.Leaf, now, hosts) {
@@ -71,9 +76,30 @@ func Ensure(dir string, now time.Time, hosts ...string) (*Identity, error) {
 	return identity(public, file, authority, leaf), nil
 }
 
-// Hosts returns the hosts that the certificate names: the names of this machine, and extra ones.
+// Hosts returns the hosts that the certificate names, each once: the names of this machine, and
+// extra ones.
 func Hosts(extra ...string) []string {
-	return append([]string{"localhost", "127.0.0.1", "::1"}, extra...)
+	hosts := []string{"localhost", "127.0.0.1", "::1"}
+	for _, host := range extra {
+		if !slices.Contains(hosts, host) {
+			hosts = append(hosts, host)
+		}
+	}
+	return hosts
+}
+
+// permits reports whether the name constraints of an authority permit each host.
+func permits(authority *x509.Certificate, hosts []string) bool {
+	for _, host := range hosts {
+		permitted := slices.Contains(authority.PermittedDNSDomains, host)
+		if ip := net.ParseIP(host); ip != nil {
+			permitted = slices.ContainsFunc(authority.PermittedIPRanges, func(n *net.IPNet) bool { return n.Contains(ip) })
+		}
+		if !permitted {
+			return false
+		}
+	}
+	return true
 }
 
 // serves reports whether leaf is signed by the authority, valid for long enough, and valid for each
@@ -97,17 +123,34 @@ func expired(c *x509.Certificate, now time.Time, margin time.Duration) bool {
 	return now.Add(margin).After(c.NotAfter) || now.Before(c.NotBefore)
 }
 
-func authorityTemplate(now time.Time) *x509.Certificate {
-	return &x509.Certificate{
+// authorityTemplate returns an authority for servers with these hosts. A stolen key of it is useless
+// against all other hosts.
+func authorityTemplate(now time.Time, hosts []string) *x509.Certificate {
+	t := &x509.Certificate{
 		// The time distinguishes two authorities of one machine in a trust store's list.
 		Subject:               pkix.Name{CommonName: "Causeway development CA " + now.UTC().Format("2006-01-02 15:04")},
 		NotBefore:             now.Add(-skew),
 		NotAfter:              now.Add(caLife),
 		KeyUsage:              x509.KeyUsageCertSign | x509.KeyUsageCRLSign,
+		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 		BasicConstraintsValid: true,
 		IsCA:                  true,
 		MaxPathLenZero:        true,
+
+		PermittedDNSDomainsCritical: true,
 	}
+	for _, host := range hosts {
+		ip := net.ParseIP(host)
+		if ip == nil {
+			t.PermittedDNSDomains = append(t.PermittedDNSDomains, host)
+			continue
+		}
+		if v4 := ip.To4(); v4 != nil {
+			ip = v4
+		}
+		t.PermittedIPRanges = append(t.PermittedIPRanges, &net.IPNet{IP: ip, Mask: net.CIDRMask(8*len(ip), 8*len(ip))})
+	}
+	return t
 }
 
 func leafTemplate(now time.Time, hosts []string) *x509.Certificate {

@@ -3,11 +3,14 @@ package devca_test
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"math/big"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -71,8 +74,11 @@ func TestEnsureKeepsWhatIsGood(t *testing.T) {
 		"close to its end":      {later: 61 * day, sameCA: true},
 		"after its end":         {later: 200 * day, sameCA: true},
 		"a clock that ran back": {later: -2 * time.Hour},
-		"another host":          {hosts: []string{"192.0.2.7"}, sameCA: true},
-		"an old authority":      {later: 3600 * day},
+		"another address":       {hosts: []string{"192.0.2.7"}},
+		"another name":          {hosts: []string{"pay.example"}},
+		"a known host":          {hosts: []string{"127.0.0.1", "localhost"}, sameCA: true, sameLeaf: true},
+		"an old authority":      {later: 276 * day},
+		"not yet old":           {later: 274 * day, sameCA: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -86,6 +92,58 @@ func TestEnsureKeepsWhatIsGood(t *testing.T) {
 				t.Errorf("same leaf = %v, want %v", got, want)
 			}
 		})
+	}
+}
+
+// TestAuthorityIsConstrained checks that no client that trusts the authority accepts a certificate of
+// it for another host, even if its key is stolen.
+func TestAuthorityIsConstrained(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	id, _ := mustEnsure(t, dir, start, "192.0.2.7", "pay.example")
+	if life := id.Authority.NotAfter.Sub(start); life > 366*day {
+		t.Errorf("the authority lives %s", life)
+	}
+	stolen, err := tls.LoadX509KeyPair(filepath.Join(dir, "ca-with-key.pem"), filepath.Join(dir, "ca-with-key.pem"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AddCert(id.Authority)
+	for host, accepted := range map[string]bool{
+		"localhost": true, "127.0.0.1": true, "::1": true, "192.0.2.7": true, "pay.example": true,
+		"bank.example": false, "example": false, "192.0.2.8": false, "127.0.0.2": false, "2001:db8::1": false,
+	} {
+		template := &x509.Certificate{
+			SerialNumber: big.NewInt(1), NotBefore: start, NotAfter: start.Add(day),
+			ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		}
+		if ip := net.ParseIP(host); ip != nil {
+			template.IPAddresses = []net.IP{ip}
+		} else {
+			template.DNSNames = []string{host}
+		}
+		der, err := x509.CreateCertificate(rand.Reader, template, id.Authority, id.Authority.PublicKey, stolen.PrivateKey)
+		if err != nil {
+			t.Fatal(err)
+		}
+		leaf, err := x509.ParseCertificate(der)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = leaf.Verify(x509.VerifyOptions{DNSName: host, Roots: roots, CurrentTime: start.Add(time.Hour)})
+		if got := err == nil; got != accepted {
+			t.Errorf("%s: accepted %v, want %v: %v", host, got, accepted, err)
+		}
+	}
+}
+
+// TestHosts checks that each host is named once.
+func TestHosts(t *testing.T) {
+	t.Parallel()
+	want := []string{"localhost", "127.0.0.1", "::1", "192.0.2.7"}
+	if got := devca.Hosts("127.0.0.1", "192.0.2.7", "192.0.2.7"); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
