@@ -106,7 +106,7 @@ func installation(t *testing.T, name string) string {
 	}
 	for _, secret := range []string{
 		"vault-kek", "mle-kek", "filter-secret", "deduplication-secret", "filter-token",
-		"hop-secret", "store", "mle-store",
+		"hop-secret", "store", "mle-store", "compat-credentials.yaml",
 	} {
 		write(t, filepath.Join(dir, name, "secrets", secret), []byte("of "+secret+"\n"))
 	}
@@ -186,7 +186,7 @@ func checkRestricted(t *testing.T, who string, pod corev1.PodTemplateSpec, c cor
 		t.Errorf("%s/%s has no bounds: %+v", who, c.Name, c.Resources)
 	}
 	if tag := c.Image[strings.LastIndex(c.Image, "/")+1:]; !strings.Contains(tag, ":") ||
-		strings.HasSuffix(tag, ":latest") {
+		strings.HasSuffix(tag, ":latest") { // a digest also has a colon
 		t.Errorf("%s/%s: image %q has no release", who, c.Name, c.Image)
 	}
 }
@@ -211,7 +211,7 @@ func checkMounts(t *testing.T, pod corev1.PodTemplateSpec, c corev1.Container) {
 			}
 		}
 		config := slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
-			return v.Name == m.Name && (v.ConfigMap != nil || v.Secret != nil)
+			return v.Name == m.Name && (v.ConfigMap != nil || v.Secret != nil || v.Projected != nil)
 		})
 		if config && !m.ReadOnly {
 			t.Errorf("%s can write %s", c.Name, m.MountPath)
@@ -269,6 +269,9 @@ func checkVolumes(t *testing.T, o objects, pod corev1.PodTemplateSpec) {
 		if v.ConfigMap != nil && !optional && len(o.configs[v.ConfigMap.Name].Data) == 0 {
 			t.Errorf("volume %s: there is no config map %s", v.Name, v.ConfigMap.Name)
 		}
+		if v.Projected != nil {
+			checkProjected(t, o, v)
+		}
 		if v.Secret == nil || len(v.Secret.Items) == 0 {
 			continue // not one of our images
 		}
@@ -284,6 +287,63 @@ func checkVolumes(t *testing.T, o objects, pod corev1.PodTemplateSpec) {
 				t.Errorf("%s mounts %s, which is not there", c.Name, m.Name)
 			}
 		}
+	}
+}
+
+// checkProjected checks that each file of a projected volume exists.
+func checkProjected(t *testing.T, o objects, v corev1.Volume) {
+	t.Helper()
+	for _, source := range v.Projected.Sources {
+		if m := source.ConfigMap; m != nil {
+			for _, i := range m.Items {
+				if o.configs[m.Name].Data[i.Key] == "" {
+					t.Errorf("volume %s: there is no %s in the config map %s", v.Name, i.Key, m.Name)
+				}
+			}
+		}
+		if s := source.Secret; s != nil {
+			for _, i := range s.Items {
+				if len(o.secrets[s.Name].Data[i.Key]) == 0 {
+					t.Errorf("volume %s: there is no %s in the secret %s", v.Name, i.Key, s.Name)
+				}
+			}
+		}
+	}
+}
+
+// TestKubernetesLoginsAreSecret checks that the logins of legacy clients are in a secret that only
+// compat-proxy can read. They contain API keys.
+func TestKubernetesLoginsAreSecret(t *testing.T) {
+	t.Parallel()
+	const logins = "compat-credentials.yaml"
+	for _, name := range []string{"base", "example", "several", "several-example"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := mustBuild(t, installation(t, name))
+			for config, c := range o.configs {
+				if _, found := c.Data[logins]; found {
+					t.Errorf("the config map %s contains the logins", config)
+				}
+			}
+			readers := []string{}
+			for _, pod := range o.pods {
+				for _, v := range pod.Spec.Volumes {
+					if v.Projected == nil && (v.Secret == nil || len(o.secrets[v.Secret.SecretName].Data[logins]) == 0) {
+						continue
+					}
+					for _, c := range all(pod) {
+						if slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool {
+							return m.Name == v.Name && m.MountPath == "/etc/causeway"
+						}) {
+							readers = append(readers, c.Name)
+						}
+					}
+				}
+			}
+			if !slices.Equal(readers, []string{"compat-proxy"}) {
+				t.Errorf("the logins are mounted into %q", readers)
+			}
+		})
 	}
 }
 
@@ -359,7 +419,7 @@ func checkYours(t *testing.T, o objects) {
 		for _, c := range all(pod) {
 			// these containers run commands of other programs
 			of := strings.NewReplacer("drain", "edge", "migrate", "core").Replace(c.Name)
-			if c.Name != "envoy" && c.Image != "registry.example.com/causeway/"+of+":v1.0.0" {
+			if c.Name != "envoy" && !strings.HasPrefix(c.Image, "registry.example.com/causeway/"+of+"@sha256:") {
 				t.Errorf("%s: image %q", c.Name, c.Image)
 			}
 		}
