@@ -4,6 +4,9 @@ LINT_VERSION := v2.15.0
 LINT         := .cache/bin/golangci-lint-$(LINT_VERSION)
 VALE_VERSION := v3.17.0
 VALE         := .cache/bin/vale-$(VALE_VERSION)
+SBOM_VERSION := v1.10.0
+SBOM         := .cache/bin/cyclonedx-gomod-$(SBOM_VERSION)
+VULN_VERSION := v1.9.0
 DATA         ?= ./data
 ARGS         ?=
 ROUNDS       ?= 200
@@ -14,10 +17,10 @@ GOFLAGS      := $(strip $(shell go env GOFLAGS 2>/dev/null) -trimpath)
 export GOFLAGS
 
 .DEFAULT_GOAL := help
-.PHONY: help run build check test soak lint prose borders fmt bench generate clean
+.PHONY: help run build check test soak lint prose borders fmt bench generate release-check vulnerabilities clean
 
 help: ## Show this list
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
 
 run: build ## Build and start everything in one process; data in ./data, extra flags in ARGS
 	@exec bin/standalone --data $(DATA) $(ARGS)
@@ -53,6 +56,13 @@ bench: ## Measure the ratios of the design and print them beside their reach
 generate: ## Make the generated code again from its sources
 	@for dir in $$(go list -m -f '{{.Dir}}'); do (cd $$dir && go generate ./...) || exit 1; done
 
+release-check: $(SBOM) ## Build the programs twice and compare them; write bills of materials, checksums and a signature by KEY
+	@.ci/release-check $(SBOM)
+
+vulnerabilities: ## Look for known vulnerabilities in each module; needs the network, for the database at vuln.go.dev
+	@for dir in $$(go list -m -f '{{.Dir}}'); do \
+		(cd $$dir && GOWORK=off go run golang.org/x/vuln/cmd/govulncheck@$(VULN_VERSION) ./...) || exit 1; done
+
 clean: ## Remove what was built or downloaded here; ./data stays
 	rm -rf bin .cache
 
@@ -67,3 +77,9 @@ $(VALE):
 	@echo "installing vale $(VALE_VERSION)"
 	@GOBIN="$(CURDIR)/$(@D)" GOWORK=off go install github.com/errata-ai/vale/v3/cmd/vale@$(VALE_VERSION)
 	@mv "$(@D)/vale" "$@"
+
+$(SBOM):
+	@mkdir -p $(@D)
+	@echo "installing cyclonedx-gomod $(SBOM_VERSION)"
+	@GOBIN="$(CURDIR)/$(@D)" GOWORK=off go install github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@$(SBOM_VERSION)
+	@mv "$(@D)/cyclonedx-gomod" "$@"
