@@ -17,6 +17,10 @@ import (
 // descriptor of the program. Without the bound, one client could take all of them.
 const mostConnections = 512
 
+// weightHTTP2 is how many of them a connection by HTTP/2 counts as, because it has mostStreams
+// requests. A client can leave the responses to all of them waiting for up to a minute.
+const weightHTTP2 = 8
+
 // connections counts the connections of each site to one server. Private addresses and hops do not
 // count: many clients share them.
 type connections struct {
@@ -24,26 +28,28 @@ type connections struct {
 	hop  secret.String
 	many func(netip.Addr) bool // reports whether many clients share an address
 
-	mu    sync.RWMutex
-	sites map[net.Conn]netip.Prefix // guarded by mu; of the connections that count
-	held  map[netip.Prefix]int      // guarded by mu; without zeros
-	hops  map[netip.Prefix]bool     // guarded by mu; the sites that have shown the hop secret
-	next  time.Duration             // guarded by mu; when a refusal is logged again, on the monotonic clock
+	mu   sync.RWMutex
+	held map[netip.Prefix]int  // guarded by mu; without zeros
+	hops map[netip.Prefix]bool // guarded by mu; the sites that have shown the hop secret
+	next time.Duration         // guarded by mu; when a refusal is logged again, on the monotonic clock
 }
 
 func newConnections(log *slog.Logger, hop secret.String) *connections {
 	return &connections{
 		log: log, hop: hop, many: isPrivate,
-		sites: map[net.Conn]netip.Prefix{}, held: map[netip.Prefix]int{}, hops: map[netip.Prefix]bool{},
+		held: map[netip.Prefix]int{}, hops: map[netip.Prefix]bool{},
 	}
 }
 
 // count returns conn as a connection that counts until its Close. It returns nil if its site has
 // too many.
-func (c *connections) count(conn net.Conn) net.Conn {
-	counted := &countedConn{conn, c}
+func (c *connections) count(conn net.Conn) *countedConn {
+	counted := &countedConn{Conn: conn, all: c}
 	peer, ok := conn.RemoteAddr().(*net.TCPAddr) // not of a unix socket
-	if ok && !c.add(counted, plain(peer.AddrPort().Addr())) {
+	if ok {
+		counted.peer = plain(peer.AddrPort().Addr())
+	}
+	if !c.weigh(counted, 1) {
 		return nil
 	}
 	return counted
@@ -52,7 +58,10 @@ func (c *connections) count(conn net.Conn) net.Conn {
 // countedConn is a connection of connections.
 type countedConn struct {
 	net.Conn
-	all *connections
+
+	all    *connections
+	peer   netip.Addr // invalid for a unix socket
+	weight int        // guarded by all.mu; 0 if it does not count
 }
 
 // Close closes the connection, which then counts no longer.
@@ -64,23 +73,24 @@ func (c *countedConn) Close() error {
 // CloseWrite ends the sending direction.
 func (c *countedConn) CloseWrite() error { return closeWrite(c.Conn) }
 
-// add counts a connection. It returns false if its site has too many.
-func (c *connections) add(conn net.Conn, peer netip.Addr) bool {
-	if c.many(peer) {
+// weigh makes a connection count as weight connections of its site. It returns false if the site
+// then has too many.
+func (c *connections) weigh(conn *countedConn, weight int) bool {
+	if !conn.peer.IsValid() || c.many(conn.peer) {
 		return true
 	}
-	site := SiteOf(peer)
+	site := SiteOf(conn.peer)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.hops[site] {
 		return true
 	}
-	if c.held[site] >= mostConnections {
+	if c.held[site]+weight-conn.weight > mostConnections {
 		c.warn(site)
 		return false
 	}
-	c.sites[conn] = site
-	c.held[site]++
+	c.held[site] += weight - conn.weight
+	conn.weight = weight
 	return true
 }
 
@@ -96,17 +106,17 @@ func (c *connections) warn(site netip.Prefix) {
 }
 
 // remove makes a connection count no longer.
-func (c *connections) remove(conn net.Conn) {
+func (c *connections) remove(conn *countedConn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	site, counts := c.sites[conn]
-	if !counts {
+	if conn.weight == 0 {
 		return
 	}
-	delete(c.sites, conn)
-	if c.held[site]--; c.held[site] == 0 {
+	site := SiteOf(conn.peer)
+	if c.held[site] -= conn.weight; c.held[site] == 0 {
 		delete(c.held, site)
 	}
+	conn.weight = 0
 }
 
 // exemptHops exempts sites whose requests show the hop secret.

@@ -76,7 +76,7 @@ func (l *listener) Close() error {
 }
 
 // next returns the next connection of a site that may have it.
-func (l *listener) next() (net.Conn, error) {
+func (l *listener) next() (*countedConn, error) {
 	for {
 		c, err := l.Listener.Accept()
 		if err != nil {
@@ -106,7 +106,7 @@ func (l *listener) run() {
 }
 
 // handshake makes the TLS connection over c.
-func (l *listener) handshake(c net.Conn) {
+func (l *listener) handshake(c *countedConn) {
 	secure := tls.Server(c, l.policy)
 	keep := false
 	defer func() {
@@ -126,6 +126,8 @@ func (l *listener) handshake(c net.Conn) {
 	var out net.Conn = secure
 	if secure.ConnectionState().NegotiatedProtocol != "h2" {
 		out = &secureConn{conn{secure, true}, secure}
+	} else if !l.conns.weigh(c, weightHTTP2) {
+		return
 	}
 	select {
 	case l.accepted <- accepted{conn: out}:

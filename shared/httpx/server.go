@@ -46,6 +46,9 @@ type Server struct {
 	stopErr error
 }
 
+// mostStreams is the number of concurrent requests of a connection by HTTP/2.
+const mostStreams = 32
+
 // NewServer returns a server that does not listen yet.
 func NewServer(o Options) *Server {
 	log := o.Log
@@ -70,6 +73,8 @@ func NewServer(o Options) *Server {
 			WriteTimeout:      60 * time.Second,
 			IdleTimeout:       120 * time.Second,
 			MaxHeaderBytes:    16 << 10,
+			// A client can hold each frame and each stream open, so they are few and small.
+			HTTP2: &http.HTTP2Config{MaxConcurrentStreams: mostStreams, MaxReadFrameSize: 16 << 10},
 			ConnContext:       withResets,
 			ErrorLog:          quietLog(log),
 			// "OPTIONS *" would else be handled past our middlewares.
