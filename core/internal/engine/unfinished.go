@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -129,7 +130,11 @@ func (u *unfinished) ofRefund(f *payment.Refund) (int64, task) {
 	return f.ID, task{
 		id: step, tenant: f.Tenant, since: f.UpdatedAt,
 		reference: refundReference(f), mine: u.claimable(step, f.Core, f.UpdatedAt),
-		do: func(ctx context.Context) error { return u.e.recoverRefund(ctx, f) },
+		do: func(ctx context.Context) error {
+			return withDetails(ctx, u.e.Store.RefundDetails, f.ID, &f.Details, func(ctx context.Context) error {
+				return u.e.recoverRefund(ctx, f)
+			})
+		},
 	}
 }
 
@@ -139,7 +144,11 @@ func (u *unfinished) ofCapture(c *payment.Capture) (int64, task) {
 	return c.ID, task{
 		id: step, tenant: c.Tenant, since: c.UpdatedAt,
 		reference: captureReference(c), mine: u.claimable(step, c.Core, c.UpdatedAt),
-		do: func(ctx context.Context) error { return u.e.recoverCapture(ctx, c) },
+		do: func(ctx context.Context) error {
+			return withDetails(ctx, u.e.Store.CaptureDetails, c.ID, &c.Details, func(ctx context.Context) error {
+				return u.e.recoverCapture(ctx, c)
+			})
+		},
 	}
 }
 
@@ -150,7 +159,11 @@ func (u *unfinished) ofTransaction(o store.OpenTransaction) (int64, task) {
 	out := task{
 		id: authorizationStep(t), tenant: t.Tenant, since: t.UpdatedAt,
 		reference: authorizationReference(t),
-		do:        func(ctx context.Context) error { return u.e.recoverTransaction(ctx, t) },
+		do: func(ctx context.Context) error {
+			return withDetails(ctx, u.e.Store.TransactionDetails, t.ID, &t.Details, func(ctx context.Context) error {
+				return u.e.recoverTransaction(ctx, t)
+			})
+		},
 	}
 	if t.Operation == payment.VoidOperation {
 		out.id, out.reference = voidStep(t), voidReference(t)
@@ -227,6 +240,22 @@ func (u *unfinished) report() {
 		}
 	}
 	u.e.Observer.RecoveryLooked(all.open, all.oldest)
+}
+
+// withDetails reads the details of an unfinished step, then resumes it. The pages of steps have
+// none, because the details of many steps would fill the memory. A step that was removed meanwhile
+// is finished.
+func withDetails(
+	ctx context.Context, read func(context.Context, int64) ([]byte, error), id int64, details *[]byte,
+	resume func(context.Context) error,
+) (err error) {
+	if *details, err = read(ctx, id); errors.Is(err, payment.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read the details of an unfinished step: %w", err)
+	}
+	return resume(ctx)
 }
 
 func (e *Engine) recoverTransaction(ctx context.Context, t *payment.Transaction) error {

@@ -17,6 +17,7 @@ var (
 	selectCapture           = declare("selectCapture")
 	listCaptures            = declareList("listCaptures")
 	selectOpenCaptures      = declare("selectOpenCaptures")
+	selectCaptureDetails    = declare("selectCaptureDetails")
 )
 
 // InsertCapture inserts a capture. For a capture that still needs the acquirer, call BeginCapture.
@@ -93,6 +94,11 @@ func (db *DB) Captures(
 ) (payment.List[*payment.Capture], error) {
 	return list(ctx, db, tenant, listCaptures, p,
 		scanCapture, transaction, tenant.Merchant, tenant.Live)
+}
+
+// CaptureDetails returns the details of a capture of any tenant, else ErrNotFound.
+func (db *DB) CaptureDetails(ctx context.Context, id int64) ([]byte, error) {
+	return scanDetails(db.backgroundRow(ctx, selectCaptureDetails, id))
 }
 
 // OpenCaptures returns a page of the unfinished captures of all tenants, as OpenTransactions does

@@ -22,6 +22,7 @@ var (
 	listRefunds              = declareList("listRefunds")
 	listRefundsOfTransaction = declareList("listRefundsOfTransaction")
 	selectOpenRefunds        = declare("selectOpenRefunds")
+	selectRefundDetails      = declare("selectRefundDetails")
 )
 
 // BeginRefund writes the intent of a refund, reserves its amount and fills in the transaction's
@@ -130,6 +131,11 @@ func (db *DB) Refunds(
 	}
 	return list(ctx, db, tenant, listRefundsOfTransaction, p, scanRefund, tenant.Merchant, tenant.Live,
 		transaction)
+}
+
+// RefundDetails returns the details of a refund of any tenant, else ErrNotFound.
+func (db *DB) RefundDetails(ctx context.Context, id int64) ([]byte, error) {
+	return scanDetails(db.backgroundRow(ctx, selectRefundDetails, id))
 }
 
 // OpenRefunds returns a page of the unfinished refunds of all tenants, as OpenTransactions does of

@@ -11,19 +11,20 @@ import (
 )
 
 var (
-	insertTransaction      = declare("insertTransaction")
-	resolveTransaction     = declare("resolveTransaction")
-	loseTransaction        = declare("loseTransaction")
-	settleTransaction      = declare("settleTransaction")
-	settleCaptures         = declare("settleCaptures")
-	beginVoid              = declare("beginVoid")
-	refuseVoid             = declare("refuseVoid")
-	endVoid                = declare("endVoid")
-	selectTransaction      = declare("selectTransaction")
-	lockTransaction        = declare("lockTransaction")
-	listTransactions       = declareList("listTransactions")
-	selectOpenTransactions = declare("selectOpenTransactions")
-	deleteTransaction      = declare("deleteTransaction")
+	insertTransaction        = declare("insertTransaction")
+	resolveTransaction       = declare("resolveTransaction")
+	loseTransaction          = declare("loseTransaction")
+	settleTransaction        = declare("settleTransaction")
+	settleCaptures           = declare("settleCaptures")
+	beginVoid                = declare("beginVoid")
+	refuseVoid               = declare("refuseVoid")
+	endVoid                  = declare("endVoid")
+	selectTransaction        = declare("selectTransaction")
+	lockTransaction          = declare("lockTransaction")
+	listTransactions         = declareList("listTransactions")
+	selectOpenTransactions   = declare("selectOpenTransactions")
+	selectTransactionDetails = declare("selectTransactionDetails")
+	deleteTransaction        = declare("deleteTransaction")
 )
 
 // InsertTransaction inserts the intent of a payment: a transaction in `processing`. It returns
@@ -129,10 +130,23 @@ const ClockSlack = time.Minute
 
 // OpenTransactions returns a page of the unfinished authorizations and voids of all tenants, by id.
 // The page begins after the id after. It omits rows that were last changed from before, in
-// milliseconds, to ClockSlack later: a request still works on them.
+// milliseconds, to ClockSlack later: a request still works on them. The rows have no Details, which
+// can be long: TransactionDetails reads them.
 func (db *DB) OpenTransactions(ctx context.Context, before, after int64, limit int) ([]OpenTransaction, error) {
 	return backgroundRows(ctx, db, selectOpenTransactions, scanOpenTransaction, before, before+ClockSlack.Milliseconds(),
 		after, limit)
+}
+
+// TransactionDetails returns the details of a transaction of any tenant, else ErrNotFound.
+func (db *DB) TransactionDetails(ctx context.Context, id int64) ([]byte, error) {
+	return scanDetails(db.backgroundRow(ctx, selectTransactionDetails, id))
+}
+
+func scanDetails(row Scanner) (details []byte, err error) {
+	if err = row.Scan(&details); errors.Is(err, sql.ErrNoRows) {
+		return nil, payment.ErrNotFound
+	}
+	return details, err
 }
 
 // OpenTransaction is a transaction with an unfinished step. Unreadable is why its result cannot be

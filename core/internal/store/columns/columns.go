@@ -9,12 +9,11 @@ const (
 	Attempt = `kind, object_id, number, attempts, running, begun_at, next_at, last_error`
 	Audit   = `sequence, at, actor, client_address, action, object, state_before, state_after,
 		outcome, request_id, previous, mac`
-	Broadcast = `type, name, data, until, place, told, created_at, finished_at`
-	Capture   = `id, transaction_id, merchant_id, live, state, amount, currency, final, settled,
-		amount_refunded, amount_refund_pending, details, failure_code, failure_message, claim, created_at,
-		updated_at, core_id, reclaimed_at, api_key_id, client_address`
-	Customer = `id, merchant_id, live, details, version, created_at, updated_at, default_method_id`
-	Delivery = `id, endpoint_id, event_id,
+	Broadcast   = `type, name, data, until, place, told, created_at, finished_at`
+	Capture     = captureHead + `details` + captureTail
+	OpenCapture = captureHead + `''` + captureTail // without details
+	Customer    = `id, merchant_id, live, details, version, created_at, updated_at, default_method_id`
+	Delivery    = `id, endpoint_id, event_id,
 		COALESCE((SELECT type FROM events WHERE events.id = event_id), ''), status, attempts, leased, due_at,
 		response_status, error, duration_ms, attempted_at, created_at, updated_at`
 	Endpoint = `id, merchant_id, live, url, types, details, status, reason, generation,
@@ -27,17 +26,31 @@ const (
 		COALESCE(keep_personal, 0), COALESCE(keep_customers, 0)`
 	Method = `id, merchant_id, live, customer_id, kind, fingerprint, details, vault_key, number,
 		created_at, detached_at`
-	Operator = `id, name, role, created_at, expires_at, revoked_at`
-	Refund   = `id, COALESCE(transaction_id, 0), capture_id, merchant_id, live, state, amount,
-		currency, details, failure_code, failure_message, claim, created_at, updated_at, core_id, reclaimed_at,
-		api_key_id, client_address`
-	Reversal = `id, kind, transaction_id, step_id, attempt, merchant_id, live, amount, currency,
+	Operator   = `id, name, role, created_at, expires_at, revoked_at`
+	Refund     = refundHead + `details` + refundTail
+	OpenRefund = refundHead + `''` + refundTail // without details
+	Reversal   = `id, kind, transaction_id, step_id, attempt, merchant_id, live, amount, currency,
 		captured, held, requested, asked, refused, looks, version, since, due_at, claim`
 	Token = `t.id, t.merchant_id, t.live, t.kind, t.details, t.vault_key, t.number, t.secret_hash,
 		t.cvc_given, t.used_by, t.used_at, t.created_at, t.expires_at`
-	Transaction = `id, merchant_id, live, status, auto_capture, amount, currency, payment_method,
+	Transaction     = transactionHead + `details` + transactionTail
+	OpenTransaction = transactionHead + `''` + transactionTail // without details
+)
+
+// The columns on both sides of details. A merchant's details can be long.
+const (
+	captureHead = `id, transaction_id, merchant_id, live, state, amount, currency, final, settled,
+		amount_refunded, amount_refund_pending, `
+	captureTail = `, failure_code, failure_message, claim, created_at,
+		updated_at, core_id, reclaimed_at, api_key_id, client_address`
+	refundHead = `id, COALESCE(transaction_id, 0), capture_id, merchant_id, live, state, amount,
+		currency, `
+	refundTail = `, failure_code, failure_message, claim, created_at, updated_at, core_id, reclaimed_at,
+		api_key_id, client_address`
+	transactionHead = `id, merchant_id, live, status, auto_capture, amount, currency, payment_method,
 		amount_authorized, amount_captured, amount_capture_pending, amount_settled, amount_refunded,
-		amount_refund_pending, operation, operation_id, details, result, version, claim, created_at, updated_at,
+		amount_refund_pending, operation, operation_id, `
+	transactionTail = `, result, version, claim, created_at, updated_at,
 		attempt, partial, core_id, reclaimed_at, refused_confirmations, api_key_id, client_address,
 		confirm_api_key_id, confirm_client_address, void_api_key_id, void_client_address, captures_begun`
 )

@@ -97,7 +97,8 @@ var paymentSQL = map[string]string{
 		WHERE id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint`,
 	"lockTransaction": `SELECT ` + columns.Transaction + ` FROM transactions
 		WHERE id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint FOR UPDATE`,
-	"selectOpenTransactions": `SELECT ` + columns.Transaction + ` FROM transactions
+	"selectTransactionDetails": `SELECT details FROM transactions WHERE id = $1`,
+	"selectOpenTransactions": `SELECT ` + columns.OpenTransaction + ` FROM transactions
 			WHERE (status IN ('processing', 'unknown') OR operation <> '') AND operation <> 'capture'
 				AND updated_at NOT BETWEEN $1::bigint AND $2::bigint AND id > $3::bigint
 			ORDER BY id LIMIT $4::bigint`,

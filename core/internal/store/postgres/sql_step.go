@@ -30,7 +30,8 @@ var stepSQL = map[string]string{
 		WHERE id = $4::bigint AND operation = 'capture' AND operation_id = $5::bigint`,
 	"selectCapture": `SELECT ` + columns.Capture + ` FROM captures
 		WHERE id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint`,
-	"selectOpenCaptures": `SELECT ` + columns.Capture + ` FROM captures
+	"selectCaptureDetails": `SELECT details FROM captures WHERE id = $1`,
+	"selectOpenCaptures": `SELECT ` + columns.OpenCapture + ` FROM captures
 		WHERE state = 'pending' AND updated_at NOT BETWEEN $1::bigint AND $2::bigint AND id > $3::bigint
 			ORDER BY id LIMIT $4::bigint`,
 	"reserveRefund": `UPDATE transactions SET amount_refund_pending = amount_refund_pending + $1::bigint,
@@ -65,7 +66,8 @@ var stepSQL = map[string]string{
 		amount_refunded = amount_refunded + $2::bigint, updated_at = $3::bigint WHERE id = $4::bigint`,
 	"selectRefund": `SELECT ` + columns.Refund + ` FROM refunds
 		WHERE id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint`,
-	"selectOpenRefunds": `SELECT ` + columns.Refund + ` FROM refunds
+	"selectRefundDetails": `SELECT details FROM refunds WHERE id = $1`,
+	"selectOpenRefunds": `SELECT ` + columns.OpenRefund + ` FROM refunds
 		WHERE state = 'pending' AND updated_at NOT BETWEEN $1::bigint AND $2::bigint AND id > $3::bigint
 			AND NOT EXISTS (SELECT 1 FROM reversals WHERE kind = 'refund' AND step_id = refunds.id)
 			ORDER BY id LIMIT $4::bigint`,

@@ -97,7 +97,8 @@ var paymentSQL = map[string]string{
 			AND id < ? ORDER BY id DESC LIMIT ?`,
 	"listTransactionsBefore": `SELECT ` + columns.Transaction + ` FROM transactions WHERE merchant_id = ? AND live = ?
 			AND id > ? ORDER BY id LIMIT ?`,
-	"selectOpenTransactions": `SELECT ` + columns.Transaction + ` FROM transactions INDEXED BY transactions_open
+	"selectTransactionDetails": `SELECT details FROM transactions WHERE id = ?`,
+	"selectOpenTransactions": `SELECT ` + columns.OpenTransaction + ` FROM transactions INDEXED BY transactions_open
 			WHERE (status IN ('processing', 'unknown') OR operation <> '') AND operation <> 'capture'
 				AND updated_at NOT BETWEEN ? AND ? AND id > ?
 			ORDER BY id LIMIT ?`,

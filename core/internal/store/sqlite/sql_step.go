@@ -31,7 +31,8 @@ var stepSQL = map[string]string{
 	"listCapturesBefore": `SELECT ` + columns.Capture + ` FROM captures
 		WHERE transaction_id = ? AND merchant_id = ? AND live = ?
 			AND id > ? ORDER BY id LIMIT ?`,
-	"selectOpenCaptures": `SELECT ` + columns.Capture + ` FROM captures
+	"selectCaptureDetails": `SELECT details FROM captures WHERE id = ?`,
+	"selectOpenCaptures": `SELECT ` + columns.OpenCapture + ` FROM captures
 		WHERE state = 'pending' AND updated_at NOT BETWEEN ? AND ? AND id > ?
 			ORDER BY id LIMIT ?`,
 	"reserveRefund": `UPDATE transactions SET amount_refund_pending = amount_refund_pending + ?1,
@@ -76,7 +77,8 @@ var stepSQL = map[string]string{
 	"listRefundsOfTransactionBefore": `SELECT ` + columns.Refund + ` FROM refunds INDEXED BY refunds_by_transaction
 		WHERE merchant_id = ? AND live = ? AND transaction_id = ?
 			AND id > ? ORDER BY id LIMIT ?`,
-	"selectOpenRefunds": `SELECT ` + columns.Refund + ` FROM refunds
+	"selectRefundDetails": `SELECT details FROM refunds WHERE id = ?`,
+	"selectOpenRefunds": `SELECT ` + columns.OpenRefund + ` FROM refunds
 		WHERE state = 'pending' AND updated_at NOT BETWEEN ? AND ? AND id > ?
 			AND NOT EXISTS (SELECT 1 FROM reversals WHERE kind = 'refund' AND step_id = refunds.id)
 			ORDER BY id LIMIT ?`,
