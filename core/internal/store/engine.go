@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"time"
@@ -24,8 +25,9 @@ type Engine interface {
 	// Row runs a read outside of commands, on a connection of its purpose, and returns its first
 	// row. The error is Purpose.Expired if the read does not end within the purpose's time.
 	Row(ctx context.Context, p Purpose, s *Statement, args ...any) Scanner
-	// Each runs a read as Row does and calls scan for every row, until scan fails. It calls begin
-	// before the first row, and again if it reads all rows again.
+	// Each runs a read as Row does and calls scan for every row, until scan fails. If scan returns
+	// ErrEnough, the read has succeeded. It calls begin before the first row, and again if it reads
+	// all rows again.
 	Each(ctx context.Context, p Purpose, s *Statement, begin func(), scan func(Scanner) error, args ...any) error
 	// Readers returns how many reads of a purpose can run at the same time.
 	Readers(p Purpose) int
@@ -89,6 +91,9 @@ type Engine interface {
 	// Close waits for the accepted commands, then closes. It is safe to call twice.
 	Close() error
 }
+
+// ErrEnough ends a read that needs no further rows.
+var ErrEnough = errors.New("store: the read needs no further rows")
 
 // Scanner is a row.
 type Scanner interface {

@@ -20,6 +20,10 @@ const (
 	maxSlow   = 10_000                 // kinds of slow lists; at this number all are forgotten
 )
 
+// fullPage is the number of bytes in its rows at which a page ends. The rows of a merchant can be
+// so long that all rows of a page would take too much time and memory.
+const fullPage = 1 << 20
+
 // listBounds returns the bounds of lists on a number of connections. A tenant uses one connection
 // at a time. All slow lists together use half of the connections.
 func listBounds(connections int) turns.Bounds[payment.Tenant] {
@@ -75,13 +79,12 @@ func list[T any](
 	case p.After != 0:
 		cursor = p.After
 	}
-	rows, err := pageOf(ctx, db, tenant, s, p.Before != 0, scan, append(args, cursor, p.Limit+1)...)
+	l, err := pageOf(ctx, db, tenant, s, p.Before != 0, scan, append(args, cursor, p.Limit+1)...)
 	if err != nil {
 		return payment.List[T]{}, err
 	}
-	l := payment.List[T]{Rows: rows, More: len(rows) > p.Limit}
-	if l.More {
-		l.Rows = rows[:p.Limit]
+	if len(l.Rows) > p.Limit {
+		l.Rows, l.More = l.Rows[:p.Limit], true
 	}
 	if p.Before != 0 {
 		slices.Reverse(l.Rows)
@@ -89,22 +92,48 @@ func list[T any](
 	return l, nil
 }
 
-// pageOf waits for the tenant's turn and returns the rows of a page of a list.
+// pageOf waits for the tenant's turn and returns the rows of a page of a list. It ends the page,
+// and reports more rows, if the rows have fullPage bytes.
 func pageOf[T any](
 	ctx context.Context, db *DB, tenant payment.Tenant, s *Statement, newer bool,
 	scan func(Scanner) (T, error), args ...any,
-) (rows []T, err error) {
+) (l payment.List[T], err error) {
+	var size int
+	begin := func() { l, size = payment.List[T]{Rows: l.Rows[:0]}, 0 }
 	err = db.inTurn(ctx, tenant, s, func(ctx context.Context) error {
-		return db.engine.Page(ctx, s, newer, func() { rows = rows[:0] }, func(row Scanner) error {
-			v, err := scan(row)
-			rows = append(rows, v)
+		return db.engine.Page(ctx, s, newer, begin, func(row Scanner) error {
+			if l.More = size >= fullPage; l.More {
+				return ErrEnough
+			}
+			v, err := scan(measured{row, &size})
+			l.Rows = append(l.Rows, v)
 			return err
 		}, args...)
 	})
 	if err != nil {
-		return nil, err
+		return payment.List[T]{}, err
 	}
-	return rows, nil
+	return l, nil
+}
+
+// measured adds the bytes of the texts of a row to size.
+type measured struct {
+	Scanner
+	size *int
+}
+
+// Scan implements Scanner.
+func (m measured) Scan(dest ...any) error {
+	err := m.Scanner.Scan(dest...)
+	for _, d := range dest {
+		switch d := d.(type) {
+		case *[]byte:
+			*m.size += len(*d)
+		case *string:
+			*m.size += len(*d)
+		}
+	}
+	return err
 }
 
 // inTurn runs a list at the tenant's turn. A list that is not slow ends after quickList, and runs

@@ -138,7 +138,9 @@ func each(rows pgx.Rows, err error, f failer, scan func(store.Scanner) error) er
 	}
 	defer rows.Close()
 	for rows.Next() {
-		if err := scan(scanner{rows, f}); err != nil {
+		if err := scan(scanner{rows, f}); errors.Is(err, store.ErrEnough) {
+			return nil
+		} else if err != nil {
 			return err
 		}
 	}

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 
 	"github.com/causeway-pay/causeway/core/internal/store"
@@ -36,7 +37,9 @@ func (s statement) each(ctx context.Context, scan func(store.Scanner) error, arg
 	}
 	defer func() { _ = found.Close() }() // found.Err returns its failure
 	for found.Next() {
-		if err := scan(rows{found}); err != nil {
+		if err := scan(rows{found}); errors.Is(err, store.ErrEnough) {
+			return nil
+		} else if err != nil {
 			return err
 		}
 		if err := ctx.Err(); err != nil { // database/sql closes the rows a moment later
