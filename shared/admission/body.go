@@ -68,13 +68,14 @@ func Read(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
 		return nil, nil
 	}
-	if r.ContentLength > limit {
-		w.Header().Set("Connection", "close")
-		return nil, ErrTooLarge
-	}
 	t := ticketFrom(r.Context())
 	if t == nil {
 		t = unlimited.ticket(r.Context())
+	}
+	if r.ContentLength > limit {
+		t.release()
+		w.Header().Set("Connection", "close")
+		return nil, ErrTooLarge
 	}
 	body, err := t.read(w, r, limit)
 	if reason := reasonOf(err); reason != "" {

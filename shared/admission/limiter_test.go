@@ -82,6 +82,32 @@ func TestSlotAfterAPanic(t *testing.T) {
 	}
 }
 
+// TestNoSlotAfterARefusedBody: a request whose body is too large by its announced length holds no
+// slot, however long its handler then waits for the client.
+func TestNoSlotAfterARefusedBody(t *testing.T) {
+	t.Parallel()
+	refused, leave := make(chan struct{}), make(chan struct{})
+	h := admission.New(admission.Config{Slots: 1}).Handler(http.HandlerFunc(full),
+		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if _, err := admission.ReadBody(w, r, 10); errors.Is(err, admission.ErrTooLarge) {
+				close(refused)
+				<-leave
+			}
+		}))
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		r := get(t.Context())
+		r.Body, r.ContentLength = io.NopCloser(strings.NewReader("body")), 11
+		call(h, r)
+	})
+	<-refused
+	if got := call(h, get(t.Context())).Code; got != http.StatusOK {
+		t.Errorf("during the refusal: got %d, want 200", got)
+	}
+	close(leave)
+	wg.Wait()
+}
+
 func TestNoSlotsMeansNoLimit(t *testing.T) {
 	t.Parallel()
 	h := admission.New(admission.Config{}).Handler(nil, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
