@@ -9,9 +9,9 @@ import (
 // strict adds our HSTS to every response of next, and replaces any that next or a server behind it
 // wrote. NewServer puts it around every handler that is served over TLS, and around no other.
 //
-// In HTTP/1.1, conn adds it to the responses of net/http itself. In HTTP/2 it is missing on a 400 or
-// 431 to a malformed or too long head. Plain HTTP to the port of TLS gets a 400 without it, as RFC
-// 6797, 7.2 demands.
+// In HTTP/1.1, conn adds it to the responses of net/http itself. In HTTP/2 it is missing on a 400
+// or 431 to a malformed or too long head. Plain HTTP to the port of TLS gets a 400 without it, as
+// RFC 6797, 7.2 demands.
 func strict(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s := strictWriter{w}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // handshakeTime is how long a client may take for the TLS handshake.
@@ -140,7 +141,9 @@ func (l *listener) handshake(c *countedConn) {
 func (l *listener) refuse(err error) {
 	var first tls.RecordHeaderError
 	if errors.As(err, &first) && first.Conn != nil {
-		_, _ = first.Conn.Write(refusalResponse(http.StatusBadRequest, false)) // the client may be gone
+		e := refusalOf(http.StatusBadRequest)
+		e.Message = v1.MessagePlainHTTP
+		_, _ = first.Conn.Write(refusalResponse(e, false)) // the client may be gone
 	}
 	// Scanners make these all day.
 	l.log.LogAttrs(context.Background(), slog.LevelDebug, "http server", slog.String("kind", "tls_handshake"))
@@ -168,7 +171,7 @@ func (c *conn) Write(b []byte) (int, error) {
 	if status == 0 {
 		return c.Conn.Write(b)
 	}
-	if _, err := c.Conn.Write(refusalResponse(status, c.secure)); err != nil {
+	if _, err := c.Conn.Write(refusalResponse(refusalOf(status), c.secure)); err != nil {
 		return 0, err
 	}
 	return len(b), nil
@@ -198,8 +201,9 @@ var ownResponse = regexp.MustCompile(
 
 // ownStatus returns the status of a response of net/http itself, 0 for other bytes.
 func ownStatus(b []byte) int {
-	if len(b) > mostOwn || !bytes.HasPrefix(b, []byte("HTTP/1.")) {
-		return 0
+	const digit = len("HTTP/1.1 ") // the first one of the status
+	if len(b) <= digit || len(b) > mostOwn || !bytes.HasPrefix(b, []byte("HTTP/1.")) || b[digit] < '4' {
+		return 0 // most responses
 	}
 	match := ownResponse.FindSubmatch(b)
 	if match == nil {
@@ -209,15 +213,15 @@ func ownStatus(b []byte) int {
 	return status
 }
 
-// refusalResponse returns a whole response of HTTP/1.1 with the v1 error for a status.
-func refusalResponse(status int, secure bool) []byte {
+// refusalResponse returns a whole response of HTTP/1.1 with an error.
+func refusalResponse(e v1.Error, secure bool) []byte {
 	requestID := id.Random(id.Request)
-	body := refusalBody(status, requestID)
+	body := refusalBody(e, requestID)
 	hsts := ""
 	if secure {
 		hsts = tlspolicy.HSTSHeader + ": " + tlspolicy.HSTS + "\r\n"
 	}
 	return fmt.Appendf(nil, "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n"+
 		"Connection: close\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"+
-		"Request-Id: %s\r\n%s\r\n%s", status, http.StatusText(status), len(body), requestID, hsts, body)
+		"Request-Id: %s\r\n%s\r\n%s", e.Status, http.StatusText(e.Status), len(body), requestID, hsts, body)
 }

@@ -36,12 +36,14 @@ var malformed = map[string]struct {
 	"malformed length":     {"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: b\r\n\r\n", 400, "invalid_request"},
 	"malformed path":       {"GET /%zz HTTP/1.1\r\nHost: a\r\n\r\n", 400, "invalid_request"},
 	"HTTP/1.0 with faults": {"GET / HTTP/1.0\r\nb c: d\r\n\r\n", 400, "invalid_request"},
-	"unknown Expect":       {"POST / HTTP/1.1\r\nHost: a\r\nExpect: a\r\nContent-Length: 1\r\n\r\n1", 417, "invalid_request"},
+	"unknown Expect":       {"PUT / HTTP/1.1\r\nHost: a\r\nExpect: a\r\nContent-Length: 1\r\n\r\n1", 417, "invalid_request"},
 	"HTTP/1.0 with Expect": {"POST / HTTP/1.0\r\nExpect: a\r\nContent-Length: 1\r\n\r\n1", 417, "invalid_request"},
-	"large header":         {"GET / HTTP/1.1\r\nHost: a\r\nb: " + strings.Repeat("c", 32<<10) + "\r\n\r\n", 431, "headers_too_large"},
-	"transfer encoding":    {"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n", 501, "invalid_request"},
-	"HTTP/3.0":             {"GET / HTTP/3.0\r\nHost: a\r\n\r\n", 505, "invalid_request"},
-	"a handler's text":     {"GET /text HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", 400, ""},
+	"large header": {
+		"GET / HTTP/1.1\r\nHost: a\r\nb: " + strings.Repeat("c", 32<<10) + "\r\n\r\n", 431, "headers_too_large",
+	},
+	"transfer encoding": {"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n", 501, "invalid_request"},
+	"HTTP/3.0":          {"GET / HTTP/3.0\r\nHost: a\r\n\r\n", 505, "invalid_request"},
+	"a handler's text":  {"GET /text HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", 400, ""},
 }
 
 // TestServerRefusesInV1sForm checks the responses of net/http itself: each has v1's error body, and
@@ -76,6 +78,9 @@ func TestServerRefusesInV1sForm(t *testing.T) {
 		t.Parallel()
 		resp, body := sendRaw(t, secure, nil, "DELETE / HTTP/1.1\r\nHost: a\r\n\r\n")
 		wantV1Error(t, resp, body, 400, "invalid_request")
+		if !strings.Contains(body, "https://") {
+			t.Errorf("got %s, want the scheme to use", body)
+		}
 		if got := resp.Header.Values(tlspolicy.HSTSHeader); len(got) > 0 {
 			t.Errorf("got HSTS %q, want none", got)
 		}

@@ -22,9 +22,8 @@ var refusals = map[int]v1.Error{
 	505: {Type: v1.ErrorTypeInvalidRequestError, Code: "invalid_request", Message: v1.MessageHTTPVersion},
 }
 
-// refusalBody returns the v1 error for a status. A status that is not in refusals gets a general
-// one.
-func refusalBody(status int, requestID string) []byte {
+// refusalOf returns the v1 error for a status. A status that is not in refusals gets a general one.
+func refusalOf(status int) v1.Error {
 	e, known := refusals[status]
 	switch {
 	case known:
@@ -34,7 +33,13 @@ func refusalBody(status int, requestID string) []byte {
 		e = refusals[http.StatusBadRequest]
 		e.Message = v1.MessageInvalidRequest
 	}
-	e.Status, e.RequestID = status, requestID
+	e.Status = status
+	return e
+}
+
+// refusalBody returns the body of a response with an error.
+func refusalBody(e v1.Error, requestID string) []byte {
+	e.RequestID = requestID
 	body, err := json.Marshal(v1.ErrorBody{Error: e})
 	if err != nil {
 		return nil // not reached: the fields are texts and a number
@@ -50,7 +55,7 @@ func Refuse(w http.ResponseWriter, status int) {
 		requestID = id.Random(id.Request)
 		h.Set("Request-Id", requestID)
 	}
-	body := refusalBody(status, requestID)
+	body := refusalBody(refusalOf(status), requestID)
 	h.Set("Content-Type", "application/json")
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	h.Set("Cache-Control", "no-store")

@@ -193,7 +193,8 @@ func TestListenNamesWhatFails(t *testing.T) {
 	}
 }
 
-// TestOperatorsRefuseInV1sForm checks that errors of the operators' mux have the body of v1's errors.
+// TestOperatorsRefuseInV1sForm checks that errors of the operators' mux have the body of v1's
+// errors.
 func TestOperatorsRefuseInV1sForm(t *testing.T) {
 	t.Parallel()
 	f := mustOpen(t, io.Discard)

@@ -34,12 +34,14 @@ const (
 
 	MessageNotHTTP = "The request is not valid HTTP, or its path has an invalid or unusual spelling. Correct it, then " +
 		"send it again."
+	MessagePlainHTTP        = "This port serves HTTPS only. Begin the URL with https://."
 	MessageInvalidRequest   = "The request is invalid. Correct it, then send it again."
 	MessageExpect           = "The header has an Expect other than 100-continue. Remove it."
 	MessageHeadersTooLarge  = "The header fields of the request are too large. Send fewer or shorter ones."
 	MessageTransferEncoding = "The Transfer-Encoding is not supported. Send chunked, or a Content-Length."
-	MessageMisdirected      = "This connection does not serve the host name of the request. Check the name, and open a new connection."
-	MessageHTTPVersion      = "The HTTP version is not supported. Use HTTP/1.1 or HTTP/2."
+	MessageMisdirected      = "This connection does not serve the host name of the request. Check the name, and open a " +
+		"new connection."
+	MessageHTTPVersion = "The HTTP version is not supported. Use HTTP/1.1 or HTTP/2."
 
 	MessageUnfinishedBodies = "Too many requests of this API key, its merchant or this address have a body that is " +
 		"still arriving. Send bodies whole, and retry."

@@ -123,8 +123,8 @@ func expired(c *x509.Certificate, now time.Time, margin time.Duration) bool {
 	return now.Add(margin).After(c.NotAfter) || now.Before(c.NotBefore)
 }
 
-// authorityTemplate returns an authority for servers with these hosts. A stolen key of it is useless
-// against all other hosts.
+// authorityTemplate returns an authority for servers with these hosts. A stolen key of it is
+// useless against all other hosts.
 func authorityTemplate(now time.Time, hosts []string) *x509.Certificate {
 	t := &x509.Certificate{
 		// The time distinguishes two authorities of one machine in a trust store's list.

@@ -95,8 +95,8 @@ func TestEnsureKeepsWhatIsGood(t *testing.T) {
 	}
 }
 
-// TestAuthorityIsConstrained checks that no client that trusts the authority accepts a certificate of
-// it for another host, even if its key is stolen.
+// TestAuthorityIsConstrained checks that no client that trusts the authority accepts a certificate
+// of it for another host, even if its key is stolen.
 func TestAuthorityIsConstrained(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

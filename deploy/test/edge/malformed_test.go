@@ -29,22 +29,24 @@ var malformed = map[string]int{
 // requestID is the pattern of the contract.
 var requestID = regexp.MustCompile("^req_[0-9a-hjkmnp-tv-z]{13}$")
 
-// testMalformed sends malformed requests to each listener of each program, and unknown paths to
-// the operators' ports. Each response has the body of v1's errors. None has HSTS: it is plain HTTP.
+// testMalformed sends malformed requests and unknown paths to each listener of each program. Each
+// response has the body of v1's errors. None has HSTS: it is plain HTTP.
 func testMalformed(t *testing.T, r *deployment) {
 	t.Helper()
-	listeners := []string{
-		r.ip + portCore, r.ip + portCompat, r.ip + portFilter, r.ip + adminCore, r.ip + adminCompat, r.ip + adminFilter,
-		r.ip + adminEdge, "unix:" + r.path("http.sock"),
-	}
-	for _, at := range listeners {
+	const unknown = "GET /none HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+	for at, status := range map[string]int{
+		r.ip + portCore:   403, // the request did not pass mle-filter
+		r.ip + portCompat: 404, r.ip + portFilter: 404, "unix:" + r.path("http.sock"): 404,
+		r.ip + adminCore: 404, r.ip + adminCompat: 404, r.ip + adminFilter: 404, r.ip + adminEdge: 404,
+	} {
 		for text, status := range malformed {
 			wantRefusal(t, at, text, status)
 		}
-		wantRefusal(t, at, "GET /none HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", 404)
+		wantRefusal(t, at, unknown, status)
 	}
+	const method = "POST /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 	for _, at := range []string{adminCore, adminCompat, adminFilter, adminEdge} {
-		wantRefusal(t, r.ip+at, "POST /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", 405)
+		wantRefusal(t, r.ip+at, method, 405)
 	}
 }
 

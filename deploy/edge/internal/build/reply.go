@@ -140,8 +140,8 @@ func onPageRoutes(value string) string {
 	return "%CEL(request.url_path.matches('^(" + strings.Join(paths, "|") + ")$') ? '" + value + "' : '')%"
 }
 
-// replyID is the request id of Envoy's own responses, in the form of v1's ids: the minute, the second
-// and the nanosecond of the start. Envoy rejects bytes that are not HTTP before it makes an
+// replyID is the request id of Envoy's own responses, in the form of v1's ids: the minute, the
+// second and the nanosecond of the start. Envoy rejects bytes that are not HTTP before it makes an
 // X-Request-Id, and v1's errors always have an id.
 const replyID = "req_%START_TIME(%M%S%9f)%"
 
