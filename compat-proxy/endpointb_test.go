@@ -109,6 +109,24 @@ func TestEndpointB_noDropIn(t *testing.T) {
 	}
 }
 
+// TestEndpointB_links checks that links begin with the mount path at which the request was
+// received.
+func TestEndpointB_links(t *testing.T) {
+	t.Parallel()
+	for _, dropIn := range []bool{false, true} {
+		proxy := mustProxy(t, &v1{}, func(c *compatproxy.Config) { c.DropInPaths = dropIn })
+		for _, path := range []string{pathB, "/pts/v2/payments"} {
+			if path != pathB && !dropIn {
+				continue
+			}
+			_, body := send(t, http.MethodPost, proxy.URL+path, strings.NewReader(saleB), asB)
+			if !strings.Contains(body, `"href":"`+path+"/") {
+				t.Errorf("drop-in paths %v, %s: got %s", dropIn, path, body)
+			}
+		}
+	}
+}
+
 // The response has the client's correlation id, unless that is too long.
 func TestEndpointB_correlation(t *testing.T) {
 	t.Parallel()
@@ -325,7 +343,7 @@ func TestRPC_providerB(t *testing.T) {
 	proxy := mustProxy(t, s, nil)
 	one := `{"jsonrpc":"2.0","id":1,"method":"compat.provider-b.createPayment","params":` + saleB + `}`
 	for _, tt := range []struct{ bearer, body, want string }{
-		{apiKey, one, `{"jsonrpc":"2.0","result":{"_links"`},
+		{apiKey, one, `{"jsonrpc":"2.0","result":{"_links":{"self":{"href":"` + pathB + "/"},
 		{apiKey, "[" + one + "," + one + "]", authorizedB},
 		{"nonsense", one, `"result":{"response":{"rmsg":"Authentication Failed"}}`},
 		{apiKey, strings.Replace(one, `"24.50"`, `"x"`, 1), `"result":{"id":"`},

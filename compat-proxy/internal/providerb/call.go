@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/causeway-pay/causeway/compat-proxy/internal/catalogue"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/auth"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/rpc"
@@ -18,7 +19,8 @@ var _ rpc.Dialect = (*Handler)(nil)
 
 // Call serves a request that came by RPC. params is the body of the dialect's own request, with the
 // id of its path as the member "id". A client that signs its requests signs the RPC request. The
-// result is the body of the response, for any status.
+// result is the body of the response, for any status. Its links are below catalogue.PrefixB, where
+// every proxy serves them.
 func (h *Handler) Call(
 	ctx context.Context, name string, params jsontext.Value, sent rpc.Origin,
 ) (jsontext.Value, error) {
@@ -32,7 +34,7 @@ func (h *Handler) Call(
 	out := h.called(ctx, operations[i], params, sent)
 	served, class = name, out.class()
 	httpx.EventFrom(ctx).SetOutcome(out.outcome)
-	body, err := json.Marshal(h.withNumber(out).body)
+	body, err := json.Marshal(mounted(h.withNumber(out), catalogue.PrefixB).body)
 	return body, err
 }
 

@@ -70,7 +70,7 @@ func paymentLinks(number string, sale, verification bool) *wire.Links {
 	return links
 }
 
-// link returns a link below the provider's path. It does not depend on the mount path.
+// link returns a link below the provider's path, without the mount path, which mounted adds.
 func link(method string, segments ...string) *wire.Link {
 	return &wire.Link{Href: "/pts/v2/" + strings.Join(segments, "/"), Method: method}
 }

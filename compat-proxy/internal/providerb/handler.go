@@ -122,7 +122,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	class = out.class()
 	httpx.EventFrom(r.Context()).SetOutcome(out.outcome)
-	write(w, h.withNumber(out))
+	write(w, mounted(h.withNumber(out), h.cfg.Prefix))
 }
 
 // respond does everything between the body and the response. It also returns the operation's name.
@@ -266,6 +266,18 @@ func (h *Handler) withNumber(a response) response {
 	if body, plain := a.body.(wire.Response); plain && body.Status == statusInvalid && body.ID == "" {
 		body.ID = h.cfg.NewNumber()
 		a.body = body
+	}
+	return a
+}
+
+// mounted returns the response with its links below the mount path at which the client reaches this
+// dialect.
+func mounted(a response, prefix string) response {
+	switch body := a.body.(type) {
+	case wire.Response:
+		body.Links.Mount(prefix)
+	case wire.Transaction:
+		body.Links.Mount(prefix)
 	}
 	return a
 }

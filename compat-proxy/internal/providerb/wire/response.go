@@ -26,8 +26,7 @@ type Response struct {
 	Token            *TokenResponse           `json:"tokenInformation,omitempty"`
 }
 
-// Links are the paths of the next operations. They begin with /pts/v2/, without host and mount
-// path.
+// Links are the paths of the next operations, without a host. Mount adds the mount path.
 type Links struct {
 	Self         *Link `json:"self,omitempty"`
 	AuthReversal *Link `json:"authReversal,omitempty"`
@@ -40,6 +39,22 @@ type Links struct {
 type Link struct {
 	Href   string `json:"href"`
 	Method string `json:"method"`
+}
+
+// Mount puts the mount path before each link. The receiver may be nil.
+func (l *Links) Mount(prefix string) {
+	if l != nil {
+		mount(prefix, l.Self, l.AuthReversal, l.Capture, l.Refund, l.Void)
+	}
+}
+
+// mount puts the mount path before links; nil stands for no link.
+func mount(prefix string, links ...*Link) {
+	for _, l := range links {
+		if l != nil {
+			l.Href = prefix + l.Href
+		}
+	}
 }
 
 // Detail is an invalid or missing field.

@@ -23,6 +23,17 @@ type TransactionLinks struct {
 	Related []Link `json:"relatedTransactions,omitempty"`
 }
 
+// Mount puts the mount path before each link. The receiver may be nil.
+func (l *TransactionLinks) Mount(prefix string) {
+	if l == nil {
+		return
+	}
+	mount(prefix, l.Self)
+	for i := range l.Related {
+		mount(prefix, &l.Related[i])
+	}
+}
+
 // Application holds the result of each executed service.
 type Application struct {
 	Status       string              `json:"status,omitzero"`
