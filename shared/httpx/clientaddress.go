@@ -18,6 +18,17 @@ const (
 	ClientAddressField = "X-Svc-Int-Client-Address"
 	// HopField holds the hop secret, which proves that a trusted hop set ClientAddressField.
 	HopField = "X-Svc-Int-Hop"
+	// EncryptionField is set by mle-filter, and reports how a request was encrypted.
+	EncryptionField = "X-Svc-Int-Mle"
+	// LegacyField is set by compat-proxy in its requests to v1: LegacyClear or LegacyEncrypted, by
+	// the request of the legacy client. HopField proves it.
+	LegacyField = "X-Svc-Int-Legacy"
+)
+
+// The values of LegacyField.
+const (
+	LegacyClear     = "clear"
+	LegacyEncrypted = "encrypted"
 )
 
 // hopVariable is the environment variable of the hop secret. With the suffix _FILE it names a file.
@@ -131,6 +142,7 @@ func ClientAddress(hop secret.String, next http.Handler) http.Handler {
 		}
 		s.ownAddress = addressOf(hop, r)
 		s.clientAddress, s.fromHop = textOf(s.ownAddress), showsHop(hop, r.Header)
+		s.encrypted, s.legacy = s.fromHop && len(r.Header[EncryptionField]) > 0, legacyOf(hop, r.Header)
 		if hop.IsZero() && isPrivate(s.ownAddress) { // the address of a proxy in front
 			s.ownAddress = netip.Addr{}
 		}
@@ -160,6 +172,32 @@ func OwnAddressFrom(ctx context.Context) netip.Addr {
 		return s.ownAddress
 	}
 	return netip.Addr{}
+}
+
+// LegacyOf returns the value of LegacyField, or "" if no trusted hop has set it. It also returns
+// the value that ClientAddress has found.
+func LegacyOf(hop secret.String, r *http.Request) string {
+	if s := scopeFrom(r.Context()); s != nil && s.legacy != "" {
+		return s.legacy
+	}
+	return legacyOf(hop, r.Header)
+}
+
+func legacyOf(hop secret.String, header http.Header) string {
+	if values := header[LegacyField]; len(values) == 1 && showsHop(hop, header) {
+		return values[0]
+	}
+	return ""
+}
+
+// ForwardLegacy sets LegacyField in a request of compat-proxy to v1. It is proven by the fields of
+// ForwardClientAddress.
+func ForwardLegacy(ctx context.Context, header http.Header) {
+	value := LegacyClear
+	if s := scopeFrom(ctx); s != nil && s.encrypted {
+		value = LegacyEncrypted
+	}
+	header[LegacyField] = []string{value}
 }
 
 // ForwardClientAddress sets the fields that forward the client address of ctx to the next hop.

@@ -16,6 +16,8 @@ type scope struct {
 	clientAddress string     // "" before ClientAddress, or if there is none
 	ownAddress    netip.Addr // clientAddress, or zero if many clients share it
 	fromHop       bool       // the request shows the hop secret
+	encrypted     bool       // a trusted mle-filter decrypted the request
+	legacy        string     // the value of LegacyField, "" for none
 	logged        bool       // a LogRequests will write event
 	event         Event
 	caller        telemetry.Remote // the trace context of the caller

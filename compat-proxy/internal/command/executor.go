@@ -256,9 +256,10 @@ func (s session) step(key string) session {
 	return s
 }
 
-// authorized sets the API key and the client address on a call to v1.
+// authorized sets the API key on a call to v1, and the fields that trusted hops forward.
 func (s session) authorized(ctx context.Context, r *http.Request) error {
 	r.Header.Set("Authorization", "Bearer "+s.key.Reveal())
 	httpx.ForwardClientAddress(ctx, s.x.cfg.Hop, r.Header)
+	httpx.ForwardLegacy(ctx, r.Header)
 	return nil
 }

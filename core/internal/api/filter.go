@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/causeway-pay/causeway/core/internal/auth"
+	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
@@ -16,7 +17,7 @@ const ProofField = "X-Svc-Int-Proof"
 
 // EncryptionField is the header field in which a filter in front reports the encryption of a
 // request or of its response: v1;response=required.
-const EncryptionField = "X-Svc-Int-Mle"
+const EncryptionField = httpx.EncryptionField
 
 // encryptedResponse is its value if the client must get the response encrypted or not at all.
 const encryptedResponse = "response=required"
