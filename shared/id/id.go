@@ -26,6 +26,7 @@ const (
 	Delivery        Prefix = "del"
 	Rotation        Prefix = "rot" // of certificates
 	PolicyChange    Prefix = "pol" // of the TLS policy
+	MLERequirement  Prefix = "mlr"
 )
 
 // ErrMalformed is wrapped by every error of this package: the text is not an id of the wanted kind.

@@ -422,6 +422,8 @@ const (
 	EventTypeCustomerDeleted              EventType = "customer.deleted"
 	EventTypeCustomerUpdated              EventType = "customer.updated"
 	EventTypeMleKeyRotated                EventType = "mle.key.rotated"
+	EventTypeMleRequirementAnnounced      EventType = "mle.requirement.announced"
+	EventTypeMleRequirementWithdrawn      EventType = "mle.requirement.withdrawn"
 	EventTypePaymentMethodAttached        EventType = "payment_method.attached"
 	EventTypePaymentMethodDetached        EventType = "payment_method.detached"
 	EventTypeRefundCreated                EventType = "refund.created"
@@ -460,6 +462,10 @@ func (e EventType) Valid() bool {
 	case EventTypeCustomerUpdated:
 		return true
 	case EventTypeMleKeyRotated:
+		return true
+	case EventTypeMleRequirementAnnounced:
+		return true
+	case EventTypeMleRequirementWithdrawn:
 		return true
 	case EventTypePaymentMethodAttached:
 		return true
@@ -699,6 +705,36 @@ const (
 func (e MLEKeyDeletedObject) Valid() bool {
 	switch e {
 	case MLEKeyDeletedObjectMleKey:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for MLERequirementObject.
+const (
+	MLERequirementObjectMleRequirement MLERequirementObject = "mle_requirement"
+)
+
+// Valid indicates whether the value is a known member of the MLERequirementObject enum.
+func (e MLERequirementObject) Valid() bool {
+	switch e {
+	case MLERequirementObjectMleRequirement:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for MLERequirementListObject.
+const (
+	MLERequirementListObjectList MLERequirementListObject = "list"
+)
+
+// Valid indicates whether the value is a known member of the MLERequirementListObject enum.
+func (e MLERequirementListObject) Valid() bool {
+	switch e {
+	case MLERequirementListObjectList:
 		return true
 	default:
 		return false
@@ -1825,7 +1861,7 @@ type EventObject string
 // EventData defines model for EventData.
 type EventData struct {
 	// Object The object after the change, as its endpoint returns it. `certificate.rotated` has a `CertificateRotation`, `tls.cipher_policy.changed` a
-	// `TLSPolicyChange`.
+	// `TLSPolicyChange`, and `mle.requirement.announced` and `mle.requirement.withdrawn` have an `MLERequirement`.
 	Object jsontext.Value `json:"object"`
 }
 
@@ -2049,6 +2085,9 @@ type MLEKey struct {
 		// Kid `null` if no key is active.
 		Kid *string `json:"kid"`
 	} `json:"response_key,omitempty"`
+
+	// Requirements The announced requirements, with `GET /v1/mle/keys/current` only. A change appears here within 30 seconds.
+	Requirements *[]MLERequirement `json:"requirements,omitempty"`
 }
 
 // MLEKeyObject defines model for MLEKey.Object.
@@ -2080,6 +2119,46 @@ type MLEKeyRotate struct {
 	// ExpiresIn The replaced key decrypts for this number of seconds.
 	ExpiresIn *int64 `json:"expires_in,omitempty"`
 }
+
+// MLERequirement From `effective_at` on, a body that is sent to one of the endpoints must be encrypted. Otherwise the response is 400 `mle_required`. That time
+// is at least 366 days after `announced_at`. It is also the object of the events `mle.requirement.announced` and `mle.requirement.withdrawn`.
+type MLERequirement struct {
+	Object MLERequirementObject `json:"object"`
+
+	// ID Example: mlr_01jd8m3k2q4r5
+	ID string `json:"id"`
+
+	// Endpoints Example: ["POST /v1/tokens"]
+	Endpoints []string `json:"endpoints"`
+
+	// AnnouncedAt RFC 3339 UTC with milliseconds.
+	//
+	// Example: 2026-11-21T09:30:00.000Z
+	AnnouncedAt Timestamp `json:"announced_at"`
+
+	// EffectiveAt RFC 3339 UTC with milliseconds.
+	//
+	// Example: 2026-11-21T09:30:00.000Z
+	EffectiveAt Timestamp `json:"effective_at"`
+
+	// WithdrawnAt RFC 3339 UTC with milliseconds.
+	//
+	// Example: 2026-11-21T09:30:00.000Z
+	WithdrawnAt *Timestamp `json:"withdrawn_at,omitempty"`
+}
+
+// MLERequirementObject defines model for MLERequirement.Object.
+type MLERequirementObject string
+
+// MLERequirementList defines model for MLERequirementList.
+type MLERequirementList struct {
+	Object  MLERequirementListObject `json:"object"`
+	Data    []MLERequirement         `json:"data"`
+	HasMore bool                     `json:"has_more"`
+}
+
+// MLERequirementListObject defines model for MLERequirementList.Object.
+type MLERequirementListObject string
 
 // MLEResponseKey defines model for MLEResponseKey.
 type MLEResponseKey struct {

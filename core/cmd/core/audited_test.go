@@ -33,11 +33,14 @@ func TestCommandsAreRecorded(t *testing.T) {
 	must("operators", "create", "ann")
 	operator := regexp.MustCompile(`opr_[0-9a-z]{13}`).FindString(must("operators", "list"))
 	must("operators", "revoke", operator)
+	requirement := must("mle", "announce", "POST /v1/tokens", "--from", "2999-01-31")
+	must("mle", "withdraw", requirement)
+	must("mle", "withdraw", requirement) // changes nothing
 	must("vault", "rotate")
 	must("secrets", "rotate")
 	must("backup", "--to", filepath.Join(t.TempDir(), "backup"))
 	must("migrate")
-	for _, reading := range [][]string{{"merchants", "list"}, {"keys", "inventory"}, {"steps", "list"}, {"audit", "verify"}} {
+	for _, reading := range [][]string{{"merchants", "list"}, {"keys", "inventory"}, {"steps", "list"}, {"audit", "verify"}, {"mle", "list"}} {
 		must(reading...)
 	}
 	var got []string
@@ -46,7 +49,8 @@ func TestCommandsAreRecorded(t *testing.T) {
 	}
 	want := []string{
 		"migrate", "merchants.create", "merchants.update", "merchants.disable", "merchants.enable", "api_keys.create", "api_keys.roll",
-		"api_keys.revoke", "operators.create", "operators.revoke", "vault.rotate", "secrets.rotate", "backup", "migrate", "audit.export",
+		"api_keys.revoke", "operators.create", "operators.revoke", "mle_requirements.announce",
+		"mle_requirements.withdraw", "vault.rotate", "secrets.rotate", "backup", "migrate", "audit.export",
 	}
 	if got = slices.Compact(got); !slices.Equal(got, want) { // some have a record before and one after
 		t.Errorf("got %v, want %v", got, want)

@@ -80,6 +80,11 @@ Usage:
   core secrets rotate                          add a version of the root secret, which cores use a minute later; older ones stay valid
   core secrets drop-old                        remove the older versions; rejected while any is needed, and for 24 hours
 
+  core mle announce ENDPOINT… --from DATE      require encrypted bodies on endpoints such as "POST /v1/tokens" from a date, at least 366
+                                               days from now; prints mlr_…, and every merchant gets an event
+  core mle withdraw mlr_…                      withdraw a requirement; every merchant gets an event
+  core mle list                                all requirements: announcement, date, withdrawal, endpoints
+
   core operators create NAME                   create an operator token for the operators' API; prints op_…, once
                  [--role operator|auditor|filter-identify] [--expires 2160h]
   core operators list                          all operator tokens, without the tokens themselves
@@ -139,7 +144,7 @@ func (m *Main) run(ctx context.Context) error {
 	commands := map[string]func(context.Context, []string) error{
 		"serve": m.serve, "migrate": m.migrate, "merchants": m.merchants, "keys": m.keys, "backup": m.backup, "restore": m.restore, "vault": m.vault,
 		"audit": m.audit, "secrets": m.secrets, "operators": m.operators, "steps": m.steps,
-		"personal-data": m.personalData,
+		"personal-data": m.personalData, "mle": m.mle,
 	}
 	if len(m.Args) == 0 {
 		return m.misused("no command: use one of these")

@@ -69,6 +69,7 @@ type API struct {
 	Config
 	handler       http.Handler
 	confirmations confirmations
+	requirements  requirements
 }
 
 // route is one line of the contract.
@@ -127,6 +128,8 @@ func (a *API) router() *mux.Router {
 		allowed[r.path] = append(allowed[r.path], r.method)
 	}
 	m.Methods(http.MethodGet, http.MethodHead).Path(healthPath).HandlerFunc(a.health) // load balancers send HEAD
+	m.Methods(http.MethodGet, http.MethodHead).Path(requirementsPath).HandlerFunc(a.listRequirements)
+	paths, allowed[requirementsPath] = append(paths, requirementsPath), []string{http.MethodGet, http.MethodHead}
 	for _, path := range a.showContract(m) {
 		paths, allowed[path] = append(paths, path), []string{http.MethodGet, http.MethodHead}
 	}

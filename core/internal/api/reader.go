@@ -70,6 +70,8 @@ type operatorReader interface {
 	UnfinishedSteps(ctx context.Context, f payment.UnfinishedFilter, limit int) ([]payment.Unfinished, error)
 	OperatorByHash(ctx context.Context, hash []byte) (*payment.OperatorToken, error)
 	Operators(ctx context.Context) ([]*payment.OperatorToken, error)
+	// MLERequirements lists all announced requirements of encryption, oldest first.
+	MLERequirements(ctx context.Context) ([]*payment.MLERequirement, error)
 	// NewestAuditRecords lists the audit records before a sequence, newest first; 0 lists all.
 	NewestAuditRecords(ctx context.Context, before int64, limit int) ([]*audit.Record, error)
 }

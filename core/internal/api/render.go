@@ -81,6 +81,9 @@ func administered(r *engine.Result) []byte {
 	case *payment.OperatorToken:
 		shown := ShowOperator(o, r.At)
 		return withCredential(&shown, &shown.Token, r.Credential)
+	case *payment.MLERequirement:
+		shown := ShowMLERequirement(o)
+		return encode(&shown)
 	case *payment.Broadcast:
 		return encode(showBroadcast(o))
 	case *engine.ResolvedStep:

@@ -26,10 +26,11 @@ const (
 		COALESCE(keep_personal, 0), COALESCE(keep_customers, 0)`
 	Method = `id, merchant_id, live, customer_id, kind, fingerprint, details, vault_key, number,
 		created_at, detached_at`
-	Operator   = `id, name, role, created_at, expires_at, revoked_at`
-	Refund     = refundHead + `details` + refundTail
-	OpenRefund = refundHead + `''` + refundTail // without details
-	Reversal   = `id, kind, transaction_id, step_id, attempt, merchant_id, live, amount, currency,
+	MLERequirement = `id, endpoints, announced_at, effective_at, withdrawn_at`
+	Operator       = `id, name, role, created_at, expires_at, revoked_at`
+	Refund         = refundHead + `details` + refundTail
+	OpenRefund     = refundHead + `''` + refundTail // without details
+	Reversal       = `id, kind, transaction_id, step_id, attempt, merchant_id, live, amount, currency,
 		captured, held, requested, asked, refused, looks, version, since, due_at, claim`
 	Token = `t.id, t.merchant_id, t.live, t.kind, t.details, t.vault_key, t.number, t.secret_hash,
 		t.cvc_given, t.used_by, t.used_at, t.created_at, t.expires_at`

@@ -26,7 +26,13 @@ var serviceSQL = map[string]string{
 	"raiseStep": `UPDATE confirmed_clock SET step = CASE WHEN step > $1::bigint THEN step
 		ELSE $1::bigint END,
 		step_until = CASE WHEN step_until > $2::bigint THEN step_until ELSE $2::bigint END`,
-	"selectConfirmedClock": `SELECT at, behind, step, lag, lag_until, low_until FROM confirmed_clock WHERE id = 1`,
+	"insertMLERequirement": `INSERT INTO mle_requirements (` + columns.MLERequirement + `)
+		VALUES ($1::bigint, $2::text, $3::bigint, $4::bigint, 0) ON CONFLICT DO NOTHING`,
+	"lockMLERequirement": `SELECT ` + columns.MLERequirement + ` FROM mle_requirements
+		WHERE id = $1::bigint FOR UPDATE`,
+	"withdrawMLERequirement": `UPDATE mle_requirements SET withdrawn_at = $1::bigint WHERE id = $2::bigint`,
+	"selectMLERequirements":  `SELECT ` + columns.MLERequirement + ` FROM mle_requirements ORDER BY id`,
+	"selectConfirmedClock":   `SELECT at, behind, step, lag, lag_until, low_until FROM confirmed_clock WHERE id = 1`,
 	"writeProbe": `INSERT INTO store_probes (id, filler) VALUES (1, $1::bytea) ON CONFLICT (id) DO UPDATE
 		SET filler = $1::bytea`,
 	"countProbes": `SELECT COUNT(*) FROM store_probes`,

@@ -22,7 +22,11 @@ var serviceSQL = map[string]string{
 				THEN confirmed_clock.step_until ELSE ?7 END`,
 	"raiseStep": `UPDATE confirmed_clock SET step = CASE WHEN step > ?1 THEN step ELSE ?1 END,
 		step_until = CASE WHEN step_until > ?2 THEN step_until ELSE ?2 END`,
-	"selectConfirmedClock": `SELECT at, behind, step, lag, lag_until, low_until FROM confirmed_clock WHERE id = 1`,
+	"insertMLERequirement":   `INSERT INTO mle_requirements (` + columns.MLERequirement + `) VALUES (?, ?, ?, ?, 0)`,
+	"lockMLERequirement":     `SELECT ` + columns.MLERequirement + ` FROM mle_requirements WHERE id = ?`,
+	"withdrawMLERequirement": `UPDATE mle_requirements SET withdrawn_at = ? WHERE id = ?`,
+	"selectMLERequirements":  `SELECT ` + columns.MLERequirement + ` FROM mle_requirements ORDER BY id`,
+	"selectConfirmedClock":   `SELECT at, behind, step, lag, lag_until, low_until FROM confirmed_clock WHERE id = 1`,
 	"writeProbe": `INSERT INTO store_probes (id, filler) VALUES (1, ?1) ON CONFLICT (id) DO UPDATE
 		SET filler = ?1`,
 	"countProbes": `SELECT COUNT(*) FROM store_probes`,

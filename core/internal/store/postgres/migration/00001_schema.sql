@@ -495,6 +495,14 @@ CREATE TABLE operators (
     revoked_at BIGINT NOT NULL DEFAULT 0
 );
 
+CREATE TABLE mle_requirements (
+    id           BIGINT PRIMARY KEY,
+    endpoints    TEXT   NOT NULL,
+    announced_at BIGINT NOT NULL,
+    effective_at BIGINT NOT NULL CHECK (effective_at >= announced_at + 31622400000),
+    withdrawn_at BIGINT NOT NULL DEFAULT 0
+);
+
 CREATE TABLE audit_records (
     sequence       BIGINT PRIMARY KEY,
     at             BIGINT NOT NULL,

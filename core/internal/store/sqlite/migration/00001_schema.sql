@@ -481,6 +481,15 @@ CREATE TABLE operators (
     revoked_at INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
+-- The announced requirements of encryption. The check repeats payment.MLENotice: 366 days.
+CREATE TABLE mle_requirements (
+    id           INTEGER PRIMARY KEY,
+    endpoints    TEXT    NOT NULL, -- one in each line, such as POST /v1/tokens
+    announced_at INTEGER NOT NULL,
+    effective_at INTEGER NOT NULL CHECK (effective_at >= announced_at + 31622400000),
+    withdrawn_at INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
 -- One record for each action of an operator, in the commit of the action. Each MAC covers the
 -- record and the MAC of the record before it. The triggers keep SQL statements from changing a
 -- record or removing one of the last 365 days.
