@@ -22,6 +22,7 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/keystore"
 	"github.com/causeway-pay/causeway/mle-filter/internal/metrics"
 	"github.com/causeway-pay/causeway/mle-filter/internal/policy"
+	"github.com/causeway-pay/causeway/mle-filter/internal/requirement"
 	"github.com/causeway-pay/causeway/mle-filter/internal/shell"
 	"github.com/causeway-pay/causeway/shared/admission"
 	"github.com/causeway-pay/causeway/shared/clock"
@@ -49,6 +50,9 @@ type Config struct {
 	Transport http.RoundTripper
 	// Core is core in the same process, instead of V1. Requests in the clear go directly to it.
 	Core http.Handler
+	// Compat is the base URL of compat-proxy, which serves /compat and the providers' own paths.
+	// Empty for none: these paths get 404. Transport carries its requests too.
+	Compat string
 	// Secret is the filter secret, sent to core with every request; see CAUSEWAY_FILTER_SECRET.
 	// Zero for none.
 	Secret secret.String
@@ -109,7 +113,9 @@ type Filter struct {
 	ring      *keyring.Keyring
 	engine    *engine.Engine
 	who       *identity.Resolver
+	announced *requirement.Source
 	hop       *httphop.Hop
+	legacy    http.Handler // in front of compat-proxy
 	keys      http.Handler
 	metrics   *metrics.Metrics
 	admission *admission.Limiter
@@ -124,7 +130,8 @@ type Filter struct {
 }
 
 var (
-	errV1     = errors.New("v1: want an absolute http or https URL without a path")
+	errURL    = errors.New("want an absolute http or https URL without a path")
+	errCompat = errors.New("compat: use Legacy with a core in the same process")
 	errTwo    = errors.New("want either v1 or a core in the same process")
 	errStrict = errors.New("mle-filter: policy: merchants: set filter_token, or remove the merchants. " +
 		"Without the token core does not return the merchant of a publishable key")
@@ -177,6 +184,7 @@ func (f *Filter) start(ctx context.Context) error {
 	}
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	f.stop = stop
+	f.ended.Go(func() { f.announced.Run(background) })
 	f.wake = sync.OnceFunc(func() {
 		f.ended.Go(func() { f.ring.Run(background) })
 		if sender := f.announcer(); sender != nil {
@@ -221,48 +229,6 @@ func withOwnRoutes(p Policy) Policy {
 	return p
 }
 
-// connect prepares the transport to core, and returns its URL, or nil for a core in this process.
-func (f *Filter) connect() (*url.URL, error) {
-	if f.cfg.Core != nil {
-		if f.cfg.V1 != "" {
-			return nil, errTwo
-		}
-		f.cfg.V1, f.cfg.Transport = "http://core", httphop.InProcess(f.cfg.Core)
-		f.reach = f.proven(f.cfg.Transport)
-		return nil, nil
-	}
-	u, err := url.Parse(f.cfg.V1)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || (u.Path != "" && u.Path != "/") {
-		return nil, errV1
-	}
-	if f.cfg.Transport == nil {
-		own := httphop.NewTransport(nil)
-		f.cfg.Transport, f.idle = own, own.CloseIdleConnections
-	}
-	f.cfg.Transport = httpx.Traced(f.cfg.Tracer, shell.Template, f.cfg.Transport)
-	f.reach = f.proven(f.cfg.Transport)
-	return u, nil
-}
-
-// proven returns the transport of the filter's own requests to core.
-func (f *Filter) proven(next http.RoundTripper) http.RoundTripper {
-	if f.cfg.Secret.IsZero() && f.cfg.Hop.IsZero() {
-		return next
-	}
-	return roundTripper(func(r *http.Request) (*http.Response, error) {
-		r = r.Clone(r.Context()) // a transport must not change its argument
-		if !f.cfg.Secret.IsZero() {
-			r.Header.Set(engine.FieldProof, f.cfg.Secret.Reveal())
-		}
-		httpx.ForwardClientAddress(r.Context(), f.cfg.Hop, r.Header) //nolint:contextcheck // the request's
-		return next.RoundTrip(r)
-	})
-}
-
-type roundTripper func(*http.Request) (*http.Response, error)
-
-func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
 func (f *Filter) openKeys(ctx context.Context) error {
 	kek, err := decodeKEK(f.cfg.KEK)
 	if err != nil {
@@ -301,18 +267,19 @@ func decodeKEK(text secret.String) ([]byte, error) {
 // assemble connects the parts of the filter.
 func (f *Filter) assemble(table *policy.Table, upstream *url.URL) error {
 	var err error
+	client := &http.Client{Transport: f.reach}
+	f.announced = requirement.New(requirement.Config{V1: f.cfg.V1, Client: client, Log: f.cfg.Log})
 	f.engine, err = engine.New(engine.Config{
 		Settings: f.cfg.Limits, Keys: f.ring, Policy: table, Clock: f.cfg.Clock, Secret: f.cfg.Secret, Hop: f.cfg.Hop,
+		Announced: f.announced.InForce,
 	})
 	if err != nil {
 		return err
 	}
 	f.who = identity.New(
-		identity.Config{V1: f.cfg.V1, Client: &http.Client{Transport: f.reach}, Clock: f.cfg.Clock, Token: f.cfg.FilterToken},
+		identity.Config{V1: f.cfg.V1, Client: client, Clock: f.cfg.Clock, Token: f.cfg.FilterToken},
 	)
-	hop := httphop.Config{
-		Engine: f.engine, Around: f.around, Observe: f.metrics.Exchange, Log: f.cfg.Log, Identify: f.identify, Hop: f.cfg.Hop,
-	}
+	hop := f.hopConfig()
 	if upstream == nil {
 		hop.Core = f.cfg.Core
 	} else {
@@ -321,9 +288,11 @@ func (f *Filter) assemble(table *policy.Table, upstream *url.URL) error {
 	if f.hop, err = httphop.New(hop); err != nil {
 		return err
 	}
-	f.keys = f.around(
-		httpx.SecurityHeaders(f.hop.Guard(keyapi.New(keyapi.Config{Keys: f.ring, Identity: f.who, Log: f.cfg.Log}))),
-	)
+	if err := f.connectCompat(); err != nil {
+		return err
+	}
+	keys := keyapi.Config{Keys: f.ring, Identity: f.who, Requirements: f.announced.All, Log: f.cfg.Log}
+	f.keys = f.around(httpx.SecurityHeaders(f.hop.Guard(keyapi.New(keys))))
 	return nil
 }
 
@@ -364,16 +333,19 @@ func (f *Filter) admit(next http.Handler) http.Handler {
 	})
 }
 
-// Handler serves /v1/mle/* itself. It decrypts and encrypts all other requests and responses, and
-// forwards them to core.
+// Handler serves /v1/mle/* itself, except for core's list of requirements. It decrypts and encrypts
+// all other requests and responses, and forwards them to core, or to compat-proxy by their paths.
 func (f *Filter) Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.URL.Path, keyapi.Root) {
+		switch {
+		case strings.HasPrefix(r.URL.Path, keyapi.Root) && r.URL.Path != requirement.Path:
 			f.wake()
 			f.keys.ServeHTTP(w, r)
-			return
+		case engine.IsLegacy(r.URL.Path):
+			f.legacy.ServeHTTP(w, r)
+		default:
+			f.hop.ServeHTTP(w, r)
 		}
-		f.hop.ServeHTTP(w, r)
 	})
 }
 

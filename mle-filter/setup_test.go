@@ -1,6 +1,7 @@
 package mlefilter_test
 
 import (
+	"cmp"
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -20,6 +21,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	mlefilter "github.com/causeway-pay/causeway/mle-filter"
+	"github.com/causeway-pay/causeway/mle-filter/internal/requirement"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/programtest"
 	"github.com/causeway-pay/causeway/shared/secret"
@@ -43,6 +45,8 @@ type core struct {
 	mu     sync.Mutex
 	bodies []string // of payments; guarded by mu
 	ill    bool     // guarded by mu
+	// required is the list of requirements; "" for none. Set it before the start.
+	required string
 }
 
 func (c *core) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -58,6 +62,8 @@ func (c *core) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/v1/health" && c.ill:
 		w.WriteHeader(http.StatusServiceUnavailable)
 	case r.URL.Path == "/v1/health":
+	case r.URL.Path == requirement.Path:
+		_, _ = io.WriteString(w, cmp.Or(c.required, `{"object":"list","data":[],"has_more":false}`))
 	case r.Header.Get("Authorization") != "Bearer "+apiKey:
 		w.WriteHeader(http.StatusUnauthorized)
 		_, _ = io.WriteString(w, `{"error":{"type":"authentication_error","code":"invalid_api_key","message":"No.",`+

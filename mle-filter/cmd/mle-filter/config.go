@@ -2,11 +2,13 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"time"
 
 	mlefilter "github.com/causeway-pay/causeway/mle-filter"
+	"github.com/causeway-pay/causeway/mle-filter/internal/policy"
 	"github.com/causeway-pay/causeway/shared/config"
 	"github.com/causeway-pay/causeway/shared/program"
 	"github.com/causeway-pay/causeway/shared/secret"
@@ -21,6 +23,7 @@ type Config struct {
 	ExtProc      string           `yaml:"extproc"`
 	V1           string           `yaml:"v1"`
 	V1CA         string           `yaml:"v1_ca"`
+	Compat       string           `yaml:"compat"`
 	FilterSecret config.Secret    `yaml:"filter_secret"`
 	Operator     string           `yaml:"operator"`
 	FilterToken  config.Secret    `yaml:"filter_token"`
@@ -101,6 +104,22 @@ Flags:
 // defaults returns the default settings.
 func defaults() Config {
 	return Config{Listen: "127.0.0.1:8082", V1: "http://127.0.0.1:8080"}
+}
+
+// errUnannounced rejects a requirement for all merchants that has no date.
+var errUnannounced = errors.New(
+	"policy: routes: mle and response_mle: want off or optional. core mle announce requires encryption, with notice",
+)
+
+// checkRoutes rejects a table that requires encryption of all merchants. Core announces such a
+// requirement, with a date. A merchant's own requirement is in merchants.
+func checkRoutes(p mlefilter.Policy) error {
+	for _, r := range p.Routes {
+		if r.MLE == policy.Required || r.Response == policy.Required {
+			return errUnannounced
+		}
+	}
+	return nil
 }
 
 // source returns the key store's path or URL, which can contain a password.

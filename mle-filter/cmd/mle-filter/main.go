@@ -116,6 +116,9 @@ func (m *Main) Run(ctx context.Context) (err error) {
 // filterConfig returns the configuration of the filter, with its secrets read.
 func (m *Main) filterConfig() (mlefilter.Config, error) {
 	c := m.Config
+	if err := checkRoutes(c.Policy); err != nil {
+		return mlefilter.Config{}, err
+	}
 	kek, err := c.KEK.ResolveOr(os.Getenv, kekVariable)
 	if err != nil {
 		return mlefilter.Config{}, err
@@ -149,7 +152,7 @@ func (m *Main) filterConfig() (mlefilter.Config, error) {
 		return mlefilter.Config{}, err
 	}
 	return mlefilter.Config{
-		V1: c.V1, Transport: transport, Secret: proof, Hop: hop,
+		V1: c.V1, Compat: c.Compat, Transport: transport, Secret: proof, Hop: hop,
 		Keys: keys, PostgreSQL: postgres.Rotating(c.source), KEK: kek, OldKEK: old,
 		RSABits: c.RSABits, Spares: c.SpareKeys, Policy: c.Policy,
 		Limits: c.Limits, Concurrency: c.Concurrency, Operator: c.Operator, FilterToken: token,

@@ -78,6 +78,21 @@ func TestShippedConfiguration(t *testing.T) {
 	stop()
 }
 
+// TestUnannouncedRequirement checks that the file cannot require encryption of all merchants: a
+// requirement has a notice.
+func TestUnannouncedRequirement(t *testing.T) {
+	t.Parallel()
+	for _, route := range []policy.Route{
+		{Path: "/v1/tokens", MLE: policy.Required}, {Path: "/v1/tokens", Response: policy.Required},
+	} {
+		m := &Main{Stderr: io.Discard, Config: defaults()}
+		m.Config.KEK, m.Config.Policy.Routes = kek, []policy.Route{route}
+		if err := m.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "core mle announce") {
+			t.Errorf("%+v: got %v, want an error that names the command", route, err)
+		}
+	}
+}
+
 // TestExtProc checks that the socket exists while the program runs, and that only its group has
 // access.
 func TestExtProc(t *testing.T) {

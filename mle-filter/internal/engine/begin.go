@@ -13,8 +13,8 @@ import (
 // Begin checks the head of a request. A shell must not forward any part of the request before Begin
 // returns. If Begin returns no problem, the response can be encrypted if the client demanded it.
 func (e *Engine) Begin(ctx context.Context, head RequestHead, caller Caller) (*Exchange, *Problem) {
-	x := &Exchange{engine: e, head: head}
-	if e.rule(head, "").Request == policy.Off {
+	x := &Exchange{engine: e, head: head, types: legacyTypes(head.Path)}
+	if x.requiredRule().Request == policy.Off { // the merchant does not matter: off stays off
 		if p := RejectEncryption(head.Fields); p != nil {
 			return nil, p
 		}
@@ -25,12 +25,10 @@ func (e *Engine) Begin(ctx context.Context, head RequestHead, caller Caller) (*E
 	if x.demand, p = readDemand(head); p != nil {
 		return nil, p
 	}
-	if x.demand.any() || e.policy.ByMerchant() {
-		if x.merchant, p = caller(ctx); p != nil {
-			return nil, p
-		}
+	if p = x.identify(ctx, caller); p != nil {
+		return nil, p
 	}
-	if p = x.enforce(e.rule(head, x.merchant)); p != nil {
+	if p = x.enforce(x.requiredRule()); p != nil {
 		return nil, p
 	}
 	if p = x.checkBody(); p != nil {
@@ -43,6 +41,17 @@ func (e *Engine) Begin(ctx context.Context, head RequestHead, caller Caller) (*E
 	return x, nil
 }
 
+// identify finds the merchant of the request, if it matters.
+func (x *Exchange) identify(ctx context.Context, caller Caller) (p *Problem) {
+	switch {
+	case x.types != nil && !hasAPIKey(x.head.Fields):
+		return x.rejectLogin()
+	case x.demand.any() || x.engine.policy.ByMerchant():
+		x.merchant, p = caller(ctx)
+	}
+	return p
+}
+
 // RejectEncryption rejects a request that demands encryption on a route without encryption.
 // Otherwise core would receive a body that it cannot parse, or the response would be sent in the
 // clear.
@@ -53,9 +62,24 @@ func RejectEncryption(f Fields) *Problem {
 	return problem(CodeNotSupported, "off", v1.MessageNoMLE)
 }
 
-// rule returns the rule for a request: the policy's, made stricter by the level of its route.
-func (e *Engine) rule(head RequestHead, merchant string) policy.Rule {
-	return e.policy.Rule(head.Method, head.Path, merchant).Combine(head.Level)
+// rule returns the rule for the request: the policy's, made stricter by the level of its route.
+func (x *Exchange) rule(merchant string) policy.Rule {
+	return x.engine.policy.Rule(x.head.Method, x.head.Path, merchant).Combine(x.head.Level)
+}
+
+// requiredRule returns the rule that the request must meet. An announced requirement makes it
+// stricter, even on a route that is off. Requests of compat-proxy are exempt from that: legacy
+// clients call other endpoints. If the legacy client's request was encrypted, it has met every rule
+// there.
+func (x *Exchange) requiredRule() policy.Rule {
+	rule := x.rule(x.merchant)
+	switch {
+	case x.head.Legacy == LegacyEncrypted && rule.Request != policy.Off:
+		return policy.Rule{Request: policy.Optional, Response: policy.Optional}
+	case x.head.Legacy != LegacyClear && x.engine.announced(x.head.Method, x.head.Path):
+		return rule.Combine(policy.Required)
+	}
+	return rule
 }
 
 // enforce rejects a request that does not meet the rule. A request without a body needs no
@@ -169,11 +193,20 @@ func (x *Exchange) passOps() []HeaderOp {
 // appendHopOps appends the changes that authenticate this hop to core and forward the client
 // address.
 func (x *Exchange) appendHopOps(ops []HeaderOp) []HeaderOp {
-	ops = append(ops, x.engine.proof)
+	ops = append(ops, x.proof())
 	if x.engine.hop.IsZero() || x.head.ClientAddress == "" {
 		return ops
 	}
 	return append(ops, Set(FieldClientAddress, x.head.ClientAddress), Set(FieldHop, x.engine.hop.Reveal()))
+}
+
+// proof returns the change that proves to core that the request passed this filter. compat-proxy
+// receives no proof: it sends own requests to v1.
+func (x *Exchange) proof() HeaderOp {
+	if x.types != nil {
+		return Del(FieldProof)
+	}
+	return x.engine.proof
 }
 
 // internal returns the value of FieldInternal for core: the key, the merchant, and whether the

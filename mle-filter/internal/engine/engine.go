@@ -18,6 +18,10 @@ type Policy interface {
 	ByMerchant() bool
 }
 
+// Announced reports whether an announced requirement is in force for a request: its body must be
+// encrypted.
+type Announced func(method, path string, now time.Time) bool
+
 // Caller returns the merchant of a request. The engine calls it only if the merchant matters, and
 // at most once for an exchange. A problem, such as an invalid API key, goes to the client
 // unchanged.
@@ -31,6 +35,8 @@ type Config struct {
 	Clock  clock.Clock
 	// Secret proves to core that the request passed this filter. Zero sends no proof.
 	Secret secret.String
+	// Announced may be nil.
+	Announced Announced
 	// Hop authenticates the client address that core receives. Zero forwards no address.
 	Hop secret.String
 }
@@ -42,6 +48,7 @@ type Engine struct {
 	policy   Policy
 	clock    clock.Clock
 	slots    map[Alg]*turns.Turns[client] // by client
+	due      Announced
 	proof    HeaderOp
 	hop      secret.String
 }
@@ -60,12 +67,18 @@ func New(cfg Config) (*Engine, error) {
 		proof = Set(FieldProof, cfg.Secret.Reveal())
 	}
 	return &Engine{
+		due:   cfg.Announced,
 		proof: proof, hop: cfg.Hop, settings: settings, keys: cfg.Keys, policy: cfg.Policy, clock: cfg.Clock,
 		slots: map[Alg]*turns.Turns[client]{
 			ECDHESA256KW: newSlots(settings.Concurrency, settings.Queue),
 			RSAOAEP256:   newSlots(max(1, settings.Concurrency/rsaShare), settings.Queue),
 		},
 	}, nil
+}
+
+// announced reports whether an announced requirement is in force for a request.
+func (e *Engine) announced(method, path string) bool {
+	return e.due != nil && e.due(method, path, e.clock.Now())
 }
 
 // Settings returns the engine's settings with the defaults filled in. A shell reads no body beyond
@@ -76,6 +89,7 @@ func (e *Engine) Settings() Settings { return e.settings }
 type Exchange struct {
 	engine      *Engine
 	head        RequestHead
+	types       []string // the media types of bodies on a path of compat-proxy; nil for v1
 	demand      demand
 	merchant    string
 	ops         []HeaderOp
@@ -84,6 +98,7 @@ type Exchange struct {
 	response    ResponseHead
 	kid         string
 	alg         Alg
+	contentType string // of the decrypted body
 }
 
 // responseKey encrypts a response.

@@ -23,10 +23,19 @@ type RequestHead struct {
 	Length int64            // of the body in bytes; -1 if unknown
 	// ClientAddress is the client's IP address, authenticated by the shell; "" if unknown.
 	ClientAddress string
+	// Legacy is LegacyClear or LegacyEncrypted for a request of compat-proxy, by the request of the
+	// legacy client. It is "" for any other request.
+	Legacy string
 	// Level is the level of the route, set by the proxy that routes the request; "" for none. The
 	// stricter of it and the policy holds.
 	Level policy.Level
 }
+
+// The values of RequestHead.Legacy, as httpx.LegacyField has them.
+const (
+	LegacyClear     = "clear"
+	LegacyEncrypted = "encrypted"
+)
 
 // ResponseHead is a response without its body.
 type ResponseHead struct {

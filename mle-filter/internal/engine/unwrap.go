@@ -76,6 +76,9 @@ func (x *Exchange) judge(h *jwe.Header) *Problem {
 		return failed("htu", "The protected header's htu is not the path of the request."+
 			" It holds the path alone, without scheme, host and query.")
 	}
+	if p := x.judgeContentType(h.ContentType); p != nil {
+		return p
+	}
 	if p := x.judgeResponse(h.ResponseTo); p != nil {
 		return p
 	}
@@ -170,5 +173,7 @@ var unwrapDeletions = slices.Concat(
 // unwrapOps returns the changes to a request whose body is decrypted.
 func (x *Exchange) unwrapOps(length int) []HeaderOp {
 	ops := x.appendHopOps(append(deleteInternal(x.head.Names), unwrapDeletions...))
-	return append(ops, Set(fieldType, typeJSON), Set(fieldSize, strconv.Itoa(length)), Set(FieldInternal, x.internal()))
+	return append(
+		ops, Set(fieldType, x.contentType), Set(fieldSize, strconv.Itoa(length)), Set(FieldInternal, x.internal()),
+	)
 }

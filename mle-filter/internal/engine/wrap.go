@@ -41,7 +41,7 @@ func (x *Exchange) BeginResponse(head ResponseHead) (ResponseHandling, *Problem)
 			)
 		}
 	}
-	if x.contentType() == "text/event-stream" {
+	if x.responseType() == "text/event-stream" {
 		return ResponseHandling{}, broken(
 			"stream", errors.New("mle: core responded with an event stream, which cannot be encrypted"),
 		)
@@ -66,7 +66,7 @@ func (x *Exchange) Wrap(received []byte) (*Body, *Problem) {
 	if len(received) > x.engine.settings.MaxResponse {
 		return nil, x.responseTooLong()
 	}
-	encrypted, err := x.responseKey.Encrypt(received, x.contentType(), x.engine.clock.Now())
+	encrypted, err := x.responseKey.Encrypt(received, x.responseType(), x.engine.clock.Now())
 	if err != nil {
 		return nil, broken("encrypt", err)
 	}
@@ -79,8 +79,9 @@ func (x *Exchange) responseTooLong() *Problem {
 	return broken("response_size", errors.New("mle: core's response is larger than max_response"))
 }
 
-// contentType returns the media type of core's response without parameters, or "" if there is none.
-func (x *Exchange) contentType() string {
+// responseType returns the media type of core's response without parameters, or "" if there is
+// none.
+func (x *Exchange) responseType() string {
 	values := x.response.Fields.Values(fieldType)
 	if len(values) == 0 {
 		return ""

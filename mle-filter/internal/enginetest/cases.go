@@ -25,6 +25,7 @@ func Cases(tb testing.TB, w *World) []Case {
 		cekCases(tb, w), epkCases(tb, w), flipCases(tb, w), kidCases(tb, w), timeCases(tb, w),
 		fieldCases(tb, w), sizeCases(tb, w),
 		plaintextCases(tb, w), policyCases(tb, w), bindingCases(tb, w), derivedCases(tb, w),
+		legacyCases(tb, w),
 	)
 	names := map[string]bool{}
 	for i := range all {

@@ -21,6 +21,9 @@ import (
 func (h *Hop) rewrite(pr *httputil.ProxyRequest) {
 	t, out := tripFrom(pr.In.Context()), pr.Out
 	out.URL.Scheme, out.URL.Host, out.Host = h.cfg.Upstream.Scheme, h.cfg.Upstream.Host, ""
+	if h.cfg.KeepHost {
+		out.Host = pr.In.Host
+	}
 	out.URL.RawQuery = pr.In.URL.RawQuery
 	// v1 has no protocol to upgrade to, and an upgraded connection would bypass the engine.
 	out.Header.Del("Upgrade")

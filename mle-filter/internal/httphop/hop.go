@@ -25,8 +25,10 @@ type Config struct {
 	// Hop is the hop secret with which the program in front authenticates the client address; see
 	// httpx.AddressOf.
 	Hop secret.String
-	// Upstream is the URL of core, without a path.
+	// Upstream is the URL of core or compat-proxy, without a path.
 	Upstream *url.URL
+	// KeepHost forwards the client's Host field to Upstream. Clients of compat-proxy sign it.
+	KeepHost bool
 	// Transport carries requests to Upstream. Nil for NewTransport(nil).
 	Transport http.RoundTripper
 	// Core is core in the same process, instead of Upstream. A request without any encryption goes
@@ -171,6 +173,7 @@ func (h *Hop) begin(r *http.Request) *trip {
 		Method: r.Method, Path: r.URL.EscapedPath(), Fields: fields(r.Header), Names: maps.Keys(r.Header),
 		Length: r.ContentLength,
 		Body:   r.ContentLength != 0 && r.Body != nil && r.Body != http.NoBody, ClientAddress: h.addressOf(r),
+		Legacy: httpx.LegacyOf(h.cfg.Hop, r),
 	}
 	t := &trip{}
 	t.exchange, t.problem = h.cfg.Engine.Begin(r.Context(), head, func(ctx context.Context) (string, *engine.Problem) {

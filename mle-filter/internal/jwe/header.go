@@ -4,6 +4,7 @@ import (
 	"crypto/ecdh"
 	"encoding/base64"
 	"math"
+	"mime"
 	"slices"
 	"strings"
 
@@ -17,6 +18,8 @@ type Header struct {
 	IssuedAt *int64 // iat, Unix seconds
 	Method   string // htm
 	Path     string // htu
+	// ContentType is cty, a media type in lower case without parameters.
+	ContentType string
 	// ResponseTo is rsp: RequiredResponse, or the key id that the response must be encrypted to.
 	ResponseTo     string
 	IdempotencyKey string // idk
@@ -101,11 +104,31 @@ func (h *Header) readTypes(m members) error {
 	if err != nil {
 		return err
 	}
-	if present && !strings.EqualFold(cty, "json") && !strings.EqualFold(cty, "application/json") {
-		return refuse(ReasonHeader, "The protected header's cty is neither json nor application/json.")
+	if present {
+		if h.ContentType = mediaType(cty); h.ContentType == "" {
+			return refuse(ReasonHeader, "The protected header's cty is not a media type of UTF-8 text.")
+		}
 	}
 	_, _, err = m.text("jti")
 	return err
+}
+
+// mediaType returns the media type of a cty, or "" if it is invalid. A cty without a slash omits
+// "application/" (RFC 7515, section 4.1.10). The only parameter is charset=utf-8.
+func mediaType(cty string) string {
+	name, parameters, err := mime.ParseMediaType(cty)
+	if err != nil || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return ""
+	}
+	for parameter, value := range parameters {
+		if parameter != "charset" || !strings.EqualFold(value, "utf-8") {
+			return ""
+		}
+	}
+	if !strings.Contains(name, "/") {
+		name = "application/" + name
+	}
+	return name
 }
 
 func (h *Header) readTime(m members) error {

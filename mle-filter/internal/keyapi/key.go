@@ -39,6 +39,8 @@ type mleKey struct {
 	Next        *nextKey       `json:"next,omitempty"`
 	Previous    *previousKey   `json:"previous,omitempty"`
 	ResponseKey *responseRef   `json:"response_key,omitempty"`
+	// Requirements are part of the current key only, and then not nil.
+	Requirements []v1.MLERequirement `json:"requirements,omitzero"`
 }
 
 // deleted is the response to a DELETE.
@@ -89,6 +91,7 @@ func (a *API) getCurrent(w http.ResponseWriter, r *http.Request, tenant string) 
 	if out.ResponseKey, err = a.defaultResponseKey(r.Context(), tenant); err != nil {
 		return a.problemOf(err)
 	}
+	out.Requirements = append([]v1.MLERequirement{}, a.Requirements()...)
 	cacheable(w, r, "application/json", encode(out))
 	return nil
 }

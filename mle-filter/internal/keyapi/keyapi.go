@@ -14,6 +14,7 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/keyring"
 	"github.com/causeway-pay/causeway/mle-filter/internal/shell"
 	"github.com/causeway-pay/causeway/shared/httpx"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // Root is the prefix of the paths of this package.
@@ -23,7 +24,9 @@ const Root = "/v1/mle/"
 type Config struct {
 	Keys     *keyring.Keyring
 	Identity *identity.Resolver
-	Log      *slog.Logger
+	// Requirements returns the announced requirements.
+	Requirements func() []v1.MLERequirement
+	Log          *slog.Logger
 }
 
 // API serves the paths below Root.

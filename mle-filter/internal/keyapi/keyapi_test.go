@@ -86,7 +86,8 @@ func setup(t *testing.T) bench {
 	log := &bytes.Buffer{}
 	api := keyapi.New(keyapi.Config{
 		Keys: keys, Identity: identity.New(identity.Config{V1: core.URL, Client: core.Client(), Clock: c}),
-		Log: slog.New(slog.NewTextHandler(log, nil)),
+		Log:          slog.New(slog.NewTextHandler(log, nil)),
+		Requirements: func() []v1.MLERequirement { return nil },
 	})
 	s := httptest.NewServer(api)
 	t.Cleanup(s.Close)

@@ -15,6 +15,7 @@ import (
 // The codes of the shells' problems.
 const (
 	CodeMethodNotAllowed = "method_not_allowed"
+	CodeRouteNotFound    = "route_not_found"
 	CodeUnread           = "body_not_received"
 	CodeSlow             = "body_too_slow"
 	CodeUnfinished       = "too_many_unfinished_bodies"
@@ -30,6 +31,7 @@ const (
 // problems is the only table from code to problem.
 var problems = map[string]engine.Problem{
 	CodeMethodNotAllowed: {Status: 405, Type: v1.ErrorTypeInvalidRequestError, Message: v1.MessageNoMethod},
+	CodeRouteNotFound:    {Status: 404, Type: v1.ErrorTypeInvalidRequestError, Message: v1.MessageNoRoute},
 	CodeUnread:           {Status: 400, Type: v1.ErrorTypeInvalidRequestError, Message: v1.MessageBodyNotReceived},
 	CodeSlow:             {Status: 408, Type: v1.ErrorTypeInvalidRequestError, Message: v1.MessageBodyTooSlow},
 	CodeUnfinished: {

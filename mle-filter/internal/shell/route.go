@@ -41,6 +41,7 @@ var nouns = map[string]bool{
 	"expire":          true,
 	"settlement_runs": true, "clock": true, "advance": true, "health": true, "openapi.json": true, "mle": true,
 	"keys":          true,
+	"requirements":  true,
 	"response_keys": true, "rotate": true, "prove": true,
 	"challenge": true, "trust": true, "fingerprints": true, "calendar.ics": true,
 }

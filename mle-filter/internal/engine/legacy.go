@@ -1,0 +1,88 @@
+package engine
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/causeway-pay/causeway/mle-filter/internal/jwe"
+)
+
+// typesV1 and typesA are the media types of decrypted bodies. v1, provider-b and JSON-RPC have only
+// JSON. provider-a has XML too.
+var (
+	typesV1 = []string{typeJSON}
+	typesA  = []string{"application/xml", "text/xml", typeJSON}
+)
+
+// legacyPaths are the paths of compat-proxy, with the media types of their bodies. A path that ends
+// in a slash stands for all paths below it. The first match applies.
+var legacyPaths = []struct {
+	path  string
+	types []string
+}{
+	{"/compat/provider-a/", typesA},
+	{"/compat/", typesV1},
+	{"/xml/v1/request.api", typesA},
+	{"/pts/v2/", typesV1},
+	{"/tss/v2/", typesV1},
+}
+
+// IsLegacy reports whether compat-proxy serves a path: below /compat, or a provider's own.
+func IsLegacy(path string) bool { return legacyTypes(path) != nil }
+
+// legacyTypes returns the media types of bodies on a path of compat-proxy, or nil for another path.
+// The path may have escapes, which compat-proxy decodes.
+func legacyTypes(path string) []string {
+	if decoded, err := url.PathUnescape(path); err == nil {
+		path = decoded
+	}
+	for _, row := range legacyPaths {
+		if path == row.path || strings.HasSuffix(row.path, "/") && strings.HasPrefix(path, row.path) {
+			return row.types
+		}
+	}
+	return nil
+}
+
+// hasAPIKey reports whether a request has an API key as its only login. Other logins of legacy
+// clients are their providers': in the body, a signature, or a JWT.
+func hasAPIKey(f Fields) bool {
+	lines := f.Values("authorization")
+	if len(lines) != 1 {
+		return false
+	}
+	scheme, key, _ := strings.Cut(lines[0], " ")
+	key = strings.TrimSpace(key)
+	return strings.EqualFold(scheme, "Bearer") && (strings.HasPrefix(key, "sk_") || strings.HasPrefix(key, "pk_"))
+}
+
+// rejectLogin rejects encryption with the login of a provider. The filter must find the merchant's
+// key before it decrypts, and only an API key names the merchant.
+func (x *Exchange) rejectLogin() *Problem {
+	if !x.demand.any() {
+		return nil
+	}
+	return problem(CodeNotSupported, "login",
+		"Encryption on this endpoint needs Authorization: Bearer with an API key, which names the merchant. "+
+			"Send a login of the provider without encryption.",
+	).at("Authorization")
+}
+
+// judgeContentType sets the media type of the decrypted body. On v1 it is JSON. On an endpoint with
+// several types the client must name one.
+func (x *Exchange) judgeContentType(cty string) *Problem {
+	types := x.types
+	if types == nil {
+		types = typesV1
+	}
+	if cty == "" && len(types) == 1 {
+		cty = types[0]
+	}
+	if !slices.Contains(types, cty) {
+		return failed(jwe.ReasonHeader, "The protected header's cty must name the media type of the body, here one of: "+
+			strings.Join(types, ", ")+".")
+	}
+	x.contentType = cty
+	return nil
+}
