@@ -83,15 +83,15 @@ func TestRoutes(t *testing.T) {
 			body, word string
 			status     int
 		}{
-			"/compat/x":       {"compat /compat/x", "", 200},
-			"/v1/x?a=b":       {"core /v1/x", "optional", 200},
-			"/v1":             {"core /v1", "optional", 200},
-			"/v1/required":    {"core /v1/required", "required", 200},
-			"/v1/required/no": {"core /v1/required/no", "optional", 200},
-			"/v10":            {"route_not_found", "", 404},
-			"/":               {"route_not_found", "", 404},
-			"/calendar.ics":   {"route_not_found", "", 404}, // only on the trust host
-			"/v1/trust/x":     {"route_not_found", "", 404}, // edge responds, and the filter does not see it
+			"/compat/x":      {"compat /compat/x", "", 200},
+			"/v1/x?a=b":      {"core /v1/x", "optional", 200},
+			"/v1":            {"core /v1", "optional", 200},
+			"/v1/special":    {"core /v1/special", "optional", 200},
+			"/v1/special/no": {"core /v1/special/no", "optional", 200},
+			"/v10":           {"route_not_found", "", 404},
+			"/":              {"route_not_found", "", 404},
+			"/calendar.ics":  {"route_not_found", "", 404}, // only on the trust host
+			"/v1/trust/x":    {"route_not_found", "", 404}, // edge responds, and the filter does not see it
 		} {
 			got := b.send(t, client, "GET", "https://"+host+path, "")
 			bare, _, _ := strings.Cut(path, "?")
@@ -120,6 +120,30 @@ func (b *testbed) http2() *http.Client {
 		t.ForceAttemptHTTP2 = true
 	}
 	return c
+}
+
+// TestOnDemand checks that of a route on demand, only requests with encryption pass the filter.
+func TestOnDemand(t *testing.T) {
+	t.Parallel()
+	b := served(t)
+	for name, client := range map[string]*http.Client{"HTTP1": b.client(nil), "HTTP2": b.http2()} {
+		for path, tt := range map[string]struct {
+			fields []string
+			word   string
+		}{
+			"clear": {}, "json": {fields: []string{"Content-Type", "application/json"}},
+			"version":  {[]string{"X-SVC-MLE", "v1"}, "optional"},
+			"response": {[]string{"X-Svc-Mle-Response", "required"}, "optional"},
+			"kid":      {[]string{"x-svc-mle-response-kid", "k"}, "optional"},
+			"type":     {[]string{"Content-Type", "Application/JOSE; a=b"}, "optional"},
+		} {
+			path = "/demand/" + name + "/" + path
+			got := b.send(t, client, "POST", "https://"+host+path, "{}", tt.fields...)
+			if got.status != 200 || !strings.Contains(got.body, "core "+path) || b.filter.word(path) != tt.word {
+				t.Errorf("%s: got %d %s, filter %q, want %q", path, got.status, got.body, b.filter.word(path), tt.word)
+			}
+		}
+	}
 }
 
 // TestLargeResponses checks that a v1 response of a megabyte passes the filter, over both versions
@@ -161,8 +185,8 @@ func TestPaths(t *testing.T) {
 		"/compat//../v1/x":        {200, "compat /compat/v1/x"},
 		"/compatx/../v1/x":        {200, "core /v1/x"},
 		"/compat/%252e%252e/v1/x": {200, "compat /compat/%2e%2e/v1/x"},
-		"/v1/required/../x":       {200, "core /v1/x"},
-		"/v1/x/../required":       {200, "core /v1/required"},
+		"/v1/special/../x":        {200, "core /v1/x"},
+		"/v1/x/../special":        {200, "core /v1/special"},
 		"/%76%31/x":               {200, "core /v1/x"},
 		"/compat;/../v1/x":        {200, "core /v1/x"},
 	} {

@@ -25,7 +25,7 @@ func TestRateOfANetwork(t *testing.T) {
 	b.configure(t, fmt.Sprintf("limits: {rate: %d, burst: %d}", rate, burst))
 	b.run(t)
 	b.envoy(t).Listeners(t)
-	for i, path := range []string{"/v1/x", "/v1/required", "/compat/x", "/none"} {
+	for i, path := range []string{"/v1/x", "/v1/special", "/compat/x", "/none"} {
 		network := fmt.Sprintf("127.0.%d.", 80+2*i)
 		clients := make([]*tls.Conn, 60)
 		for n := range clients {

@@ -117,8 +117,9 @@ upstreams: {core: {address: "%[5]s"}, compat: {address: "%[6]s"}, gone: {address
 
 const routes = `routes:
   - {path: /compat/**, upstream: compat, mle: off}
+  - {path: /demand/**, upstream: core, mle: on_demand}
   - {path: /gone, upstream: gone, mle: off}
-  - {path: /v1/required, upstream: core, mle: required}
+  - {path: /v1/special, upstream: core, mle: optional}
   - {path: /v1/**, upstream: core}
 `
 

@@ -35,7 +35,7 @@ var controlFields = []string{
 	"x-envoy-ip-tags", "mine",
 	"x-envoy-attempt-count", "7",
 	"x-envoy-is-timeout-retry", "true",
-	"x-envoy-original-path", "/v1/required",
+	"x-envoy-original-path", "/v1/special",
 	"x-envoy-original-host", "other.example.com",
 	"x-envoy-original-method", "GET",
 	"x-envoy-original-url", "http://other.example.com/",

@@ -91,17 +91,26 @@ func matches(name, expression string) *routev3.HeaderMatcher {
 // refusedName is the suffix of a route's name, for the route that rejects encryption there.
 const refusedName = " refused"
 
+// encryptedName is the suffix of a route's name, for the route that passes mle-filter on demand.
+const encryptedName = " encrypted"
+
 // routes returns the routes of one in the configuration. Without mle-filter, encryption cannot be
-// removed or added. A request for it is rejected, and never gets a plain response.
+// removed or added. A request for it is rejected, and never gets a plain response. On demand,
+// mle-filter handles such a request, and Envoy the others.
 func (b *builder) routes(r config.Route) []*routev3.Route {
-	route := b.route(r)
-	if r.MLE != config.Off {
-		return []*routev3.Route{route}
+	if r.MLE != config.Off && r.MLE != config.OnDemand {
+		return []*routev3.Route{b.route(r)}
 	}
-	refusal := b.respond(r.Path+refusedName, 400)
-	refusal.Match = b.match(r.Path)
+	direct, other := r, b.respond(r.Path+refusedName, 400)
+	if r.MLE == config.OnDemand {
+		direct.MLE, r.MLE = config.Off, config.Optional
+		other = b.route(r)
+		other.Name = r.Path + encryptedName
+	}
+	other.Match = b.match(r.Path)
+	route := b.route(direct)
 	route.Match.Headers = inTheClear()
-	return []*routev3.Route{route, refusal}
+	return []*routev3.Route{route, other}
 }
 
 // inTheClear matches a request that wants no encryption, by mle-filter's rules.

@@ -87,6 +87,7 @@ func TestRefuses(t *testing.T) {
 		"Relative":      {"routes: [{path: a, upstream: core}]", "routes[0].path", "begins with /"},
 		"StarInside":    {"routes: [{path: /a/*/b, upstream: core}]", "routes[0].path", "only at the end"},
 		"Level":         {"routes: [{path: /a, upstream: core, mle: on}]", "routes[0].mle", "not one of off"},
+		"Unannounced":   {"routes: [{path: /a, upstream: core, mle: required}]", "routes[0].mle", "core mle announce"},
 		"Address": {
 			"upstreams: {core: {address: 127.0.0.1}, compat: {address: 'a:1'}, mle: {address: 'a:2'}}",
 			"upstreams.core.address", "unix:PATH or host:port",

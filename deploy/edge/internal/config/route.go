@@ -18,11 +18,12 @@ type Route struct {
 // Level is the message-level encryption of a route.
 type Level string
 
-// The levels. The default is Optional.
+// The levels. The default is Optional. With OnDemand, only requests with encryption, or with a
+// demand for it, pass mle-filter.
 const (
 	Off      Level = "off"
+	OnDemand Level = "on_demand"
 	Optional Level = "optional"
-	Required Level = "required"
 )
 
 // TrustPath is the path that the edge serves itself, on every host.
@@ -30,10 +31,10 @@ const TrustPath = "/v1/trust/**"
 
 func defaultRoutes() []Route {
 	return []Route{
-		{"/compat/**", "compat", Off},
-		{"/xml/v1/request.api", "compat", Off},
-		{"/pts/v2/**", "compat", Off},
-		{"/tss/v2/**", "compat", Off},
+		{"/compat/**", "compat", OnDemand},
+		{"/xml/v1/request.api", "compat", OnDemand},
+		{"/pts/v2/**", "compat", OnDemand},
+		{"/tss/v2/**", "compat", OnDemand},
 		{"/v1/mle/**", "mle", Off},
 		{"/v1/health", "core", Off},
 		{"/v1/**", "core", Optional},
@@ -129,12 +130,13 @@ func (c *Config) checkRoute(f *faults, key string, r Route) {
 	}
 	switch r.MLE {
 	case Off:
-	case "", Optional, Required:
+	case "", OnDemand, Optional:
 		if c.ExtProc.Address == "" {
 			f.add(key+".mle",
 				"%s: set extproc.address, or mle: off, because no program decrypts the requests", r.Path)
 		}
 	default:
-		f.add(key+".mle", "%q is not one of off, optional and required", string(r.MLE))
+		f.add(key+".mle", "%q is not one of off, on_demand and optional. core mle announce requires encryption",
+			string(r.MLE))
 	}
 }
