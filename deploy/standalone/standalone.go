@@ -110,19 +110,19 @@ func (m *Main) open(ctx context.Context) (*up, error) {
 	if err != nil {
 		return nil, err
 	}
-	legacy, err := m.openProxy(base, files.logins)
+	proxy, legacy, err := m.openLegacy(base, files.logins, filter)
 	if err != nil {
 		return nil, err
 	}
 	out := &up{ca: certificates.ca, p12: files.p12, credentials: credentials}
-	both := route(filter.Handler(), filter.Clear(legacy.Handler()), filter.Clear(certificates))
+	both := route(filter.Handler(), legacy, filter.Clear(certificates))
 	if out.http, out.https, err = m.openListeners(ctx, both, certificates); err != nil {
 		return nil, err
 	}
 	if err := m.openTrust(ctx, v1, certificates, out.https); err != nil {
 		return nil, err
 	}
-	return out, m.openAdmin(ctx, v1, legacy, filter)
+	return out, m.openAdmin(ctx, v1, proxy, filter)
 }
 
 // openFolder creates the data folder.
@@ -190,6 +190,21 @@ func (m *Main) openProxy(base, logins string) (*compatproxy.Proxy, error) {
 	}
 	m.onClose(func() error { p.Close(); return nil })
 	return p, nil
+}
+
+// openLegacy opens the proxy, and returns it with the handler that puts mle-filter in front.
+func (m *Main) openLegacy(
+	base, logins string, filter *mlefilter.Filter,
+) (*compatproxy.Proxy, http.Handler, error) {
+	proxy, err := m.openProxy(base, logins)
+	if err != nil {
+		return nil, nil, err
+	}
+	legacy, err := filter.Legacy(proxy.Handler())
+	if err != nil {
+		return nil, nil, fmt.Errorf("open mle-filter for the proxy: %w", err)
+	}
+	return proxy, legacy, nil
 }
 
 // openAdmin starts the operators' port, if one is set. It serves the metrics of all programs.

@@ -33,6 +33,7 @@ func TestEdge(t *testing.T) {
 	t.Run("Steering", func(t *testing.T) { testSteering(t, r) })
 	t.Run("Encryption", func(t *testing.T) { testEncryption(t, r) })
 	t.Run("Trailers", func(t *testing.T) { testTrailers(t, r) })
+	t.Run("Requirement", func(t *testing.T) { testRequirement(t, r) })
 	t.Run("EncryptionUnavailable", func(t *testing.T) { testEncryptionUnavailable(t, r) })
 	t.Run("Paths", func(t *testing.T) { testPaths(t, r) })
 	t.Run("Malformed", func(t *testing.T) { testMalformed(t, r) })
@@ -145,6 +146,9 @@ func testEncryption(t *testing.T, r *deployment) {
 	s.V1, s.HTTP = "https://"+host, r.client(t, nil)
 	sdk.WaitForKeys(t, s)
 	before := r.stat(t, extProcStreams)
+	for _, alg := range sdk.Algs {
+		sdk.RunLegacy(t, s, alg) // before a response key is registered: it derives the keys
+	}
 	for i, run := range []func(*testing.T, *sdk.System, string, string){sdk.RunMLE, sdk.RunRegistered} {
 		for language, alg := range map[string]string{"node": sdk.Algs[0], "python": sdk.Algs[1]} {
 			t.Run(language+[]string{"", " registered"}[i], func(t *testing.T) { run(t, s, language, alg) })
@@ -172,8 +176,34 @@ func testEncryption(t *testing.T, r *deployment) {
 	}
 }
 
-// testEncryptionUnavailable checks routes without mle-filter: a request for encryption is rejected
-// before it has any effect, and never gets a plain response.
+// testRequirement announces a requirement to encrypt while the programs run. Clients read it
+// without a key and with the current key, until it is withdrawn.
+func testRequirement(t *testing.T, r *deployment) {
+	t.Helper()
+	client := r.client(t, nil)
+	data := r.path("core")
+	made := mustOutput(t, "core", "mle", "announce", "POST /v1/tokens", "--from", "2999-01-31", "--data", data)
+	shown := func(shows bool) {
+		t.Helper()
+		programtest.WaitFor(t, "the requirement is published or withdrawn", func() bool {
+			all := send(t, client, http.MethodGet, "https://"+host+"/v1/mle/requirements", "").body
+			current := r.api(t, client, http.MethodGet, "/v1/mle/keys/current", "").body
+			return strings.Contains(all, made) == shows && strings.Contains(current, made) == shows
+		})
+	}
+	shown(true)
+	if got := r.api(t, client, http.MethodPost, "/v1/tokens", tokenBody); got.status != http.StatusCreated {
+		t.Errorf("before its date: got %d %s", got.status, got.body)
+	}
+	mustOutput(t, "core", "mle", "withdraw", made, "--data", data)
+	shown(false)
+}
+
+const tokenBody = `{"card":{"number":"4111111111111111","exp_month":4,"exp_year":2031}}`
+
+// testEncryptionUnavailable checks routes without mle-filter, and legacy requests without an API
+// key. A request for encryption is rejected before it has any effect, and never gets a plain
+// response.
 func testEncryptionUnavailable(t *testing.T, r *deployment) {
 	t.Helper()
 	client := r.client(t, nil)
@@ -181,19 +211,25 @@ func testEncryptionUnavailable(t *testing.T, r *deployment) {
 		"/xml/v1/request.api", "/compat/methods", "/compat/rpc", "/pts/v2/payments",
 		"/tss/v2/transactions/1", "/v1/health",
 	} {
-		for name, fields := range map[string][]string{
-			"Answer":  {"X-Svc-Mle-Response", "required"},
-			"Other":   {"X-Svc-Mle-Response", "optional"},
-			"Version": {"X-Svc-Mle", "v1"},
-			"Key":     {"X-Svc-Mle-Response-Kid", "x"},
-			"Type":    {"Content-Type", "application/JOSE"},
+		for name, sent := range map[string]struct {
+			fields []string
+			code   string // by mle-filter
+		}{
+			"Answer":  {[]string{"X-Svc-Mle-Response", "required"}, "mle_not_supported"},
+			"Other":   {[]string{"X-Svc-Mle-Response", "optional"}, "invalid_value"},
+			"Version": {[]string{"X-Svc-Mle", "v1"}, "unsupported_media_type"},
+			"Key":     {[]string{"X-Svc-Mle-Response-Kid", "x"}, "invalid_value"},
+			"Type":    {[]string{"Content-Type", "application/JOSE"}, "unsupported_media_type"},
 		} {
+			want := sent.code
+			if path == "/v1/health" { // Envoy itself rejects it
+				want = "mle_not_supported"
+			}
 			before := r.stat(t, compatRequests)
-			got := send(t, client, http.MethodPost, "https://"+host+path, "{}", fields...)
+			got := send(t, client, http.MethodPost, "https://"+host+path, "{}", sent.fields...)
 			var body v1.ErrorBody
-			if got.status != http.StatusBadRequest || json.Unmarshal([]byte(got.body), &body) != nil ||
-				body.Error.Code != "mle_not_supported" ||
-				body.Error.Type != v1.ErrorTypeMleError || got.header.Get("Request-Id") != body.Error.RequestID {
+			if json.Unmarshal([]byte(got.body), &body) != nil || got.status != body.Error.Status ||
+				body.Error.Code != want || got.header.Get("Request-Id") != body.Error.RequestID {
 				t.Errorf("%s, %s: got %d %v %s", path, name, got.status, got.header, got.body)
 			}
 			if after := r.stat(t, compatRequests); after != before {

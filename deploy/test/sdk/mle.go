@@ -54,6 +54,38 @@ func RunRegistered(t *testing.T, s *System, language, alg string) {
 	installMLE(t, s, language, alg, string(mustRead(t, absolute(t, file))))
 }
 
+// RunLegacy runs the program that makes a payment in each legacy dialect with encrypted requests
+// and responses, with one of Algs. It checks the media types of the responses, and that v1 has both
+// payments.
+func RunLegacy(t *testing.T, s *System, alg string) {
+	t.Helper()
+	program := strings.NewReplacer("https://pay.example.com", s.HTTPS, "your-api-key", s.Key, mle.ECDHESA256KW, alg).
+		Replace(string(mustRead(t, absolute(t, "mle/python/legacy.py"))))
+	path := filepath.Join(t.TempDir(), "legacy.py")
+	if err := os.WriteFile(path, []byte(program), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	before := len(s.Transactions(t))
+	packages := programtest.MustInstallPython(t, "python-mle", absolute(t, "mle/python"))
+	c := programtest.Command{
+		Path: "python3", Args: []string{path}, Env: []string{"PYTHONPATH=" + packages, "SSL_CERT_FILE=" + s.CA},
+	}
+	stdout, stderr, err := programtest.Output(t.Context(), c)
+	want := regexp.MustCompile(`^(?:application|text)/xml 1 \d+\napplication/hal\+json AUTHORIZED \d+\n$`)
+	if err != nil || !want.MatchString(stdout) {
+		t.Fatalf("got %q, %v, want both payments\n%s\n%s", stdout, err, stderr, s.Log)
+	}
+	made := s.Transactions(t)[:2]
+	if after := len(s.Transactions(t)); after != before+2 {
+		t.Errorf("got %d payments, want 2", after-before)
+	}
+	for i, amount := range []int64{700, 1250} {
+		if made[i].Amount != amount || made[i].Status != v1.TransactionStatusCaptured {
+			t.Errorf("got %d %s, want %d captured", made[i].Amount, made[i].Status, amount)
+		}
+	}
+}
+
 // installMLE installs the JOSE library of a program and runs it, for a running system and an
 // algorithm.
 func installMLE(t *testing.T, s *System, language, alg, program string) {
