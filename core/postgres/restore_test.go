@@ -16,7 +16,8 @@ import (
 
 // TestRestoreToAMomentPostgreSQL is the drill of deploy/on/postgres. It takes a base backup during
 // payments, archives the log, loses the server with its data, and restores them to a moment. The
-// earlier payments are captured, the later ones are gone, and new ones are accepted.
+// earlier payments are captured, the later ones are gone, and new ones are accepted. It prints the
+// recovery point, which is the age of the moment, and the recovery time.
 func TestRestoreToAMomentPostgreSQL(t *testing.T) {
 	t.Parallel()
 	s := pgtest.Own(t)
@@ -44,7 +45,11 @@ func TestRestoreToAMomentPostgreSQL(t *testing.T) {
 		}
 		return ids
 	}
-	before := pay(20)
+	some := 20
+	if programtest.Soak() {
+		some = 5000
+	}
+	before := pay(some)
 	copied := mustCopy(t, s, base)
 	for ended := false; !ended; before = append(before, pay(1)...) {
 		select {
@@ -56,12 +61,13 @@ func TestRestoreToAMomentPostgreSQL(t *testing.T) {
 			pause(20 * time.Millisecond) // a backup takes seconds on a busy machine
 		}
 	}
-	before = append(before, pay(20)...)
+	before = append(before, pay(some)...)
 	var moment, segment string
+	at := now()
 	if err := db.QueryRowContext(t.Context(), "SELECT clock_timestamp()::text").Scan(&moment); err != nil {
 		t.Fatal(err)
 	}
-	after := pay(20)
+	after := pay(some)
 	if err := db.QueryRowContext(t.Context(), "SELECT pg_walfile_name(pg_switch_wal())").Scan(&segment); err != nil {
 		t.Fatal(err)
 	}
@@ -69,6 +75,7 @@ func TestRestoreToAMomentPostgreSQL(t *testing.T) {
 		_, err := os.Stat(filepath.Join(archive, segment))
 		return err == nil
 	})
+	lost := now()
 	n.Kill()
 	s.Kill()
 	mustRestore(t, s, data, base, "restore_command = 'cp "+archive+"/%f %p'\n"+
@@ -76,8 +83,11 @@ func TestRestoreToAMomentPostgreSQL(t *testing.T) {
 	programtest.WaitFor(t, "the server is promoted", func() bool {
 		return number(t, db, "SELECT pg_is_in_recovery()::int") == 0
 	})
+	promoted := now()
 	n = c.start(t)
 	n.must(t, 200, "GET", "/v1/health", "", "")
+	pay(1)
+	recovered := now()
 	for _, id := range before {
 		if got := n.must(t, 200, "GET", "/v1/transactions/"+id, "", "")["status"]; got != "captured" {
 			t.Errorf("%s, paid before the moment: got %v", id, got)
@@ -86,9 +96,13 @@ func TestRestoreToAMomentPostgreSQL(t *testing.T) {
 	for _, id := range after {
 		n.must(t, 404, "GET", "/v1/transactions/"+id, "", "")
 	}
-	pay(1)
-	t.Logf("%d payments from before the moment are found, and %d from after it are not", len(before), len(after))
+	t.Logf("recovery point: the moment was %s old; %d of %d acknowledged payments are missing",
+		lost.Sub(at).Round(time.Millisecond), len(after), len(before)+len(after))
+	t.Logf("recovery time: %s from the loss to the next payment; the server was promoted after %s",
+		recovered.Sub(lost).Round(time.Millisecond), promoted.Sub(lost).Round(time.Millisecond))
 }
+
+func now() time.Time { return time.Now() } //nolint:forbidigo // the drill measures real time
 
 // mustCopy begins a base backup. The channel receives its error when it has ended.
 func mustCopy(t *testing.T, s *pgtest.Server, to string) <-chan error {
