@@ -9,8 +9,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// nextVersion is the version of the newer programs.
-const nextVersion = "v9.9.9-next"
+// nextVersion is the version of the newer programs, backVersion of the core that replaces them.
+const nextVersion, backVersion = "v9.9.9-next", "v9.9.9-back"
 
 // nextSteps are the migrations of the newer core, one of each kind in migration/README.md, on the
 // tables that grow.
@@ -30,13 +30,23 @@ var nextSteps = map[string]string{
 // further migrations overlaid.
 func buildNext(t *testing.T) string {
 	t.Helper()
+	return build(t, "next", nextVersion, "core", "mle-filter", "compat-proxy")
+}
+
+// buildBack builds the core for the way back: the code of this tree, with the schema of the next
+// release. The core of this tree refuses that schema.
+func buildBack(t *testing.T) string {
+	t.Helper()
+	return build(t, "back", backVersion, "core")
+}
+
+func build(t *testing.T, name, version string, programs ...string) string {
+	t.Helper()
 	added := map[string]string{}
 	for name, text := range nextSteps {
 		added["core/internal/store/postgres/migration/"+name] = text
 	}
-	folder, err := programtest.Variant{
-		Name: "next", Programs: []string{"core", "mle-filter", "compat-proxy"}, Added: added, Version: nextVersion,
-	}.Build(t.Context())
+	folder, err := programtest.Variant{Name: name, Programs: programs, Added: added, Version: version}.Build(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

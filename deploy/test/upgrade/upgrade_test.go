@@ -28,6 +28,7 @@ const notice = "2500ms"
 // size is the size of a run: small in make test, otherwise CAUSEWAY_UPGRADE_REQUESTS requests.
 type size struct {
 	requests, clients, rows int
+	back                    int // instances of each program that are rolled back
 	pause                   time.Duration
 }
 
@@ -35,13 +36,14 @@ func sizeOf(t *testing.T) size {
 	t.Helper()
 	n := int(programtest.Number(t, "CAUSEWAY_UPGRADE_REQUESTS", 0))
 	if n == 0 {
-		return size{requests: 5000, clients: 12, rows: 20_000, pause: 40 * time.Millisecond}
+		return size{requests: 5000, clients: 12, rows: 20_000, back: 1, pause: 40 * time.Millisecond}
 	}
-	return size{requests: n, clients: 16, rows: 500_000}
+	return size{requests: n, clients: 16, rows: 500_000, back: three}
 }
 
-// TestRollingUpgradePostgreSQL migrates the schema, then replaces three of each program one by one.
-// No request may fail.
+// TestRollingUpgradePostgreSQL migrates the schema, and replaces three of each program one by one.
+// Then it goes back to the old proxies and filters, and to the old code of core with the new
+// schema. No request may fail.
 func TestRollingUpgradePostgreSQL(t *testing.T) {
 	t.Parallel()
 	run := sizeOf(t)
@@ -58,9 +60,10 @@ func TestRollingUpgradePostgreSQL(t *testing.T) {
 	u.wantOlderRefused(t)
 	for n, upstream := range []string{"core", "mle", "compat"} {
 		for _, i := range []*fleet.Group{u.fleet.Cores, u.fleet.Filters, u.fleet.Proxies}[n].All() {
-			u.step(t, i.Name, func() { u.replace(t, upstream, i) })
+			u.step(t, i.Name, func() { u.replace(t, upstream, i, u.next) })
 		}
 	}
+	u.rollBack(t)
 	u.await(t, run.requests)
 	stop()
 	<-ended
@@ -78,6 +81,7 @@ type upgrade struct {
 	traffic *traffic
 	db      *sql.DB
 	next    string // folder of the newer programs
+	back    string // folder of the core for the way back
 	run     size
 	steps   int
 }
@@ -96,7 +100,7 @@ func newUpgrade(t *testing.T, run size) *upgrade {
 	settings := filepath.Join(dir, "notice.yaml")
 	mustWrite(t, settings, []byte("notice: "+notice+"\n"))
 	store := pgtest.Schema(t)
-	u := &upgrade{next: buildNext(t), run: run}
+	u := &upgrade{next: buildNext(t), back: buildBack(t), run: run}
 	u.fleet = fleet.Start(t, fleet.Config{
 		Cores: three, Filters: three, Proxies: three, Store: store,
 		CoreArgs: []string{"--notice", notice},
@@ -134,7 +138,7 @@ func (u *upgrade) fill(t *testing.T, rows int) {
 // step runs one step of the upgrade, after its share of the requests.
 func (u *upgrade) step(t *testing.T, what string, do func()) {
 	t.Helper()
-	const steps = 1 + 3*three
+	steps := 1 + 3*(three+u.run.back)
 	u.steps++
 	u.await(t, u.run.requests*u.steps/(steps+2))
 	begun := time.Now() //nolint:forbidigo // for the log
@@ -156,11 +160,22 @@ func (u *upgrade) await(t *testing.T, requests int) {
 	}
 }
 
+// rollBack goes back to the previous release as deploy/docs/operate/upgrade.md describes.
+func (u *upgrade) rollBack(t *testing.T) {
+	t.Helper()
+	old := fleet.Binaries(t)
+	for n := range u.run.back {
+		u.step(t, "back: proxy", func() { u.replace(t, "compat", u.fleet.Proxies.All()[n], old) })
+		u.step(t, "back: filter", func() { u.replace(t, "mle", u.fleet.Filters.All()[n], old) })
+		u.step(t, "back: core", func() { u.replace(t, "core", u.fleet.Cores.All()[n], u.back) })
+	}
+}
+
 // replace replaces one program as deploy/docs/operate/upgrade.md describes.
-func (u *upgrade) replace(t *testing.T, upstream string, i *fleet.Instance) {
+func (u *upgrade) replace(t *testing.T, upstream string, i *fleet.Instance, folder string) {
 	t.Helper()
 	i.Stop(t)
-	i.Use(u.next)
+	i.Use(folder)
 	i.Start(t)
 	u.front.awaitHealthy(t, upstream, three)
 	if upstream == "mle" {
