@@ -76,6 +76,30 @@ func TestLoginsComeAndGo(t *testing.T) {
 	}
 }
 
+// TestIssuedLoginOutlivesARestart: a login that is issued into the standalone's own file stays
+// valid, although the standalone writes that file at every start.
+func TestIssuedLoginOutlivesARestart(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	p := start(t, dir)
+	apiKey := filepath.Join(t.TempDir(), "api-key")
+	if err := os.WriteFile(apiKey, []byte(p.Keys.SKTest+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	match := issuedKey.FindStringSubmatch(
+		credentialsOf(t, logins(dir), "issue", "--name", "shop-eu", "--api-key-file", apiKey))
+	if match == nil {
+		t.Fatal("issue showed no key")
+	}
+	for _, what := range []string{"running", "restarted"} {
+		(&loginDesk{p: p, proxy: &replica{Program: p.Program, base: p.HTTP}}).until(t, "shop-eu", match[1], "1/1")
+		if what == "running" {
+			p.Stop(t)
+			p = start(t, dir)
+		}
+	}
+}
+
 // loginDesk tries logins at a proxy.
 type loginDesk struct {
 	p     *process
