@@ -77,6 +77,24 @@ func TestEachRequestOfTheDocumentsWorks(t *testing.T) {
 	}
 }
 
+// TestBackupsOfTheDocumentsLeaveTheClone: a backup holds secrets, and a folder in the clone could
+// be committed.
+func TestBackupsOfTheDocumentsLeaveTheClone(t *testing.T) {
+	t.Parallel()
+	found := 0
+	for name, text := range documents(t) {
+		for _, m := range regexp.MustCompile("core backup .*--to ([^ `\n]+)").FindAllStringSubmatch(text, -1) {
+			found++
+			if !strings.HasPrefix(m[1], "/") && !strings.HasPrefix(m[1], "../") {
+				t.Errorf("%s: a backup goes to %s, in the clone", name, m[1])
+			}
+		}
+	}
+	if found < 4 {
+		t.Errorf("found %d backups in the documents, want 4 or more", found)
+	}
+}
+
 // went reports whether a response reports success. The status of a legacy response does not
 // suffice.
 func went(request, response string) bool {
