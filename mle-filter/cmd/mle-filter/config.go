@@ -73,7 +73,7 @@ Usage:
   mle-filter version
 
 Examples:
-  CAUSEWAY_MLE_KEK=$(openssl rand -base64 32) mle-filter --v1 http://127.0.0.1:8080 --keys ./mle.db
+  CAUSEWAY_MLE_KEK_FILE=./mle-kek mle-filter --v1 http://127.0.0.1:8080 --keys ./mle.db
         keys in a file; the next start needs the same key-encryption key
   mle-filter --config configs/mle-filter.yaml --listen :9090
         settings from the file, except the address
