@@ -40,7 +40,7 @@ type Watcher struct {
 
 	Look   time.Duration // interval of reads without an event; 0 for a minute
 	Quiet  time.Duration // from an event to the read of the files; 0 for 200 ms
-	Settle time.Duration // time for invalid files to become valid before they are rejected; 0 for 3 s
+	Settle time.Duration // time for changed files to become valid before they are rejected; 0 for 3 s
 }
 
 var _ Source = (*Watcher)(nil)
@@ -77,8 +77,9 @@ func (w *Watcher) log() *slog.Logger {
 
 var errNothing = errors.New("certfile: the watcher has no folder and no files: set Path or Files")
 
-// Run reports the pairs in the files immediately, and every change. It reports a refusal only if
-// the files stay invalid for Settle, because an operator replaces two files one after the other.
+// Run reports the pairs in the files immediately, and every change. An operator replaces two files
+// one after the other. So after the first valid pairs, it reports a refusal only if the files stay
+// invalid for Settle.
 func (w *Watcher) Run(ctx context.Context, report func(context.Context, Update)) error {
 	if w.Path == "" && len(w.Files) == 0 {
 		return errNothing
@@ -174,9 +175,11 @@ func (s *watching) valid() {
 	s.waiting, s.overdue, s.bad = false, false, ""
 }
 
-// refuse reports a refusal once, if the files stay invalid for Settle.
+// refuse reports a refusal once, if the files stay invalid for Settle. Before the first valid pair
+// there is no change to wait for, and it reports the refusal immediately.
 func (s *watching) refuse(ctx context.Context, state string, u Update) {
-	if !s.waiting || s.overdue && state != s.bad {
+	first := s.present == ""
+	if !first && (!s.waiting || s.overdue && state != s.bad) {
 		s.waiting, s.overdue, s.bad = true, false, state
 		s.log().InfoContext(ctx, "certificates: the files are not valid. Waiting for the rest of the change",
 			slog.String("reason", u.Refusal.Error()))
@@ -184,7 +187,7 @@ func (s *watching) refuse(ctx context.Context, state string, u Update) {
 		return
 	}
 	s.bad = state
-	if text := u.Refusal.Error(); s.overdue && text != s.refused {
+	if text := u.Refusal.Error(); (first || s.overdue) && text != s.refused {
 		s.refused = text
 		s.report(ctx, u)
 	}

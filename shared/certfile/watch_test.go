@@ -186,6 +186,29 @@ func TestWatcherWaitsForTheOtherHalf(t *testing.T) {
 	w.none(t)
 }
 
+// TestWatcherRefusesTheFirstFilesImmediately: at the start no change is in progress, so the log
+// must not report one.
+func TestWatcherRefusesTheFirstFilesImmediately(t *testing.T) {
+	t.Parallel()
+	var log waitingLog
+	log.lines = make(chan string, 100)
+	var good *certtest.Issued
+	w := watch(t, t.TempDir(), func(w *watched) {
+		good = w.below.Issue(t)
+		good.Write(t, w.folder, "edge")
+		certtest.Replace(t, filepath.Join(w.folder, "edge.key"), w.below.Issue(t).KeyPEM(t))
+	}, func(w *certfile.Watcher) { w.Log = log.logger() })
+	w.refusal(t, certfile.KeyMismatch)
+	certtest.Replace(t, filepath.Join(w.folder, "edge.key"), good.KeyPEM(t))
+	w.pairs(t, good)
+	w.none(t)
+	select {
+	case line := <-log.lines:
+		t.Errorf("got the line %q, want none", line)
+	default:
+	}
+}
+
 // TestWatcherFollowsKubernetes turns the link ..data as a kubelet does when a secret changes.
 func TestWatcherFollowsKubernetes(t *testing.T) {
 	t.Parallel()
