@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -103,6 +104,9 @@ func explain(name string, err error) error {
 		return fmt.Errorf("%s: does not fit the configuration", name)
 	}
 	message := describe(theirs)
+	if key := keyOf(theirs.GetToken()); key != "" {
+		message = key + ": " + message
+	}
 	if t := theirs.GetToken(); t != nil && t.Position != nil {
 		return fmt.Errorf("%s:%d: %s", name, t.Position.Line, message)
 	}
@@ -123,13 +127,42 @@ func describe(err yaml.Error) string {
 	case errors.As(err, &shape):
 		return fmt.Sprintf("want a %s, not a %s", shape.Expected.YAMLName(), shape.Actual.YAMLName())
 	case errors.As(err, &overflow):
-		return fmt.Sprintf("the number does not fit %s", overflow.DstType)
-	case errors.As(err, &mismatch) && mismatch.StructFieldName != nil:
-		return fmt.Sprintf("%s: cannot use a %s as %s", *mismatch.StructFieldName, mismatch.SrcType, mismatch.DstType)
+		return "the number is out of range"
 	case errors.As(err, &mismatch):
-		return fmt.Sprintf("cannot use a %s as %s", mismatch.SrcType, mismatch.DstType)
+		return fmt.Sprintf("want %s, not %s", form(mismatch.DstType), form(mismatch.SrcType))
 	}
-	return "not valid yaml"
+	// The library puts values between double quotes, and only single characters otherwise.
+	if reason := err.GetMessage(); reason != "" && !strings.Contains(reason, `"`) {
+		return "not valid YAML: " + strings.ReplaceAll(reason, "\t", `\t`)
+	}
+	return "not valid YAML"
+}
+
+// form describes the form of the values of a type.
+func form(t reflect.Type) string {
+	if isWhole(t) {
+		return "a whole number"
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Float32, reflect.Float64:
+		return "a number"
+	case reflect.String:
+		return "a text"
+	case reflect.Slice, reflect.Array:
+		return "a sequence"
+	default:
+		return "a mapping"
+	}
+}
+
+// keyOf returns the key of a value, or "" for any other token.
+func keyOf(t *token.Token) string {
+	if t == nil || t.Prev == nil || t.Prev.Type != token.MappingValueType || t.Type == token.MappingValueType {
+		return ""
+	}
+	return keyText(t.Prev.Prev)
 }
 
 func keyText(t *token.Token) string {
