@@ -137,7 +137,8 @@ func (f *Frame) listen(ctx context.Context, l Listener, message string, onEnd fu
 		return nil
 	}
 	server := httpx.NewServer(httpx.Options{
-		Handler: l.Handler, TLS: l.TLS, Hop: l.Hop, Log: f.Log, Drain: f.drain, Notice: f.notice,
+		Handler: l.Handler, TLS: l.TLS, Hop: l.Hop, Log: f.Log.With(slog.String("server", l.Name)), Drain: f.drain,
+		Notice: f.notice,
 	})
 	addr, err := server.Start(l.Address)
 	if err != nil {

@@ -123,6 +123,11 @@ func TestFrame(t *testing.T) {
 			t.Errorf("close: %v", err)
 		}
 	}
+	for name := range addrs {
+		if said := `"msg":"server stopped","server":"` + name + `"`; strings.Count(log.String(), said) != 1 {
+			t.Errorf("%s is not in the log:\n%s", said, &log)
+		}
+	}
 	if want := []string{"drain", "second", "first"}; !slices.Equal(ended, want) {
 		t.Errorf("got %v, want %v", ended, want)
 	}
