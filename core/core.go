@@ -100,23 +100,22 @@ func Open(ctx context.Context, cfg Config) (*Core, error) {
 	return c, nil
 }
 
+// ErrCatalogue reports that the file in Config.Simulator cannot be read, or has mistakes.
+var ErrCatalogue = simulator.ErrCatalogue
+
 func openSimulator(cfg Config) (*simulator.Simulator, error) {
 	var catalogue []byte
 	if cfg.Simulator != "" {
 		var err error
 		if catalogue, err = os.ReadFile(cfg.Simulator); err != nil {
-			return nil, fmt.Errorf("simulator catalogue: %w", err)
+			return nil, fmt.Errorf("simulator: %w: %w", ErrCatalogue, err)
 		}
 	}
 	journal := cfg.SimulatorJournal
 	if journal == "" {
 		journal = filepath.Join(cfg.Data, journalFile)
 	}
-	sim, err := simulator.Open(simulator.Config{Catalogue: catalogue, Journal: journal, Clock: cfg.Clock})
-	if err != nil {
-		return nil, fmt.Errorf("simulator: %w", err)
-	}
-	return sim, nil
+	return simulator.Open(simulator.Config{Catalogue: catalogue, Journal: journal, Clock: cfg.Clock})
 }
 
 // testCards lists the simulator's cards for the docs.

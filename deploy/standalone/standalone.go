@@ -75,7 +75,7 @@ type up struct {
 
 // open starts each part after the parts that it needs.
 func (m *Main) open(ctx context.Context) (*up, error) {
-	if err := m.openFolder(); err != nil {
+	if err := m.openFolder(ctx); err != nil {
 		return nil, err
 	}
 	kept := filepath.Join(m.data, "credentials.json")
@@ -125,8 +125,14 @@ func (m *Main) open(ctx context.Context) (*up, error) {
 	return out, m.openAdmin(ctx, v1, proxy, filter)
 }
 
-// openFolder creates the data folder.
-func (m *Main) openFolder() (err error) {
+// openFolder creates the data folder, if the addresses are available: a start that fails on a port
+// in use leaves no folder.
+func (m *Main) openFolder(ctx context.Context) (err error) {
+	if err := program.Available(ctx, program.Listener{Name: "--listen", Address: m.flags.Listen},
+		program.Listener{Name: "--listen-tls", Address: m.flags.ListenTLS},
+		program.Listener{Name: "--admin", Address: m.flags.Admin}); err != nil {
+		return err
+	}
 	if m.data, err = filepath.Abs(m.flags.Data); err == nil {
 		err = durable.MkdirAll(m.data, 0o700)
 	}
@@ -169,6 +175,9 @@ func (m *Main) openCore(ctx context.Context) (*core.Core, error) {
 		}
 	}
 	c, err := core.Open(ctx, cfg)
+	if errors.Is(err, core.ErrCatalogue) {
+		return nil, fmt.Errorf("--configs %s: %w", m.flags.Configs, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("--data %s: open the core: %w", m.flags.Data, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -112,6 +113,22 @@ type Listener struct {
 	Hop     secret.String // hops that show it may have any number of connections; zero for none
 	// Ready is called with the address once connections are taken. It may be nil.
 	Ready func(net.Addr)
+}
+
+// Available returns an error if one of the listeners cannot listen now. A program calls it before
+// it creates files, so that a start that fails on a port in use leaves none. It skips unix sockets.
+func Available(ctx context.Context, listeners ...Listener) error {
+	for _, l := range listeners {
+		if l.Address == "" || strings.HasPrefix(l.Address, "unix:") {
+			continue
+		}
+		held, err := (&net.ListenConfig{}).Listen(ctx, "tcp", l.Address)
+		if err != nil {
+			return fmt.Errorf("%s %s: %w", l.Name, l.Address, err)
+		}
+		defer func() { _ = held.Close() }() // it accepted no connection
+	}
+	return nil
 }
 
 // Listen serves until Close. It logs the program's name, "listening" and the address.

@@ -123,6 +123,10 @@ func (m *Main) serveUntil(ctx context.Context, s serveFlags, cfg core.Config) (e
 	}
 	defer func() { err = errors.Join(err, frame.Close(ctx)) }()
 	cfg.Log, cfg.Tracer = frame.Log, frame.Traces.Tracer("core")
+	if err := program.Available(ctx, program.Listener{Name: "--listen", Address: s.listen},
+		program.Listener{Name: "--admin", Address: s.admin}); err != nil {
+		return err
+	}
 	c, err := core.Open(ctx, cfg)
 	if err != nil {
 		return err

@@ -2,6 +2,8 @@ package standalone_test
 
 import (
 	"crypto/tls"
+	"errors"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -199,6 +201,37 @@ func TestFlags(t *testing.T) {
 				t.Errorf("help on stdout = %v, want %v", got, want)
 			}
 		})
+	}
+}
+
+// TestBusyPortLeavesNoFolder: a start that fails on a port in use creates no data folder.
+func TestBusyPortLeavesNoFolder(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	taken := strings.TrimPrefix(start(t, filepath.Join(dir, "running")).HTTP, "http://")
+	for _, listener := range []string{"--listen", "--listen-tls", "--admin"} {
+		data := filepath.Join(dir, listener)
+		args := []string{"--data", data, "--listen", "127.0.0.1:0", "--listen-tls", "127.0.0.1:0", listener, taken}
+		if _, stderr, code := output(t, args...); code != 1 || !strings.Contains(stderr, listener+" "+taken+": ") {
+			t.Errorf("%s: got exit code %d, %s", listener, code, stderr)
+		}
+		if _, err := os.Stat(data); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: the data folder exists: %v", listener, err)
+		}
+	}
+}
+
+// TestFaultyConfigs: the error names --configs, the file and the line.
+func TestFaultyConfigs(t *testing.T) {
+	t.Parallel()
+	configs := t.TempDir()
+	if err := os.WriteFile(filepath.Join(configs, "simulator.yaml"), []byte("cards: [\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, stderr, code := output(t, "--data", t.TempDir(), "--configs", configs)
+	if code != 1 || !strings.Contains(stderr, "--configs "+configs) ||
+		!strings.Contains(stderr, "simulator.yaml:1: cards: not valid YAML") || strings.Contains(stderr, "--data") {
+		t.Errorf("got exit code %d, %s", code, stderr)
 	}
 }
 

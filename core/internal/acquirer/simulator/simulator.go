@@ -39,6 +39,9 @@ var errClosed = errors.New("closed")
 
 var _ acquirer.Acquirer = (*Simulator)(nil)
 
+// ErrCatalogue reports that a catalogue has mistakes.
+var ErrCatalogue = errors.New("catalogue")
+
 // Open loads the catalogue and the journal. For a catalogue with mistakes it returns an error that
 // names every wrong entry. It skips unreadable journal lines, because a crash may leave them.
 func Open(cfg Config) (*Simulator, error) {
@@ -65,7 +68,7 @@ func open(cfg Config, l limits) (*Simulator, error) {
 	}
 	cat, err := load()
 	if err != nil {
-		return nil, fmt.Errorf("simulator: catalogue: %w", err)
+		return nil, fmt.Errorf("simulator: %w: %w", ErrCatalogue, err)
 	}
 	s := &Simulator{catalogue: cat, clock: cfg.Clock, memory: newMemory(l.generation), delays: newDelays()}
 	if cfg.Journal == "" {
