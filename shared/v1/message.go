@@ -9,6 +9,8 @@ import (
 const (
 	MessageInvalidAPIKey = "The API key is missing or invalid. " +
 		"Send it as `Authorization: Bearer <key>`."
+	MessageEndedKey = "This API key was revoked or has expired. Use the key that replaced it, or create another one."
+
 	MessagePublishable = "Publishable keys can only create tokens, confirm payments and read the current MLE key. " +
 		"Use a secret key."
 	MessageSecretKeyInBrowser = "A secret API key was sent from a web page, where every visitor can read it: the " +

@@ -1809,7 +1809,7 @@ type Error struct {
 	// Code Stable. Programs decide by it.
 	Code string `json:"code"`
 
-	// Message For people. It can change.
+	// Message For developers; of `card_declined`, for the payer. It can change.
 	Message string `json:"message"`
 
 	// Status The HTTP status.

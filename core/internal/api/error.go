@@ -173,7 +173,7 @@ var codes = map[string]entry{
 
 	codeTooManyKeys: {v1.ErrorTypeInvalidRequestError, 409, "The merchant has 100 active keys in this mode, or 1,000 with the rolled ones that are still valid. Revoke one first."},
 
-	codeCardDeclined:     {v1.ErrorTypeCardError, 402, "The card was declined."},
+	codeCardDeclined:     {v1.ErrorTypeCardError, 402, declineMessages[v1.DeclineCodeGenericDecline]},
 	codeAcquirerDeclined: {v1.ErrorTypeCardError, 402, "The acquirer declined this step."},
 
 	codeKeyInUse:  {v1.ErrorTypeIdempotencyError, 409, "A request with this Idempotency-Key is still in progress. Retry after the seconds in Retry-After."},
@@ -259,11 +259,10 @@ func faultOf(err error) *fault {
 	if f, ok := errors.AsType[*fault](err); ok {
 		return f
 	}
-	if refused := admissionFault(err); refused != nil {
-		return refused
-	}
-	if named := fieldFault(err); named != nil {
-		return named
+	for _, known := range []func(error) *fault{admissionFault, fieldFault, endedKey} {
+		if f := known(err); f != nil {
+			return f
+		}
 	}
 	for _, known := range []struct {
 		err         error
@@ -288,7 +287,6 @@ func faultOf(err error) *fault {
 		{engine.ErrTooManyEndpoints, codeTooManyEndpoints, ""},
 		{engine.ErrEndpointNotFound, codeNotFound, "endpoint"},
 		{engine.ErrEndpointDisabled, codeEndpointDisabled, "endpoint"},
-		{payment.ErrKeyEnded, codeInvalidAPIKey, ""},
 		{payment.ErrOperatorEnded, codeInvalidOperatorToken, ""},
 		{payment.ErrMerchantDisabled, codeMerchantDisabled, ""},
 		{idempotency.ErrSeveral, codeInvalidIdempotencyKey, idempotency.Header},

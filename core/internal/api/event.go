@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -47,7 +48,7 @@ func eventFilter(q url.Values) (f payment.EventFilter, err error) {
 	if q.Has("type") {
 		f.Type = q.Get("type")
 		if !v1.EventType(f.Type).Valid() {
-			return f, &fault{code: codeInvalidValue, param: "type", message: "This is not an event type. Check its name."}
+			return f, &fault{code: codeInvalidValue, param: "type", message: fmt.Sprintf("%q is not an event type. Check its name.", safeParam(f.Type))}
 		}
 	}
 	if q.Has("object") {

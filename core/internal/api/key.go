@@ -251,8 +251,19 @@ func (a *API) ended(k *payment.APIKey, err error) error {
 	return err
 }
 
+// endedKey returns the refusal of a key that was valid before, nil for another error.
+func endedKey(err error) *fault {
+	if !errors.Is(err, payment.ErrKeyEnded) {
+		return nil
+	}
+	return &fault{code: codeInvalidAPIKey, message: v1.MessageEndedKey, cause: err}
+}
+
 // authFault distinguishes a bad key from a store that does not respond.
 func authFault(err error) error {
+	if f := endedKey(err); f != nil {
+		return f
+	}
 	if errors.Is(err, auth.ErrInvalidKey) {
 		return &fault{code: codeInvalidAPIKey}
 	}

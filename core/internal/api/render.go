@@ -39,6 +39,9 @@ func refusalResponse(r *engine.Result, why payment.Refusal) engine.Response {
 		shown := showTransaction(r.Transaction)
 		body.Error.Transaction = &shown
 		body.Error.DeclineCode = shown.DeclineCode
+		if why.Code == codeCardDeclined {
+			body.Error.Message = declineMessage(shown.DeclineCode)
+		}
 	}
 	return engine.Response{Status: status, Body: encode(body)}
 }

@@ -81,9 +81,9 @@ func typesFault(types v1.WebhookEventTypes) *fault {
 		case t == payment.AllEventTypes && len(types) > 1:
 			return bad("\"*\" means every type. Send it alone.")
 		case t != payment.AllEventTypes && !v1.EventType(t).Valid():
-			return bad(fmt.Sprintf("Entry %d is not an event type. Check its name.", i+1))
+			return bad(fmt.Sprintf("Entry %d, %q, is not an event type. Check its name.", i+1, safeParam(t)))
 		case slices.Contains(types[:i], t):
-			return bad(fmt.Sprintf("Entry %d repeats an earlier entry. Send each type once.", i+1))
+			return bad(fmt.Sprintf("Entry %d repeats %q. Send each type once.", i+1, t))
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -16,7 +17,7 @@ import (
 )
 
 // ErrInvalidKey reports that a string is not a valid API key: malformed, unknown, revoked or
-// expired. It does not reveal which of them.
+// expired. The error of a revoked or expired key also wraps payment.ErrKeyEnded.
 var ErrInvalidKey = errors.New("auth: invalid api key")
 
 // ErrMerchantDisabled reports that the key is valid, but an operator has taken its merchant out of
@@ -133,7 +134,7 @@ func (a *Authenticator) Again(ctx context.Context, k *payment.APIKey) (*payment.
 
 func usable(k *payment.APIKey, now time.Time) error {
 	if !k.Valid(now) {
-		return ErrInvalidKey
+		return fmt.Errorf("%w: %w", ErrInvalidKey, payment.ErrKeyEnded)
 	}
 	if k.MerchantDisabled {
 		return ErrMerchantDisabled
