@@ -18,21 +18,36 @@ key.addEventListener("input", () => {
   keyNote.textContent = live ? "That was a live key. Use a test key here." : usable ? "The examples below hold this key." : hint;
 });
 
+// Words of other payment services, and the words for the same here.
+const synonyms = {
+  "3ds": "three_d_secure", "3-d": "three_d_secure", sca: "three_d_secure", ach: "bank_account", cancel: "void", charge: "payment",
+  chargeback: "refund", cors: "access-control", cvv: "cvc", echeck: "bank_account", jwe: "mle", pan: "card number", paginate: "starting_after",
+  pagination: "starting_after", sandbox: "test mode", save: "store", saved: "store", vault: "payment_method", wallet: "network_token",
+};
 const search = document.getElementById("search");
 const found = document.getElementById("found");
+const nothing = document.getElementById("nothing");
 const articles = all("main article");
 const words = articles.map((a) => a.textContent.toLowerCase());
 search.addEventListener("input", () => {
   const wanted = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-  articles.forEach((a, i) => { a.hidden = !wanted.every((w) => words[i].includes(w)); });
+  const has = (text, w) => text.includes(w) || (Object.hasOwn(synonyms, w) && text.includes(synonyms[w]));
+  articles.forEach((a, i) => { a.hidden = !wanted.every((w) => has(words[i], w)); });
   for (const s of all("main > section")) s.hidden = wanted.length > 0 && !s.querySelector("article:not([hidden])");
   for (const link of all("nav a")) {
     const target = document.getElementById(link.hash.slice(1));
     link.parentElement.hidden = !target || target.hidden || target.closest("section").hidden;
   }
+  for (const list of all("nav ul")) { // with its heading, if it has one
+    list.hidden = !list.querySelector("li:not([hidden])");
+    const heading = document.getElementById(list.getAttribute("aria-labelledby"));
+    if (heading) heading.hidden = list.hidden;
+  }
   const count = articles.filter((a) => !a.hidden).length;
+  nothing.hidden = count > 0;
   found.textContent = wanted.length === 0 ? "" : count === 1 ? "1 entry" : count + " entries";
 });
+document.getElementById("all").addEventListener("click", () => { search.value = ""; search.dispatchEvent(new Event("input")); search.focus(); });
 document.addEventListener("keydown", (e) => {
   if (e.key === "/" && !/^(INPUT|TEXTAREA)$/.test(document.activeElement.tagName)) { e.preventDefault(); search.focus(); }
   if (e.key === "Escape" && document.activeElement === search) { search.value = ""; search.dispatchEvent(new Event("input")); }

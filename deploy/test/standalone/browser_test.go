@@ -16,7 +16,7 @@ func TestBrowser(t *testing.T) {
 		"DocsIsComplete": testDocsIsComplete, "DocsFitsItsReader": testDocsFitsItsReader,
 		"DocsByKeyboard": testDocsByKeyboard, "DocsCopiesByKeyboard": testDocsCopiesByKeyboard,
 		"DocsLinksLeadThere": testDocsLinksLeadThere, "DocsKeepsNoKey": testDocsKeepsNoKey,
-		"SignatureExample": testSignatureExample, "Addresses": testAddresses,
+		"DocsSearch": testDocsSearch, "SignatureExample": testSignatureExample, "Addresses": testAddresses,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
