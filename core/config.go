@@ -46,6 +46,12 @@ type Config struct {
 	// keys of one merchant and mode. Its networks may make two and four times as many. 0 for a
 	// tenth of RateLimit, negative for no limit.
 	PayerRateLimit int
+	// DeclineLimit is how many confirmations by one publishable key can be declined in an hour, and
+	// PayerDeclineLimit how many of one client address. After a pause it may be twice as many. Beyond
+	// a limit, no confirmation is sent to the acquirer. Networks of the client address have higher
+	// limits, as for PayerRateLimit. 0 for DefaultDeclineLimit and DefaultPayerDeclineLimit, negative
+	// for no limit.
+	DeclineLimit, PayerDeclineLimit int
 	// Concurrency is how many requests are served at the same time; more are refused with 503. 0 means
 	// 1024. A merchant holds at most half of the free ones.
 	Concurrency int
@@ -96,6 +102,13 @@ type Config struct {
 
 // DefaultRateLimit is the default number of requests per second that one API key may make.
 const DefaultRateLimit = 1000
+
+// The default numbers of declined confirmations in an hour, by a publishable key and by a client
+// address.
+const (
+	DefaultDeclineLimit      = 500
+	DefaultPayerDeclineLimit = 10
+)
 
 // The shortest allowed retention periods.
 const (
@@ -171,7 +184,15 @@ func (cfg Config) limiter() *ratelimit.Limiter {
 	if r == (ratelimit.Rates{}) {
 		return nil
 	}
-	return ratelimit.New(r)
+	return ratelimit.New(r, time.Second)
+}
+
+// declineLimiter returns the limiter of declined confirmations by publishable keys.
+func (cfg Config) declineLimiter() *ratelimit.Limiter {
+	return ratelimit.New(ratelimit.Rates{
+		Key:   cmp.Or(cfg.DeclineLimit, DefaultDeclineLimit),
+		Payer: cmp.Or(cfg.PayerDeclineLimit, DefaultPayerDeclineLimit),
+	}, time.Hour)
 }
 
 // warnUnfiltered logs a warning if there is no filter secret.

@@ -17,7 +17,8 @@ const maxBuckets = 8192
 // buckets holds a bucket for each K in use.
 type buckets[K comparable] struct {
 	kind   string
-	rate   rate.Limit
+	n      int // tokens that return in a period
+	period time.Duration
 	burst  int
 	policy string
 
@@ -25,36 +26,67 @@ type buckets[K comparable] struct {
 	all map[K]*rate.Limiter // guarded by mu
 }
 
-// newBuckets returns buckets that allow perSecond requests a second, nil for 0.
-func newBuckets[K comparable](kind string, perSecond int) *buckets[K] {
-	if perSecond <= 0 {
+// newBuckets returns buckets that allow n requests in a period, nil for 0.
+func newBuckets[K comparable](kind string, n int, period time.Duration) *buckets[K] {
+	if n <= 0 {
 		return nil
 	}
-	burst := 2 * perSecond
+	const periods = 2 // that refill an empty bucket
 	return &buckets[K]{
-		kind: kind, rate: rate.Limit(perSecond), burst: burst, all: map[K]*rate.Limiter{},
-		policy: fmt.Sprintf(`"%s";q=%d;w=%d`, kind, burst, burst/perSecond),
+		kind: kind, n: n, period: period, burst: periods * n, all: map[K]*rate.Limiter{},
+		policy: fmt.Sprintf(`"%s";q=%d;w=%d`, kind, periods*n, int(periods*period.Seconds())),
 	}
 }
 
-// take counts a request of k. A nil receiver allows all requests, and has no policy.
+// take counts a request of k if its bucket allows it. A nil receiver allows all requests, and has
+// no policy.
 func (l *buckets[K]) take(k K, now time.Time) Verdict {
 	if l == nil {
 		return Verdict{Allowed: true}
 	}
 	b := l.bucket(k, now)
-	v := Verdict{Allowed: b.AllowN(now, 1), Policy: l.policy, Of: l.kind}
-	left := max(b.TokensAt(now), 0)
-	v.Remaining = int(left)
-	v.Reset = l.seconds(float64(l.burst) - left)
-	if !v.Allowed {
+	return l.verdict(b.AllowN(now, 1), b.TokensAt(now))
+}
+
+// look returns whether the bucket of k has a token, and takes none.
+func (l *buckets[K]) look(k K, now time.Time) Verdict {
+	if l == nil {
+		return Verdict{Allowed: true}
+	}
+	l.mu.RLock()
+	b, ok := l.all[k]
+	l.mu.RUnlock()
+	if !ok {
+		return l.verdict(true, float64(l.burst))
+	}
+	left := b.TokensAt(now)
+	return l.verdict(left >= 1, left)
+}
+
+// charge takes a token of k, even if its bucket has none. Its verdict allows the event.
+func (l *buckets[K]) charge(k K, now time.Time) Verdict {
+	if l == nil {
+		return Verdict{Allowed: true}
+	}
+	b := l.bucket(k, now)
+	b.ReserveN(now, 1)
+	return l.verdict(true, b.TokensAt(now))
+}
+
+// verdict returns the verdict of a bucket that has a number of tokens left.
+func (l *buckets[K]) verdict(allowed bool, left float64) Verdict {
+	v := Verdict{Allowed: allowed, Policy: l.policy, Of: l.kind, Remaining: int(max(left, 0))}
+	v.Reset = l.seconds(float64(l.burst) - max(left, 0))
+	if !allowed {
 		v.RetryAfter = max(l.seconds(1-left), 1)
 	}
 	return v
 }
 
 // seconds returns how long it takes to refill tokens, rounded up.
-func (l *buckets[K]) seconds(tokens float64) int { return int(math.Ceil(tokens / float64(l.rate))) }
+func (l *buckets[K]) seconds(tokens float64) int {
+	return int(math.Ceil(tokens * l.period.Seconds() / float64(l.n)))
+}
 
 func (l *buckets[K]) bucket(k K, now time.Time) *rate.Limiter {
 	l.mu.RLock()
@@ -71,7 +103,7 @@ func (l *buckets[K]) bucket(k K, now time.Time) *rate.Limiter {
 	if len(l.all) >= maxBuckets {
 		l.sweep(now)
 	}
-	b = rate.NewLimiter(l.rate, l.burst)
+	b = rate.NewLimiter(rate.Limit(float64(l.n)/l.period.Seconds()), l.burst)
 	l.all[k] = b
 	return b
 }

@@ -44,7 +44,7 @@ func TestTakeOfPayers(t *testing.T) {
 		"/24 of one /16":   {func(i int) string { return fmt.Sprintf("203.0.%d.1", i) }, 16},
 		"/16 and no limit": {func(i int) string { return fmt.Sprintf("203.%d.0.1", i) }, 40},
 	} {
-		l := ratelimit.New(ratelimit.Rates{Key: 20, Payer: 2})
+		l := ratelimit.New(ratelimit.Rates{Key: 20, Payer: 2}, time.Second)
 		if got := allowed(l, 200, c.address); got != c.want {
 			t.Errorf("%s: got %d requests, want %d", name, got, c.want)
 		}
@@ -58,7 +58,7 @@ func TestTakeOfPayers(t *testing.T) {
 // TestVerdictOfPayers: the verdict names the network that refused a request, else the key.
 func TestVerdictOfPayers(t *testing.T) {
 	t.Parallel()
-	l := ratelimit.New(ratelimit.Rates{Key: 20, Payer: 1})
+	l := ratelimit.New(ratelimit.Rates{Key: 20, Payer: 1}, time.Second)
 	for _, c := range []struct{ address, policy, field string }{
 		{"2001:db8::1", `"key";q=40;w=2`, `"key";r=39;t=1`},
 		{"2001:db8::2", `"key";q=40;w=2`, `"key";r=38;t=1`},
@@ -74,7 +74,7 @@ func TestVerdictOfPayers(t *testing.T) {
 	if got := l.Take(from("2001:db8::1"), birth.Add(time.Second)); got.Field() != `"key";r=39;t=1` {
 		t.Errorf("a second later: got %s", got.Field())
 	}
-	alone := ratelimit.New(ratelimit.Rates{Payer: 1})
+	alone := ratelimit.New(ratelimit.Rates{Payer: 1}, time.Second)
 	if got := alone.Take(from("2001:db8::1"), birth); got.Field() != `"address";r=1;t=1` {
 		t.Errorf("without other limits: got %+v", got)
 	}
@@ -87,7 +87,7 @@ func TestVerdictOfPayers(t *testing.T) {
 // the other mode and requests without a payer have separate budgets.
 func TestPayersShareNoBudget(t *testing.T) {
 	t.Parallel()
-	l := ratelimit.New(ratelimit.Rates{Key: 20, Merchant: 20, Payer: 1})
+	l := ratelimit.New(ratelimit.Rates{Key: 20, Merchant: 20, Payer: 1}, time.Second)
 	payer := from("203.0.113.7")
 	for range 2 {
 		l.Take(payer, birth)
@@ -113,7 +113,7 @@ func TestPayersShareNoBudget(t *testing.T) {
 // budget.
 func TestTakeForbidden(t *testing.T) {
 	t.Parallel()
-	l := ratelimit.New(ratelimit.Rates{Key: 2, Payer: 1})
+	l := ratelimit.New(ratelimit.Rates{Key: 2, Payer: 1}, time.Second)
 	for i, want := range []string{`"address";r=1;t=1`, `"address";r=0;t=2`, `"address";r=0;t=2`} {
 		if got := l.TakeForbidden(from("203.0.113.7"), birth); got.Field() != want || got.Allowed != (i < 2) {
 			t.Errorf("request %d: got %+v", i, got)
@@ -131,7 +131,7 @@ func TestTakeForbidden(t *testing.T) {
 // share of its network, and the memory is bounded.
 func TestManyAddressesAreOneNetwork(t *testing.T) {
 	t.Parallel()
-	l := ratelimit.New(ratelimit.Rates{Key: 1000, Payer: 1})
+	l := ratelimit.New(ratelimit.Rates{Key: 1000, Payer: 1}, time.Second)
 	const flood = 5 * ratelimit.MaxBuckets
 	if got, want := allowed(l, flood, func(i int) string { return fmt.Sprintf("2001:db8:0:%x::1", i) }), 4; got != want {
 		t.Errorf("of one /48: got %d requests, want %d", got, want)
@@ -147,7 +147,7 @@ func TestManyAddressesAreOneNetwork(t *testing.T) {
 // TestUsedBucketsStay: if all buckets are in use, the emptiest ones stay.
 func TestUsedBucketsStay(t *testing.T) {
 	t.Parallel()
-	l := ratelimit.New(ratelimit.Rates{Key: 2})
+	l := ratelimit.New(ratelimit.Rates{Key: 2}, time.Second)
 	for range 4 {
 		l.Take(key(-1), birth)
 	}
@@ -162,7 +162,7 @@ func TestUsedBucketsStay(t *testing.T) {
 }
 
 func BenchmarkTakeOfPayer(b *testing.B) {
-	l := ratelimit.New(ratelimit.Rates{Key: 500, Merchant: 2000, Payer: 50})
+	l := ratelimit.New(ratelimit.Rates{Key: 500, Merchant: 2000, Payer: 50}, time.Second)
 	payer := from("2001:db8::1")
 	for b.Loop() {
 		_ = l.Take(payer, birth).Field()

@@ -1,6 +1,7 @@
 package ratelimit_test
 
 import (
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -18,7 +19,7 @@ func key(n int64) ratelimit.Client {
 
 func TestTake(t *testing.T) {
 	t.Parallel()
-	l := ratelimit.New(ratelimit.Rates{Key: 2})
+	l := ratelimit.New(ratelimit.Rates{Key: 2}, time.Second)
 	for _, c := range []struct {
 		after time.Duration
 		want  ratelimit.Verdict
@@ -49,7 +50,7 @@ func TestTake(t *testing.T) {
 // budgets. Other merchants, the other mode and public keys have separate ones.
 func TestTakeOfMerchant(t *testing.T) {
 	t.Parallel()
-	l := ratelimit.New(ratelimit.Rates{Key: 2, Merchant: 3})
+	l := ratelimit.New(ratelimit.Rates{Key: 2, Merchant: 3}, time.Second)
 	take := func(key, merchant int64, live, public bool) ratelimit.Verdict {
 		group := ratelimit.Group{Merchant: merchant, Live: live, Public: public}
 		return l.Take(ratelimit.Client{Key: key, Group: group}, birth)
@@ -75,7 +76,7 @@ func TestTakeOfMerchant(t *testing.T) {
 // TestTakeOfKeyOverItsRate: requests over a key's own rate do not count towards the merchant's.
 func TestTakeOfKeyOverItsRate(t *testing.T) {
 	t.Parallel()
-	l := ratelimit.New(ratelimit.Rates{Key: 1, Merchant: 2})
+	l := ratelimit.New(ratelimit.Rates{Key: 1, Merchant: 2}, time.Second)
 	group := ratelimit.Group{Merchant: 1}
 	for range 10 {
 		l.Take(ratelimit.Client{Key: 1, Group: group}, birth)
@@ -90,7 +91,7 @@ func TestTakeOfKeyOverItsRate(t *testing.T) {
 // TestTakeWithoutALimitOfKeys: the merchant's limit holds alone.
 func TestTakeWithoutALimitOfKeys(t *testing.T) {
 	t.Parallel()
-	l := ratelimit.New(ratelimit.Rates{Merchant: 1})
+	l := ratelimit.New(ratelimit.Rates{Merchant: 1}, time.Second)
 	if v := l.Take(key(1), birth); !v.Allowed || v.Field() != `"merchant";r=1;t=1` {
 		t.Errorf("got %+v", v)
 	}
@@ -98,7 +99,7 @@ func TestTakeWithoutALimitOfKeys(t *testing.T) {
 
 func TestBucketsAreBounded(t *testing.T) {
 	t.Parallel()
-	l := ratelimit.New(ratelimit.Rates{Key: 1})
+	l := ratelimit.New(ratelimit.Rates{Key: 1}, time.Second)
 	for n := range int64(ratelimit.MaxBuckets) {
 		l.Take(key(n), birth)
 	}
@@ -122,7 +123,7 @@ func TestBucketsAreBounded(t *testing.T) {
 
 func TestTakeAtOnce(t *testing.T) {
 	t.Parallel()
-	l := ratelimit.New(ratelimit.Rates{Key: 50})
+	l := ratelimit.New(ratelimit.Rates{Key: 50}, time.Second)
 	var allowed atomic.Int64
 	var wg sync.WaitGroup
 	for range 8 {
@@ -141,8 +142,53 @@ func TestTakeAtOnce(t *testing.T) {
 }
 
 func BenchmarkTake(b *testing.B) {
-	l := ratelimit.New(ratelimit.Rates{Key: 500})
+	l := ratelimit.New(ratelimit.Rates{Key: 500}, time.Second)
 	for b.Loop() {
 		_ = l.Take(key(1), birth).Field()
+	}
+}
+
+// TestCharge: Look counts nothing. Events that happen at the same time exceed the rate, and delay
+// later ones by as much.
+func TestCharge(t *testing.T) {
+	t.Parallel()
+	l := ratelimit.New(ratelimit.Rates{Key: 1000, Payer: 10}, time.Hour)
+	c := ratelimit.Client{Key: 1, Payer: netip.MustParseAddr("203.0.113.7")}
+	now := time.Unix(1_000_000, 0)
+	for range 25 {
+		if v := l.Look(c, now); !v.Allowed {
+			t.Fatalf("nothing was charged: got %+v", v)
+		}
+	}
+	for range 23 { // 3 more than the bucket has
+		l.Charge(c, now)
+	}
+	refused := l.Look(c, now)
+	if refused.Allowed || refused.RetryAfter != 4*360 || refused.Policy != `"address";q=20;w=7200` {
+		t.Errorf("got %+v", refused)
+	}
+	if v := l.Look(c, now.Add(4*360*time.Second-time.Millisecond)); v.Allowed {
+		t.Errorf("before the debt is repaid: got %+v", v)
+	}
+	if v := l.Look(c, now.Add(4*360*time.Second)); !v.Allowed {
+		t.Errorf("after the debt is repaid: got %+v", v)
+	}
+	near, far := c, c
+	near.Payer, far.Payer = netip.MustParseAddr("203.0.113.8"), netip.MustParseAddr("198.51.100.7")
+	for range 17 {
+		l.Charge(near, now)
+	}
+	if v := l.Look(near, now); v.Allowed || v.Of != "network" {
+		t.Errorf("of the network: got %+v", v)
+	}
+	if v := l.Look(far, now); !v.Allowed {
+		t.Errorf("of another network: got %+v", v)
+	}
+	c.Payer = netip.Addr{}
+	for range 2000 - 40 {
+		l.Charge(c, now)
+	}
+	if v := l.Look(far, now); v.Allowed || v.Of != "key" {
+		t.Errorf("of the key: got %+v", v)
 	}
 }
