@@ -215,8 +215,8 @@ func (c *Core) newAPI(cfg Config, eng *engine.Engine, keys *auth.Authenticator, 
 		Test: c.sim, Cards: testCards(c.sim), Triggers: testTriggers(c.sim),
 		FingerprintKey: roots.Lasting(root.CardFingerprints), IdempotencyKey: roots.Lasting(root.Requests),
 		Concurrent: cmp.Or(cfg.Concurrency, concurrent), RateLimit: cfg.limiter(), BodyGrace: cfg.BodyGrace,
-		WebhookPolicy: hooks.Policy,
-		FilterSecret:  cfg.FilterSecret, FilterToken: cfg.FilterToken, HopSecret: cfg.HopSecret,
+		DeclineLimit: cfg.declineLimiter(), WebhookPolicy: hooks.Policy,
+		FilterSecret: cfg.FilterSecret, FilterToken: cfg.FilterToken, HopSecret: cfg.HopSecret,
 	})
 }
 

@@ -413,33 +413,35 @@ func (e EventListObject) Valid() bool {
 
 // Defines values for EventType.
 const (
-	EventTypeAPIKeyCreated                EventType = "api_key.created"
-	EventTypeAPIKeyRevoked                EventType = "api_key.revoked"
-	EventTypeAPIKeyRolled                 EventType = "api_key.rolled"
-	EventTypeCaptureCreated               EventType = "capture.created"
-	EventTypeCertificateRotated           EventType = "certificate.rotated"
-	EventTypeCustomerCreated              EventType = "customer.created"
-	EventTypeCustomerDeleted              EventType = "customer.deleted"
-	EventTypeCustomerUpdated              EventType = "customer.updated"
-	EventTypeMleKeyRotated                EventType = "mle.key.rotated"
-	EventTypeMleRequirementAnnounced      EventType = "mle.requirement.announced"
-	EventTypeMleRequirementWithdrawn      EventType = "mle.requirement.withdrawn"
-	EventTypePaymentMethodAttached        EventType = "payment_method.attached"
-	EventTypePaymentMethodDetached        EventType = "payment_method.detached"
-	EventTypeRefundCreated                EventType = "refund.created"
-	EventTypeRefundFailed                 EventType = "refund.failed"
-	EventTypeRefundSucceeded              EventType = "refund.succeeded"
-	EventTypeTLSCipherPolicyChanged       EventType = "tls.cipher_policy.changed"
-	EventTypeTransactionAuthorized        EventType = "transaction.authorized"
-	EventTypeTransactionCanceled          EventType = "transaction.canceled"
-	EventTypeTransactionCaptured          EventType = "transaction.captured"
-	EventTypeTransactionDeclined          EventType = "transaction.declined"
-	EventTypeTransactionExpired           EventType = "transaction.expired"
-	EventTypeTransactionFailed            EventType = "transaction.failed"
-	EventTypeTransactionPartiallyCaptured EventType = "transaction.partially_captured"
-	EventTypeTransactionSettled           EventType = "transaction.settled"
-	EventTypeTransactionVoided            EventType = "transaction.voided"
-	EventTypeWebhookEndpointDisabled      EventType = "webhook_endpoint.disabled"
+	EventTypeAPIKeyCreated                   EventType = "api_key.created"
+	EventTypeAPIKeyRevoked                   EventType = "api_key.revoked"
+	EventTypeAPIKeyRolled                    EventType = "api_key.rolled"
+	EventTypeCaptureCreated                  EventType = "capture.created"
+	EventTypeCertificateRotated              EventType = "certificate.rotated"
+	EventTypeCustomerCreated                 EventType = "customer.created"
+	EventTypeCustomerDeleted                 EventType = "customer.deleted"
+	EventTypeCustomerUpdated                 EventType = "customer.updated"
+	EventTypeMleKeyRotated                   EventType = "mle.key.rotated"
+	EventTypeMleRequirementAnnounced         EventType = "mle.requirement.announced"
+	EventTypeMleRequirementWithdrawn         EventType = "mle.requirement.withdrawn"
+	EventTypePaymentMethodAttached           EventType = "payment_method.attached"
+	EventTypePaymentMethodDetached           EventType = "payment_method.detached"
+	EventTypeRefundCreated                   EventType = "refund.created"
+	EventTypeRefundFailed                    EventType = "refund.failed"
+	EventTypeRefundSucceeded                 EventType = "refund.succeeded"
+	EventTypeTLSCipherPolicyChanged          EventType = "tls.cipher_policy.changed"
+	EventTypeTransactionAuthorized           EventType = "transaction.authorized"
+	EventTypeTransactionCanceled             EventType = "transaction.canceled"
+	EventTypeTransactionCaptured             EventType = "transaction.captured"
+	EventTypeTransactionConfirmationDeclined EventType = "transaction.confirmation_declined"
+	EventTypeTransactionDeclined             EventType = "transaction.declined"
+	EventTypeTransactionExpired              EventType = "transaction.expired"
+	EventTypeTransactionFailed               EventType = "transaction.failed"
+	EventTypeTransactionPartiallyCaptured    EventType = "transaction.partially_captured"
+	EventTypeTransactionSettled              EventType = "transaction.settled"
+	EventTypeTransactionUpdated              EventType = "transaction.updated"
+	EventTypeTransactionVoided               EventType = "transaction.voided"
+	EventTypeWebhookEndpointDisabled         EventType = "webhook_endpoint.disabled"
 )
 
 // Valid indicates whether the value is a known member of the EventType enum.
@@ -485,6 +487,8 @@ func (e EventType) Valid() bool {
 		return true
 	case EventTypeTransactionCaptured:
 		return true
+	case EventTypeTransactionConfirmationDeclined:
+		return true
 	case EventTypeTransactionDeclined:
 		return true
 	case EventTypeTransactionExpired:
@@ -494,6 +498,8 @@ func (e EventType) Valid() bool {
 	case EventTypeTransactionPartiallyCaptured:
 		return true
 	case EventTypeTransactionSettled:
+		return true
+	case EventTypeTransactionUpdated:
 		return true
 	case EventTypeTransactionVoided:
 		return true
@@ -2755,6 +2761,9 @@ type TransactionObject string
 
 // TransactionConfirm defines model for TransactionConfirm.
 type TransactionConfirm struct {
+	// Amount The amount that the payer has seen. Required with `currency`, and after a change of the amount.
+	Amount *Money `json:"amount,omitempty"`
+
 	// BankAccount An account at a bank in the United States, debited in `usd`. It is always captured immediately.
 	BankAccount *BankAccountInput `json:"bank_account,omitempty"`
 
@@ -2768,6 +2777,9 @@ type TransactionConfirm struct {
 
 	// ClientSecret Required with a publishable key.
 	ClientSecret *secret.String `json:"client_secret,omitempty"`
+
+	// Currency The currency that the payer has seen. Required with `amount`.
+	Currency *Currency `json:"currency,omitempty"`
 
 	// NetworkToken A number that replaces a card number. The card network issues it to a wallet or a token service.
 	NetworkToken *NetworkTokenInput `json:"network_token,omitempty"`
@@ -2855,6 +2867,29 @@ type TransactionListObject string
 
 // TransactionStatus The state of the payment, without settlement and refunds: `settlement` and `amount_refunded` show these.
 type TransactionStatus string
+
+// TransactionUpdate defines model for TransactionUpdate.
+type TransactionUpdate struct {
+	// Amount Only before the confirmation. 0 is a verification, only with `capture` `manual`.
+	Amount *Money `json:"amount,omitempty"`
+
+	// Billing Only before the confirmation.
+	Billing     *Contact `json:"billing,omitempty"`
+	Description *string  `json:"description,omitempty"`
+
+	// Metadata Up to 50 entries of the merchant. A key has 1 to 40 characters, a value up to 500.
+	Metadata *Metadata `json:"metadata,omitempty"`
+
+	// Order Only before the confirmation.
+	Order     *Order  `json:"order,omitempty"`
+	Reference *string `json:"reference,omitempty"`
+
+	// Shipping Only before the confirmation.
+	Shipping *Contact `json:"shipping,omitempty"`
+
+	// StatementDescriptor Only before the confirmation. No control characters.
+	StatementDescriptor *string `json:"statement_descriptor,omitempty"`
+}
 
 // TransactionVoid defines model for TransactionVoid.
 type TransactionVoid struct {

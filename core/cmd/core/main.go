@@ -17,7 +17,10 @@ import (
 )
 
 // usage is the text of help.
-var usage = strings.ReplaceAll(`core serves Causeway's v1, and manages its merchants and API keys.
+var usage = strings.NewReplacer(
+	"RATE", strconv.Itoa(core.DefaultRateLimit), "PAYER_DECLINES", strconv.Itoa(core.DefaultPayerDeclineLimit),
+	"DECLINES", strconv.Itoa(core.DefaultDeclineLimit),
+).Replace(`core serves Causeway's v1, and manages its merchants and API keys.
 
   core merchants create "My shop"              create a merchant; prints mer_…
   core keys create --merchant mer_…            create an API key for it; prints sk_test_…, once
@@ -34,6 +37,9 @@ Usage:
                  [--merchant-rate-limit N]     N requests a second for all keys of a merchant in one mode (4 times --rate-limit)
                  [--payer-rate-limit N]        N requests a second for a client address with a merchant's publishable keys in one mode (a tenth of
                                                --rate-limit)
+                 [--decline-limit N]           N declined confirmations an hour for each publishable key (DECLINES), and twice as many after a pause;
+                                               beyond it none is sent to the acquirer; 0 for no limit
+                 [--payer-decline-limit N]     N declined confirmations an hour for a client address (PAYER_DECLINES); 0 for no limit
                  [--notice 0s]                 time for which core still serves after SIGTERM, with 503 for health: the load balancer of several
                                                cores must notice within it
                  [--keep-events DAYS]          delete events after that many days, 60 to 36525 (0: never)
@@ -117,7 +123,7 @@ Environment; each variable also with the suffix _FILE, for a file that holds the
                             openssl rand -base64 32
 
 Exit codes: 0 success, 1 failure, 2 wrong usage.
-`, "RATE", strconv.Itoa(core.DefaultRateLimit))
+`)
 
 // operators is the health endpoint on the operators' port, which container runtimes probe.
 var operators = probe.Program{Name: "core", Admin: "127.0.0.1:9080", Path: "/v1/health"}

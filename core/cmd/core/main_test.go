@@ -44,14 +44,19 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// TestHelpNamesTheRateLimit checks that help names the default rate limit. core's tests compare
+// TestHelpNamesTheRateLimit checks that help names the default limits. core's tests compare
 // that default with the README and the responses.
 func TestHelpNamesTheRateLimit(t *testing.T) {
 	t.Parallel()
 	_, help, _ := run(t, "help")
-	want := "N requests a second for each API key (" + strconv.Itoa(core.DefaultRateLimit) + "), and twice as many after a pause"
-	if !strings.Contains(help, want) {
-		t.Errorf("help lacks %q:\n%s", want, help)
+	for _, want := range []string{
+		"N requests a second for each API key (" + strconv.Itoa(core.DefaultRateLimit) + "), and twice as many after a pause",
+		"N declined confirmations an hour for each publishable key (" + strconv.Itoa(core.DefaultDeclineLimit) + ")",
+		"N declined confirmations an hour for a client address (" + strconv.Itoa(core.DefaultPayerDeclineLimit) + ")",
+	} {
+		if !strings.Contains(help, want) {
+			t.Errorf("help lacks %q:\n%s", want, help)
+		}
 	}
 }
 
@@ -74,6 +79,8 @@ func TestWrongUsage(t *testing.T) {
 		{"keys", "delete"},
 		{"serve", "--rate-limit", "-1"},
 		{"serve", "--payer-rate-limit", "-1"},
+		{"serve", "--decline-limit", "-1"},
+		{"serve", "--payer-decline-limit", "-1"},
 		{"serve", "--keep-events", "-1"},
 		{"serve", "--keep-events", "1"},
 		{"serve", "--keep-events", "59"},

@@ -19,6 +19,7 @@ import (
 type serveFlags struct {
 	listen, admin                      string
 	limit, merchantLimit, payerLimit   int
+	declineLimit, payerDeclineLimit    int
 	notice                             time.Duration
 	events, personal, customers, audit int // days
 }
@@ -34,6 +35,10 @@ func (m *Main) serve(ctx context.Context, args []string) error {
 	f.IntVar(&s.merchantLimit, "merchant-rate-limit", 0, "requests a second for all keys of a merchant, 0 for 4 times --rate-limit")
 	f.IntVar(&s.payerLimit, "payer-rate-limit", 0,
 		"requests a second for a client address with publishable keys, 0 for a tenth of --rate-limit")
+	f.IntVar(&s.declineLimit, "decline-limit", core.DefaultDeclineLimit,
+		"declined confirmations an hour for each publishable key, 0 for no limit")
+	f.IntVar(&s.payerDeclineLimit, "payer-decline-limit", core.DefaultPayerDeclineLimit,
+		"declined confirmations an hour for a client address with publishable keys, 0 for no limit")
 	f.StringVar(&s.admin, "admin", "", "address of the operators' port")
 	f.DurationVar(&s.notice, "notice", 0, "time for which core still serves after SIGTERM, with 503 for health")
 	f.IntVar(&s.events, "keep-events", 0, "delete events after that many days, 0 for never")
@@ -66,21 +71,29 @@ func (s serveFlags) limits(cfg *core.Config) error {
 	if s.listen == "" {
 		return errors.New("--listen: want host:port")
 	}
-	if s.limit < 0 {
-		return fmt.Errorf("--rate-limit %d: want 0 or more", s.limit)
-	}
-	if s.merchantLimit < 0 {
-		return fmt.Errorf("--merchant-rate-limit %d: want 0 or more", s.merchantLimit)
-	}
-	if s.payerLimit < 0 {
-		return fmt.Errorf("--payer-rate-limit %d: want 0 or more", s.payerLimit)
+	for _, l := range []struct {
+		flag  string
+		value int
+	}{
+		{"--rate-limit", s.limit},
+		{"--merchant-rate-limit", s.merchantLimit},
+		{"--payer-rate-limit", s.payerLimit},
+		{"--decline-limit", s.declineLimit},
+		{"--payer-decline-limit", s.payerDeclineLimit},
+	} {
+		if l.value < 0 {
+			return fmt.Errorf("%s %d: want 0 or more", l.flag, l.value)
+		}
 	}
 	cfg.MerchantRateLimit, cfg.PayerRateLimit = s.merchantLimit, s.payerLimit
+	cfg.RateLimit, cfg.DeclineLimit, cfg.PayerDeclineLimit = s.limit, s.declineLimit, s.payerDeclineLimit
+	for _, limit := range []*int{&cfg.RateLimit, &cfg.DeclineLimit, &cfg.PayerDeclineLimit} {
+		if *limit == 0 {
+			*limit = -1 // core's value for no limit
+		}
+	}
 	if s.notice < 0 {
 		return fmt.Errorf("--notice %s: want 0 or more", s.notice)
-	}
-	if cfg.RateLimit = s.limit; s.limit == 0 {
-		cfg.RateLimit = -1 // core's value for no limit
 	}
 	for _, k := range []struct {
 		flag     string

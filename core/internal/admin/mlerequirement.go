@@ -10,6 +10,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/api"
 	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/shared/id"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -46,7 +47,7 @@ func (a *Admin) WithdrawMLERequirement(ctx context.Context, requirement string) 
 	}
 	return a.act(ctx, "mle_requirements.withdraw", requirement, func(r engine.Request) error {
 		err := a.engine().WithdrawMLERequirement(ctx, r, n)
-		if errors.Is(err, engine.ErrNotFound) {
+		if errors.Is(err, payment.ErrNotFound) {
 			return fmt.Errorf("requirement %s does not exist: see core mle list", requirement)
 		}
 		return err

@@ -57,6 +57,7 @@ type Config struct {
 	Concurrent     int                // concurrent requests; more are refused with 503
 	BodyGrace      time.Duration      // of admission.Config
 	RateLimit      *ratelimit.Limiter // nil sets none
+	DeclineLimit   *ratelimit.Limiter // of declined confirmations by publishable keys; nil sets none
 	WebhookPolicy  webhook.Policy
 	FilterSecret   secret.String       // of the filter in front; zero for none
 	HopSecret      secret.String       // authenticates the client address that the hop in front forwards; zero for none
@@ -222,17 +223,28 @@ func (a *API) allow(w http.ResponseWriter, r *http.Request, k *payment.APIKey, f
 	if a.RateLimit == nil {
 		return true
 	}
+	take := a.RateLimit.Take
+	if forbidden {
+		take = a.RateLimit.TakeForbidden
+	}
+	v := take(limitedClient(r, k), a.Clock.Now())
+	showLimit(w, v)
+	return v.Allowed
+}
+
+// limitedClient returns the client that a request counts towards.
+func limitedClient(r *http.Request, k *payment.APIKey) ratelimit.Client {
 	public := k.Kind == string(apikey.Publishable)
 	group := ratelimit.Group{Merchant: k.Tenant.Merchant, Live: k.Tenant.Live, Public: public}
 	client := ratelimit.Client{Key: k.ID, Group: group}
 	if public {
 		client.Payer = httpx.OwnAddressFrom(r.Context())
 	}
-	take := a.RateLimit.Take
-	if forbidden {
-		take = a.RateLimit.TakeForbidden
-	}
-	v := take(client, a.Clock.Now())
+	return client
+}
+
+// showLimit sets the header fields that show a verdict.
+func showLimit(w http.ResponseWriter, v ratelimit.Verdict) {
 	if v.Policy != "" {
 		w.Header().Set("RateLimit-Policy", v.Policy)
 		w.Header().Set("RateLimit", v.Field())
@@ -240,7 +252,6 @@ func (a *API) allow(w http.ResponseWriter, r *http.Request, k *payment.APIKey, f
 	if !v.Allowed {
 		w.Header().Set("Retry-After", strconv.Itoa(v.RetryAfter))
 	}
-	return v.Allowed
 }
 
 // key resolves the request's API key.

@@ -65,6 +65,10 @@ var bodies = map[string]func(t *testing.T, b *bundle, p probe) (string, map[stri
 		}
 		return "", map[string]any{kind: cardOf(kind, p)}
 	},
+	"updateTransaction": func(t *testing.T, b *bundle, _ probe) (string, map[string]any) {
+		t.Helper()
+		return b.MustPrepare(t, manual).id, map[string]any{}
+	},
 	"createCustomer": nothing,
 	"updateCustomer": func(t *testing.T, b *bundle, _ probe) (string, map[string]any) {
 		t.Helper()

@@ -6,6 +6,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/money"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -96,8 +97,12 @@ func (a *API) confirmTransaction(c *call) (engine.Result, error) {
 
 // confirmBounded carries out a confirmation by a publishable key. It refuses the confirmation if
 // too many confirmations of the transaction were refused for their source. It also refuses it while
-// concurrent ones could exceed the bound; the client can then retry.
+// concurrent ones could exceed the bound; the client can then retry. It refuses the confirmation,
+// too, if too many confirmations by the key or from the client address were declined.
 func (a *API) confirmBounded(c *call, n int64, in *v1.TransactionConfirm) (engine.Result, error) {
+	if f := a.declinesFault(c); f != nil {
+		return engine.Result{}, f
+	}
 	var others int
 	others, c.end = a.confirmations.begin(n)
 	t, err := a.Store.Transaction(c.Context(), c.key.Tenant, n)
@@ -115,7 +120,27 @@ func (a *API) confirmBounded(c *call, n int64, in *v1.TransactionConfirm) (engin
 	if engine.RefusedForSource(err) {
 		c.counted = t
 	}
+	a.countDecline(c, &out)
 	return out, err
+}
+
+// declinesFault refuses a confirmation by a client with too many declined ones.
+func (a *API) declinesFault(c *call) *fault {
+	if a.DeclineLimit == nil {
+		return nil
+	}
+	v := a.DeclineLimit.Look(limitedClient(c.Request, c.key), a.Clock.Now())
+	if v.Allowed {
+		return nil
+	}
+	return &fault{code: codeTooManyDeclines, limit: &v}
+}
+
+// countDecline counts a confirmation that was declined now. A replay is not counted.
+func (a *API) countDecline(c *call, out *engine.Result) {
+	if a.DeclineLimit != nil && out.Kind == engine.Refused && out.Refusal.Code == codeCardDeclined {
+		a.DeclineLimit.Charge(limitedClient(c.Request, c.key), a.Clock.Now())
+	}
 }
 
 func (a *API) confirm(c *call, t *payment.Transaction, in *v1.TransactionConfirm) (engine.Result, error) {
@@ -143,11 +168,29 @@ func (a *API) confirmFault(c *call, n int64, in *v1.TransactionConfirm) *fault {
 		return &fault{code: codeInvalidClientSecret, param: param}
 	}
 	for _, f := range []*fault{
-		lengthFault(field{"payment_method", &in.PaymentMethod, 64}), threeDSecureFault(in.ThreeDSecure), contactFault("billing", in.Billing),
+		priceFault(in), lengthFault(field{"payment_method", &in.PaymentMethod, 64}), threeDSecureFault(in.ThreeDSecure), contactFault("billing", in.Billing),
 	} {
 		if f != nil {
 			return f
 		}
+	}
+	return nil
+}
+
+// priceFault checks the amount and currency that the payer has seen.
+func priceFault(in *v1.TransactionConfirm) *fault {
+	switch {
+	case in.Amount == nil && in.Currency == nil:
+		return nil
+	case in.Amount == nil:
+		return &fault{code: codeMissingField, param: "amount"}
+	case in.Currency == nil:
+		return &fault{code: codeMissingField, param: "currency"}
+	case *in.Amount < 0 || *in.Amount > money.Max:
+		return &fault{code: codeInvalidAmount, param: "amount"}
+	}
+	if _, ok := money.Lookup(*in.Currency); !ok {
+		return &fault{code: codeUnknownCurrency, param: "currency"}
 	}
 	return nil
 }
@@ -185,9 +228,13 @@ func confirmed(in *v1.TransactionConfirm, d transactionDetails, from payer) engi
 	case d.Billing == nil:
 		d.Billing = from.billing
 	}
-	return engine.Payment{
+	p := engine.Payment{
 		PaymentMethod: from.method, Source: from.Source, Drawn: from.drawn, Billing: billing(d.Billing),
 		ThreeDSecure: threeDSecure(in.ThreeDSecure), Initiator: initiator(d.Initiator), Details: encode(&d),
 		Terms: terms(from.customer, d.Reference),
 	}
+	if in.Amount != nil && in.Currency != nil {
+		p.Amount, p.Currency = *in.Amount, *in.Currency
+	}
+	return p
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/operator"
 	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/ratelimit"
 	"github.com/causeway-pay/causeway/shared/admission"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/idempotency"
@@ -20,8 +21,9 @@ import (
 type fault struct {
 	code    string
 	param   string
-	message string // "" for the table's
-	cause   error  // for the log only
+	message string             // "" for the table's
+	cause   error              // for the log only
+	limit   *ratelimit.Verdict // of the limit that refused the request; nil for none
 }
 
 func (f *fault) Error() string { return "api: " + f.code }
@@ -85,6 +87,7 @@ const (
 	codeLastKey               = "last_api_key"
 	codeTooManyKeys           = "api_key_limit"
 	codeCardDeclined          = "card_declined"
+	codeTooManyDeclines       = "too_many_declines"
 	codeRateLimited           = "rate_limited"
 	codeTooManyLists          = "too_many_lists"
 	codeTooManyChanges        = "too_many_changes"
@@ -110,6 +113,10 @@ const listTimeout = "The list did not end within 5 seconds: it had too many rows
 // tooManyChanges is the message of codeTooManyChanges.
 const tooManyChanges = "Too many changes of this merchant are in progress or waiting. This request changed nothing, but an " +
 	"earlier one with its Idempotency-Key may have. Retry with the same key, and send fewer at the same time."
+
+// tooManyDeclines is the message of codeTooManyDeclines.
+const tooManyDeclines = "Too many confirmations with this publishable key or from this address were declined. This one was not sent " +
+	"to the acquirer. Retry after the seconds in Retry-After, or confirm with a secret key."
 
 // codes is the only table from code to type and status.
 var codes = map[string]entry{
@@ -157,6 +164,8 @@ var codes = map[string]entry{
 	codeUnsupportedMediaType:  {v1.ErrorTypeInvalidRequestError, 415, v1.MessageMediaType},
 
 	payment.NotConfirmable:          {v1.ErrorTypeInvalidRequestError, 409, ""},
+	payment.NotChangeable:           {v1.ErrorTypeInvalidRequestError, 409, ""},
+	payment.TransactionChanged:      {v1.ErrorTypeInvalidRequestError, 409, ""},
 	payment.NotCapturable:           {v1.ErrorTypeInvalidRequestError, 409, ""},
 	payment.NotVoidable:             {v1.ErrorTypeInvalidRequestError, 409, ""},
 	payment.NotRefundable:           {v1.ErrorTypeInvalidRequestError, 409, ""},
@@ -180,6 +189,7 @@ var codes = map[string]entry{
 	codeKeyReused: {v1.ErrorTypeIdempotencyError, 422, v1.MessageKeyReused},
 
 	codeRateLimited:      {v1.ErrorTypeRateLimitError, 429, v1.MessageRateLimited},
+	codeTooManyDeclines:  {v1.ErrorTypeRateLimitError, 429, tooManyDeclines},
 	codeTooManyLists:     {v1.ErrorTypeRateLimitError, 429, "Too many lists of this merchant are in progress or waiting. Read one page after the other, and retry."},
 	codeTooManyChanges:   {v1.ErrorTypeRateLimitError, 429, tooManyChanges},
 	codeUnfinishedBodies: {v1.ErrorTypeRateLimitError, 429, v1.MessageUnfinishedBodies},
@@ -321,6 +331,9 @@ func (a *API) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	if f.code == codeInvalidAPIKey || f.code == codeInvalidOperatorToken {
 		w.Header().Set("WWW-Authenticate", "Bearer")
+	}
+	if f.limit != nil {
+		showLimit(w, *f.limit)
 	}
 	if s, ok := retryAfter[f.code]; ok && w.Header().Get("Retry-After") == "" { // a rate limit has set its own
 		w.Header().Set("Retry-After", strconv.Itoa(s))

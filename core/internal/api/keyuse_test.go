@@ -50,7 +50,7 @@ func mustKey(t *testing.T, s *coretest.Service) (secret, shown string) {
 var changes = []string{
 	`POST /v1/transactions {"amount":100,"currency":"usd","payment_method":"card"}`,
 	`POST /v1/transactions {"amount":100,"currency":"usd","payment_method":"card","confirm":false}`,
-	"POST /v1/transactions/A/captures {}", "POST /v1/transactions/A/void", `POST /v1/refunds {"transaction":"C"}`, `POST /v1/refunds {"transaction":"C","amount":1}`,
+	`PATCH /v1/transactions/A {"description":"x"}`, "POST /v1/transactions/A/captures {}", "POST /v1/transactions/A/void", `POST /v1/refunds {"transaction":"C"}`, `POST /v1/refunds {"transaction":"C","amount":1}`,
 	"POST /v1/customers {}", "DELETE /v1/customers/M", `PATCH /v1/customers/M {"description":"x"}`,
 	`POST /v1/tokens {"card":{"number":"4111111111111111","exp_month":12,"exp_year":2030}}`,
 	`POST /v1/api_keys {"kind":"secret"}`, "POST /v1/api_keys/K/roll {}", "DELETE /v1/api_keys/K",

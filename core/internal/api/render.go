@@ -226,7 +226,9 @@ func showTransaction(t *payment.Transaction) v1.Transaction {
 	if out.Metadata == nil {
 		out.Metadata = v1.Metadata{}
 	}
-	showResult(&out, &t.Result)
+	if !t.Status.Open() { // otherwise it is the result of an earlier confirmation
+		showResult(&out, &t.Result)
+	}
 	return out
 }
 

@@ -184,6 +184,12 @@ func (w *replayWorld) steps(t *testing.T) []keyedCall {
 	return []keyedCall{
 		capture,
 		on("void", "voidTransaction", manual, "transactions/", "/void", 200),
+		{
+			"transaction: change", "updateTransaction", "PATCH", "/v1/transactions/" + taken, `{"description":"a mug"}`, nil, 200,
+		},
+		{
+			"transaction: refused change", "updateTransaction", "PATCH", "/v1/transactions/" + taken, `{"amount":5}`, nil, 409,
+		},
 		on("refused capture", "createCapture", "", "transactions/", "/captures", 409),
 		{"refund", "createRefund", "POST", "/v1/refunds", `{"transaction":"` + taken + `","amount":60}`, nil, 201},
 		{"refund of the rest", "createRefund", "POST", "/v1/refunds", `{"transaction":"` + taken + `"}`, nil, 201},

@@ -19,8 +19,8 @@ func TestUnknownRoutesAndMethods(t *testing.T) {
 	}
 	for _, c := range []struct{ method, path, allow string }{
 		{http.MethodDelete, "/v1/transactions", "GET, POST"},
-		{http.MethodPut, "/v1/transactions/" + txn, "GET"},
-		{http.MethodOptions, "/v1/transactions/" + txn, "GET"},
+		{http.MethodPut, "/v1/transactions/" + txn, "GET, PATCH"},
+		{http.MethodOptions, "/v1/transactions/" + txn, "GET, PATCH"},
 		{http.MethodGet, "/v1/transactions/" + txn + "/void", "POST"},
 		{http.MethodPatch, "/v1/transactions/" + txn + "/captures", "GET, POST"},
 		{http.MethodPost, "/v1/captures/x", "GET"},

@@ -327,13 +327,38 @@ func (s *Service) Prepare(ctx context.Context, r engine.Request, amount int64, c
 
 // Confirm confirms a waiting payment by a card.
 func (s *Service) Confirm(ctx context.Context, r engine.Request, transaction int64) (engine.Result, error) {
+	return s.ConfirmOf(ctx, r, transaction, 0, "")
+}
+
+// ConfirmOf is Confirm for an amount that the payer has seen. An empty currency names none.
+func (s *Service) ConfirmOf(
+	ctx context.Context, r engine.Request, transaction, amount int64, currency string,
+) (engine.Result, error) {
 	t, err := s.DB.Transaction(ctx, s.Tenant, transaction)
 	if err != nil {
 		return engine.Result{}, err
 	}
 	return s.Engine.Confirm(ctx, r, t, engine.Payment{
+		Amount: amount, Currency: currency,
 		PaymentMethod: "pm_card_visa", Source: acquirer.Source{Card: visa()}, Details: []byte(`{"reference":"confirmed"}`),
 	})
+}
+
+// Change changes the description of a transaction, and its amount unless that is 0.
+func (s *Service) Change(
+	ctx context.Context, r engine.Request, transaction, amount int64, description string,
+) (engine.Result, error) {
+	c := engine.TransactionChange{Apply: func(t *payment.Transaction) error {
+		if amount != 0 {
+			t.Amount = amount
+		}
+		t.Details = []byte(`{"description":"` + description + `"}`)
+		return nil
+	}}
+	if amount != 0 {
+		c.Early = "amount"
+	}
+	return s.Engine.ChangeTransaction(ctx, r, transaction, c)
 }
 
 // Request returns a request of the service's tenant, under an idempotency key unless that is "".

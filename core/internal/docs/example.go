@@ -81,9 +81,13 @@ var examples = map[string]example{
 	},
 	"listTransactions": {query: "?status=captured&limit=3"},
 	"getTransaction":   of("transaction"),
+	"updateTransaction": {
+		needs: []string{"waiting"}, path: id("waiting"),
+		body: `{"amount": 1450, "description": "a mug, and its saucer"}`,
+	},
 	"confirmTransaction": {
 		needs: []string{"waiting"}, path: id("waiting"),
-		body: `{"payment_method": "pm_card_visa"}`,
+		body: `{"payment_method": "pm_card_visa", "amount": 1250, "currency": "usd"}`,
 	},
 	"voidTransaction":         of("authorized"),
 	"listTransactionCaptures": of("transaction"),

@@ -129,39 +129,8 @@ func (s *authorization) again(ctx context.Context, acq acquirer.Acquirer) (acqui
 	return a, err
 }
 
-// commit writes the outcome of an open payment. An approval of less than the payment accepts is
-// released first, and is a decline then. If the acquirer refuses the release, the pending reversal
-// of the part is in the commit of the decline.
-func (s *authorization) commit(ctx context.Context, from origin, a acquirer.Response) (Result, error) {
-	if unwantedPart(s.t, a) {
-		var err error
-		if s.refused, err = s.releasePart(ctx, s.t, a); err != nil {
-			return Result{}, err
-		}
-		a = tooLittle(a)
-	}
-	t := *s.t
-	if err := resolve(&t, a, s.Clock.Now().UTC().Truncate(time.Millisecond)); err != nil {
-		return Result{}, err
-	}
-	result := s.decided(from.request, &t)
-	if s.refused == 0 {
-		return result, s.finish(ctx, &t, s.t.Claim, result)
-	}
-	return result, withNewIDs(func() error {
-		return s.Store.Finish(ctx, t.Tenant, func(tx *store.Tx) error {
-			if err := tx.FinishPayment(s.newOutcome(&t, s.t.Claim, result)); err != nil {
-				return err
-			}
-			part := s.about().reversal(tx.Now)
-			part.Held = s.refused
-			return tx.InsertReversal(part)
-		})
-	})
-}
-
 // cancel removes the intent as if the request had not come. A confirmation leaves the payment
-// waiting for the next one.
+// waiting for the next one, so the acquirer must certainly not have received it.
 func (s *authorization) cancel(tx *store.Tx) error {
 	if s.t.Attempt > 0 {
 		return tx.WithdrawConfirmation(s.t)
@@ -173,18 +142,24 @@ func (s *authorization) cancel(tx *store.Tx) error {
 // reversal, which releases a late approval.
 func (s *authorization) missing(ctx context.Context) error {
 	t, o, end := s.t, s.about(), s.cancel
-	// A failed confirmation leaves its payment waiting again, because the payer may pay in another
-	// way. A payment that no response has shown is removed, and a retry under its key is a first
-	// request. Any other payment has failed, and its token stays used.
-	if t.Attempt == 0 && !s.removable() {
+	// A payment that no response has shown is removed, and a retry under its key is a first request.
+	// Any other payment has failed, and its token stays used. A confirmation has failed, too: after
+	// another one, both could take the money.
+	if !s.removable() {
 		end, o.method = s.fail, ""
 	}
-	err := s.undo(ctx, o, func(tx *store.Tx) error {
-		if err := end(tx); err != nil {
-			return err
-		}
-		return tx.InsertReversal(o.reversal(tx.Now))
-	})
+	undo := func() error {
+		return s.undo(ctx, o, func(tx *store.Tx) error {
+			if err := end(tx); err != nil {
+				return err
+			}
+			return tx.InsertReversal(o.reversal(tx.Now))
+		})
+	}
+	err := undo()
+	for errors.Is(err, store.ErrConflict) && s.changed(ctx) {
+		err = undo()
+	}
 	if errors.Is(err, store.ErrConflict) {
 		return nil // the step has ended meanwhile
 	}
@@ -259,84 +234,4 @@ func (s *authorization) correct(tx *store.Tx, a acquirer.Response, _ *payment.Re
 		return Result{}, samePart, nil
 	}
 	return Result{}, notRecordable, nil
-}
-
-// finish commits the outcome of a payment and its response.
-func (e *Engine) finish(ctx context.Context, t *payment.Transaction, claim int64, result Result) error {
-	return withNewIDs(func() error { return e.Store.FinishPayment(ctx, e.newOutcome(t, claim, result)) })
-}
-
-// newOutcome returns the outcome record of a resolved payment, with new ids.
-func (e *Engine) newOutcome(t *payment.Transaction, claim int64, result Result) *store.OutcomeRecord {
-	r := &store.OutcomeRecord{
-		Transaction: t, Claim: claim, Status: result.Status, Body: result.Body,
-		Event: *e.event("transaction."+string(t.Status), t.Tenant, t.ID, t.Version, e.eventBody(t, result)),
-	}
-	r.Redraw = func() {
-		if t.Captured > 0 {
-			r.Capture = e.IDs.Next()
-		}
-		r.Event.ID = e.IDs.Next()
-	}
-	r.Redraw()
-	return r
-}
-
-// eventBody returns the transaction as its event shows it: the body of the response if that is the
-// plain transaction.
-func (e *Engine) eventBody(t *payment.Transaction, result Result) []byte {
-	if result.Kind != Refused {
-		return result.Body
-	}
-	return e.shown(t)
-}
-
-// decided returns the result of a payment, or of a confirmation, that the acquirer decided.
-func (e *Engine) decided(requestID string, t *payment.Transaction) Result {
-	switch {
-	case t.Status == payment.Declined:
-		return e.refused(requestID, &payment.Refusal{Code: cardDeclined}, t)
-	case t.Attempt > 0:
-		return e.existing(t)
-	}
-	return e.created(t)
-}
-
-// resolve applies the acquirer's outcome to an open payment.
-func resolve(t *payment.Transaction, a acquirer.Response, now time.Time) error {
-	step := payment.Decline
-	switch {
-	case a.Approved && t.AutoCapture:
-		step = payment.ApproveCapture
-	case a.Approved:
-		step = payment.Approve
-	}
-	next, err := t.Status.Next(step)
-	if err != nil {
-		return err
-	}
-	if a.Approved && (a.Amount < min(1, t.Amount) || a.Amount > t.Amount) {
-		return errors.New("engine: the acquirer approved an amount outside the request")
-	}
-	t.Status, t.Version, t.Claim, t.UpdatedAt = next, t.Version+1, 0, now
-	if a.Approved {
-		t.Authorized = a.Amount
-	}
-	if step == payment.ApproveCapture {
-		t.Captured = a.Amount
-	}
-	t.Result = payment.Result{
-		Reached: true, DeclineCode: a.DeclineCode, Code: a.Code, NetworkTransactionID: a.NetworkTransactionID,
-		ResponseCode: a.ResponseCode, ExpiresAt: a.ExpiresAt.UTC().Truncate(time.Millisecond),
-		CheckCVC: a.Checks.CVC, CheckAddressLine: a.Checks.AddressLine, CheckPostalCode: a.Checks.PostalCode,
-		AVSCode: a.Checks.Codes.AVS, CVCCode: a.Checks.Codes.CVC, CAVVCode: a.Checks.Codes.CAVV,
-	}
-	if a.Balance.Given {
-		left := a.Balance.Amount
-		t.Result.Balance = &left
-	}
-	if a.ExpiresAt.IsZero() || t.Captured > 0 {
-		t.Result.ExpiresAt = time.Time{}
-	}
-	return nil
 }

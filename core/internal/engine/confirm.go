@@ -41,7 +41,8 @@ func (e *Engine) Prepare(ctx context.Context, r Request, p Payment) (Result, err
 }
 
 // Confirm takes a waiting transaction, as it was read, from the source of p. Amount, currency,
-// capture and partial approval come from the transaction, not from p.
+// capture and partial approval come from the transaction. p has the amount and currency that the
+// payer has seen, or neither. If the transaction differs from them, the confirmation is refused.
 func (e *Engine) Confirm(ctx context.Context, r Request, waiting *payment.Transaction, p Payment) (Result, error) {
 	acq, err := e.acquirer(r.Tenant)
 	if err != nil {
@@ -54,9 +55,12 @@ func (e *Engine) Confirm(ctx context.Context, r Request, waiting *payment.Transa
 	defer w.end()
 	done, err := e.intent(ctx, r, func(tx *store.Tx, claim int64) (*Result, error) {
 		t.Claim, t.UpdatedAt = claim, tx.Now
-		err := tx.BeginConfirmation(&t)
+		err := store.ErrConflict
+		if waiting.WhyNoConfirmOf(p.Amount, p.Currency) == nil {
+			err = tx.BeginConfirmation(&t)
+		}
 		if errors.Is(err, store.ErrConflict) {
-			return e.refuseConfirm(tx, r, t.ID)
+			return e.refuseConfirm(tx, r, t.ID, p)
 		}
 		if err != nil {
 			return nil, err
@@ -108,12 +112,12 @@ func (e *Engine) RefuseConfirmation(
 	return value(out), err
 }
 
-// refuseConfirm returns the result of the confirmation of a transaction that does not wait for one.
-// If the transaction waits again, another attempt has ended since it was read, and a retry may
-// succeed.
-func (e *Engine) refuseConfirm(tx *store.Tx, r Request, transaction int64) (*Result, error) {
+// refuseConfirm returns the result of the confirmation p of a transaction that does not wait for
+// it. If the transaction now waits for it, another attempt or a change has ended since it was read,
+// and a retry may succeed.
+func (e *Engine) refuseConfirm(tx *store.Tx, r Request, transaction int64, p Payment) (*Result, error) {
 	return e.refuse(tx, r, transaction, func(t *payment.Transaction) *payment.Refusal {
-		if why := t.WhyNoConfirm(); why != nil {
+		if why := t.WhyNoConfirmOf(p.Amount, p.Currency); why != nil {
 			return why
 		}
 		return payment.Busy()

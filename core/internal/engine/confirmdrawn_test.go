@@ -27,17 +27,13 @@ func confirmBy(ctx context.Context, s *coretest.Service, key string, txn int64, 
 	})
 }
 
-// TestTokenOfADeadConfirmation: the acquirer never got the confirmation, so the transaction waits.
-// Its token is free again only if it had no security code: that code was in the memory of the
-// process that died.
+// TestTokenOfADeadConfirmation: the acquirer has no confirmation of a process that died. The
+// transaction has failed, and its token stays used.
 func TestTokenOfADeadConfirmation(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
-		code string
-		want error
-	}{{cvc, payment.ErrTokenUsed}, {"", nil}} {
+	for _, code := range []string{cvc, ""} {
 		first := coretest.Open(t)
-		token := MustToken(t, first, c.code)
+		token := MustToken(t, first, code)
 		txn := MustWait(t, first)
 		var dir string
 		lose(first, coretest.Authorize, false, func() { dir = first.Snapshot(t) })
@@ -48,51 +44,57 @@ func TestTokenOfADeadConfirmation(t *testing.T) {
 		if got := s.Recover(t); got != 0 {
 			t.Fatalf("%d stay open", got)
 		}
-		if got := MustTransaction(t, s).Status; got != payment.RequiresConfirmation {
-			t.Errorf("got %s, want it to wait", got)
-		}
-		if _, err := confirmBy(t.Context(), s, "k", txn, token); !errors.Is(err, c.want) {
-			t.Errorf("code %t: got %v, want %v", c.code != "", err, c.want)
-		}
-		if got, want := s.Acquirer.Moved(coretest.Authorize) == 100, c.want == nil; got != want {
-			t.Errorf("code %t: moved %t, want %t", c.code != "", got, want)
-		}
-		if a, err := s.Confirm(t.Context(), s.Request("l"), txn); err != nil || (a.Status == 200) == (c.want == nil) {
-			t.Errorf("by another card: got %d, %v", a.Status, err)
+		wantNoEffect(t, s)
+		if _, err := payBy(t.Context(), s, "", token); !errors.Is(err, payment.ErrTokenUsed) {
+			t.Errorf("code %t: got %v, want %v", code != "", err, payment.ErrTokenUsed)
 		}
 	}
 }
 
-// TestLateResponseToAnOldConfirmation: the process was paused until recovery had withdrawn its
-// confirmation, and another confirmation is in progress. The old response must not become the new
-// outcome.
+// TestLateResponseToAnOldConfirmation: the process was paused until recovery had found its decline,
+// and another confirmation has succeeded. The old response does not become the new outcome. If it
+// is an approval, its money is released.
 func TestLateResponseToAnOldConfirmation(t *testing.T) {
 	t.Parallel()
-	s := coretest.Open(t)
-	txn := MustWait(t, s)
-	second := false
-	recoverAll := recoversAll(t, s)
-	s.Acquirer.Before = func(ctx context.Context, c coretest.Call) error {
-		if c.Verb != coretest.Authorize || second {
+	for _, approved := range []bool{false, true} {
+		s := coretest.Open(t)
+		txn := MustWait(t, s)
+		declineConfirmations(s)
+		recoverAll, paused := recoversAll(t, s), true
+		s.Acquirer.After = func(ctx context.Context, c coretest.Call) error {
+			if c.Verb != coretest.Authorize || !paused {
+				return nil
+			}
+			paused = false
+			recoverAll() // finds the decline
+			old, err := s.DB.Transaction(ctx, s.Tenant, txn)
+			if err != nil || old.Status != payment.RequiresConfirmation || old.Attempt != 2 {
+				t.Errorf("declined: got %+v, %v", old, err)
+			}
+			s.Acquirer.Decide = nil
+			if a, err := s.Confirm(ctx, s.Request("new"), txn); err != nil || a.Status != 200 {
+				t.Errorf("the new one: got %d, %v, want 200", a.Status, err)
+			}
+			if approved {
+				s.Acquirer.Report = func(_ coretest.Call, a acquirer.Response) acquirer.Response {
+					return acquirer.Response{Approved: true, Amount: 100, Code: "LATE", ResponseCode: "00"}
+				}
+			}
 			return nil
 		}
-		second = true
-		recoverAll() // finds nothing at the acquirer, and reverses
-		old, err := s.DB.Transaction(ctx, s.Tenant, txn)
-		if err != nil || old.Status != payment.RequiresConfirmation || old.Attempt != 2 {
-			t.Errorf("withdrawn: got %+v, %v", old, err)
+		if a, err := s.Confirm(t.Context(), s.Request("old"), txn); err != nil || a.Status != 504 {
+			t.Errorf("the old one: got %d, %v, want 504", a.Status, err)
 		}
-		s.Acquirer.Decide = func(coretest.Call) string { return "generic_decline" }
-		if a, err := s.Confirm(ctx, s.Request("new"), txn); err != nil || a.Status != 402 {
-			t.Errorf("the new one: got %d, %v, want 402", a.Status, err)
+		s.Acquirer.Report = nil
+		if got := MustTransaction(t, s); got.Status != payment.Captured || got.Captured != 100 || got.Version != 2 || got.Result.Code == "LATE" {
+			t.Errorf("got %s captured %d version %d by %s", got.Status, got.Captured, got.Version, got.Result.Code)
 		}
-		s.Acquirer.Decide = nil
-		return nil
-	}
-	if a, err := s.Confirm(t.Context(), s.Request("old"), txn); err != nil || a.Status != 504 {
-		t.Errorf("the old one: got %d, %v, want 504", a.Status, err)
-	}
-	if got := MustTransaction(t, s); got.Status != payment.Declined || got.Captured != 0 || got.Version != 1 {
-		t.Errorf("got %s captured %d version %d, want declined", got.Status, got.Captured, got.Version)
+		if got := s.Number(t, "SELECT COUNT(*) FROM reversals"); got == 1 != approved {
+			t.Errorf("approved %t: got %d pending reversals", approved, got)
+		}
+		wantAllReleased(t, s)
+		if a, err := s.Confirm(t.Context(), s.Request("old"), txn); err != nil || a.Status != 402 || !a.Replayed {
+			t.Errorf("the old one again: got %d replayed %t, %v, want the stored decline", a.Status, a.Replayed, err)
+		}
 	}
 }

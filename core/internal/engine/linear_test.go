@@ -21,15 +21,18 @@ type asked struct {
 	amount int64
 }
 
+// declinedAmount is the amount that the acquirer declines.
+const declinedAmount = 120
+
 // stepResult is the result of a step. A busy step had no effect, and its result has no other value.
 type stepResult struct {
-	ok, busy bool
-	seen     model // by a read
+	ok, busy, declined bool
+	seen               model // by a read
 }
 
 // sequential is the model of a transaction whose steps run one after the other.
 var sequential = porcupine.Model{
-	Init: func() any { return model{status: "requires_confirmation"} },
+	Init: func() any { return model{status: "requires_confirmation", amount: 100} },
 	Step: func(state, input, output any) (bool, any) {
 		now, in, out := state.(model), input.(asked), output.(stepResult)
 		if out.busy {
@@ -39,7 +42,8 @@ var sequential = porcupine.Model{
 			return out.seen == now, now
 		}
 		next, allowed := now.after(in)
-		return out.ok == allowed, next
+		declined := next.declines != now.declines || next.status == "declined" && now.status != "declined"
+		return out.ok == allowed && out.declined == declined, next
 	},
 }
 
@@ -47,10 +51,20 @@ var sequential = porcupine.Model{
 func (m model) after(in asked) (model, bool) {
 	switch in.verb {
 	case "confirm":
+		if m.status != "requires_confirmation" || !m.confirms(in.amount, "usd") {
+			return m, false
+		}
+		if in.amount == declinedAmount {
+			m.decline()
+			m.version = 0 // not seen
+			return m, false
+		}
+		m.status, m.authorized = "authorized", m.amount
+	case "change":
 		if m.status != "requires_confirmation" {
 			return m, false
 		}
-		m.status, m.authorized = "authorized", 100
+		m.change(in.amount)
 	case "capture", "final":
 		if in.amount > m.capturable() {
 			return m, false
@@ -84,7 +98,9 @@ func take(t *testing.T, s *coretest.Service, txn int64, in asked) stepResult {
 	var err error
 	switch in.verb {
 	case "confirm":
-		a, err = s.Confirm(t.Context(), s.Request(""), txn)
+		a, err = s.ConfirmOf(t.Context(), s.Request(""), txn, in.amount, "usd")
+	case "change":
+		a, err = s.Change(t.Context(), s.Request(""), txn, in.amount, "changed")
 	case "capture", "final":
 		a, err = s.Engine.Capture(t.Context(), s.Request(""), txn, in.amount, in.verb == "final", nil)
 	case "refund":
@@ -101,7 +117,7 @@ func take(t *testing.T, s *coretest.Service, txn int64, in asked) stepResult {
 	if a.Status >= 400 && json.Unmarshal(a.Body, &refused) != nil {
 		t.Errorf("got %d %s", a.Status, a.Body)
 	}
-	return stepResult{ok: a.Status < 400, busy: refused.Error.Code == payment.OperationInProgress}
+	return stepResult{ok: a.Status < 400, busy: refused.Error.Code == payment.OperationInProgress, declined: a.Status == 402}
 }
 
 // observe reads the transaction. During an acquirer call, a step shows no effect, but a refund
@@ -114,7 +130,8 @@ func observe(t *testing.T, s *coretest.Service, txn int64) stepResult {
 		return stepResult{busy: true}
 	}
 	return stepResult{busy: got.Status.Open(), seen: model{
-		status: v1.TransactionStatus(got.Status), authorized: got.Authorized, captured: got.Captured, refunded: got.Refunded + got.RefundPending,
+		status: v1.TransactionStatus(got.Status), amount: got.Amount, changed: got.AmountChanged, declines: got.DeclinedConfirmations,
+		authorized: got.Authorized, captured: got.Captured, refunded: got.Refunded + got.RefundPending,
 	}}
 }
 
@@ -124,7 +141,16 @@ func TestLinearizable(t *testing.T) {
 	t.Parallel()
 	const clients, rounds = 16, 60
 	s := coretest.Open(t)
-	menu := []asked{{"confirm", 0}, {"capture", 30}, {"read", 0}, {"refund", 20}, {"capture", 40}, {"refund", 50}, {"read", 0}, {"void", 0}, {"final", 20}}
+	s.Acquirer.Decide = func(c coretest.Call) string {
+		if c.Verb == coretest.Authorize && c.Amount == declinedAmount {
+			return "generic_decline"
+		}
+		return ""
+	}
+	menu := []asked{
+		{"change", declinedAmount}, {"confirm", declinedAmount}, {"change", 100}, {"confirm", 100}, {"confirm", declinedAmount},
+		{"capture", 30}, {"read", 0}, {"refund", 20}, {"capture", 40}, {"refund", 50}, {"read", 0}, {"void", 0}, {"final", 20},
+	}
 	for round := range rounds {
 		if a, err := s.Prepare(t.Context(), s.Request(""), 100, false); err != nil || a.Status != 201 {
 			t.Fatalf("got %d, %v", a.Status, err)

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
@@ -38,13 +37,10 @@ func (e *Engine) AnnounceMLERequirement(
 }
 
 // WithdrawMLERequirement withdraws a requirement, also one in force. Every merchant gets an event.
-// It returns ErrNotFound if there is none.
+// It returns payment.ErrNotFound if there is none.
 func (e *Engine) WithdrawMLERequirement(ctx context.Context, r Request, requirement int64) error {
 	return e.Store.Update(ctx, func(tx *store.Tx) error {
 		before, after, err := tx.WithdrawMLERequirement(requirement)
-		if errors.Is(err, payment.ErrNotFound) {
-			return ErrNotFound
-		}
 		if err != nil || !before.WithdrawnAt.IsZero() {
 			return err
 		}

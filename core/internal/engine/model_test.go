@@ -49,8 +49,30 @@ func (f fate) granted(amount int64) int64 {
 // model is the expected state of a transaction.
 type model struct {
 	status                                  v1.TransactionStatus
+	amount                                  int64
+	changed                                 bool // the amount, after the creation
+	declines                                int64
 	authorized, captured, settled, refunded int64
 	version                                 int64
+}
+
+// decline is a decline of a confirmation.
+func (m *model) decline() {
+	m.version++
+	if m.declines++; m.declines == payment.MaxDeclinedConfirmations {
+		m.declines, m.status = m.declines-1, "declined" // the last one is not counted
+	}
+}
+
+// change changes the amount of a transaction that waits to be confirmed.
+func (m *model) change(amount int64) {
+	m.changed, m.amount = m.changed || amount != m.amount, amount
+}
+
+// confirms reports whether a confirmation of an amount is not refused. An empty currency names
+// none.
+func (m *model) confirms(amount int64, currency string) bool {
+	return currency == "" && !m.changed || currency == "usd" && amount == m.amount
 }
 
 func (m *model) capturable() int64 {
@@ -93,7 +115,7 @@ func TestRandomHistories(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		m := &machine{t: t, s: s, since: s.IDs.Next(), txns: map[int64]*model{}, waiting: map[int64]confirmable{}, captures: map[int64][]*part{}}
 		rt.Repeat(map[string]func(*rapid.T){
-			"create": m.create, "prepare": m.prepare, "confirm": m.confirm, "capture": m.capture, "void": m.void, "refund": m.refund,
+			"create": m.create, "prepare": m.prepare, "confirm": m.confirm, "change": m.change, "capture": m.capture, "void": m.void, "refund": m.refund,
 			"refund a capture": m.refundCapture, "settle": m.settle, "end the day": m.endDay, "expire": m.expire, "lapse": m.lapse, "": m.checkLast,
 		})
 		m.checkAll(rt)
@@ -153,7 +175,7 @@ func (m *machine) create(rt *rapid.T) {
 		return
 	}
 	txn := m.s.Number(m.t, "SELECT id FROM transactions WHERE id > ?", last)
-	now := &model{status: "declined", version: 1}
+	now := &model{status: "declined", amount: amount, version: 1}
 	switch {
 	case f == losesBefore: // without a key it is closed as failed
 		now.status = "failed"
@@ -299,7 +321,8 @@ func (m *machine) check(rt *rapid.T, txn int64) {
 		rt.Fatal(err)
 	}
 	shown := model{
-		status: got.Status, authorized: got.AmountAuthorized, captured: got.AmountCaptured, settled: stored.Settled,
+		status: got.Status, amount: got.Amount, changed: stored.AmountChanged, declines: stored.DeclinedConfirmations,
+		authorized: got.AmountAuthorized, captured: got.AmountCaptured, settled: stored.Settled,
 		refunded: got.AmountRefunded, version: got.Version,
 	}
 	if shown != *want || got.AmountCapturable != want.capturable() || got.AmountRefundable != want.refundable() {

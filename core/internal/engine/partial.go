@@ -52,7 +52,9 @@ var errStillHeld = errors.New("engine: the release of a partial approval has no 
 // declinedFor reports whether an attempt at a payment was declined because only a part was
 // approved.
 func declinedFor(t *payment.Transaction, attempt int64, part acquirer.Response) bool {
-	return t.Status == payment.Declined && t.Attempt == attempt && t.Result.DeclineCode == insufficientFunds &&
+	final := t.Status == payment.Declined && t.Attempt == attempt
+	waits := t.Status == payment.RequiresConfirmation && t.Attempt == attempt+1
+	return (final || waits) && t.Result.DeclineCode == insufficientFunds &&
 		t.Result.ResponseCode == part.ResponseCode && t.Result.Code == part.Code
 }
 

@@ -8,7 +8,6 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
-	"github.com/causeway-pay/causeway/shared/id"
 )
 
 // Decision is the outcome that an operator gives to a step that the acquirer cannot decide.
@@ -137,7 +136,7 @@ func (e *Engine) resolveStep(tx *store.Tx, r Request, u *payment.Unfinished, end
 }
 
 // resolvePayment ends an authorization. Unless it was approved, its reversal is pending: the
-// acquirer may hold the amount. Without an effect it has failed, or waits to be confirmed again.
+// acquirer may hold the amount. Without an effect it has failed, and its token stays used.
 func (e *Engine) resolvePayment(tx *store.Tx, r Request, s *authorization, end Decision) error {
 	if end != DecisionNoEffect {
 		if err := e.recordPayment(tx, r, s.t, end == DecisionApproved); err != nil || end == DecisionApproved {
@@ -145,20 +144,9 @@ func (e *Engine) resolvePayment(tx *store.Tx, r Request, s *authorization, end D
 		}
 		return tx.InsertReversal(s.about().reversal(tx.Now))
 	}
-	write := s.fail
-	if s.t.Attempt > 0 {
-		write = s.cancel
-	}
 	o := s.about()
-	if err := write(tx); err != nil {
+	if err := s.fail(tx); err != nil {
 		return err
-	}
-	if s.t.Attempt > 0 { // as if the confirmation had not come; a security code is gone, and its token stays used
-		if token, err := id.Parse(id.Token, s.t.PaymentMethod); err == nil {
-			if err := tx.ReturnToken(token, s.t.ID, payment.Sealed{}); err != nil {
-				return err
-			}
-		}
 	}
 	if err := tx.InsertReversal(o.reversal(tx.Now)); err != nil {
 		return err
@@ -167,7 +155,8 @@ func (e *Engine) resolvePayment(tx *store.Tx, r Request, s *authorization, end D
 }
 
 // recordPayment writes an authorization with the outcome that the operator reports. An approval is
-// for the whole amount, and lasts for payment.AuthorizationLifetime from the request on.
+// for the whole amount, and lasts for payment.AuthorizationLifetime from the request on. A decline
+// is final, also of a confirmation: the acquirer has not proved it.
 func (e *Engine) recordPayment(tx *store.Tx, r Request, open *payment.Transaction, approved bool) error {
 	const unchecked = "not_processed"
 	a := acquirer.Response{
@@ -179,6 +168,7 @@ func (e *Engine) recordPayment(tx *store.Tx, r Request, open *payment.Transactio
 		a.DeclineCode = "generic_decline"
 	}
 	t := *open
+	t.Status = payment.Unknown
 	if err := resolve(&t, a, tx.Now); err != nil {
 		return err
 	}

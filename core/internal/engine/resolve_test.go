@@ -246,26 +246,36 @@ func TestResolveApprovedExpires(t *testing.T) {
 	}
 }
 
-// TestResolveNoEffectReturnsTheToken: the token of a confirmation without effect can be used again,
-// unless it had a security code, which is not kept.
-func TestResolveNoEffectReturnsTheToken(t *testing.T) {
+// TestResolveConfirmation: a confirmation that an operator ends is final, because the acquirer has
+// not proved that it has no effect. Its token stays used.
+func TestResolveConfirmation(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
-		code string
-		want error
-	}{{"", nil}, {cvc, payment.ErrTokenUsed}} {
-		s := coretest.Open(t)
-		token := MustToken(t, s, c.code)
-		txn := MustWait(t, s)
-		lose(s, coretest.Authorize, false, nil)
-		if a, err := confirmBy(t.Context(), s, "k", txn, token); err != nil || a.Status != 504 {
-			t.Fatalf("got %d, %v, want 504", a.Status, err)
-		}
-		heal(s)
-		s.Clock.Advance(engine.Patience)
-		mustResolve(t, s, payment.AuthorizeStep, engine.DecisionNoEffect)
-		if _, err := confirmBy(t.Context(), s, "l", txn, token); !errors.Is(err, c.want) {
-			t.Errorf("code %t: got %v, want %v", c.code != "", err, c.want)
+	for end, want := range map[engine.Decision]payment.Status{
+		engine.DecisionNoEffect: payment.Failed, engine.DecisionDeclined: payment.Declined,
+	} {
+		for _, dies := range []bool{false, true} {
+			s := coretest.Open(t)
+			token := MustToken(t, s, "")
+			txn := MustWait(t, s)
+			var dir string
+			lose(s, coretest.Authorize, false, func() { dir = s.Snapshot(t) })
+			if a, err := confirmBy(t.Context(), s, "k", txn, token); err != nil || a.Status != 504 {
+				t.Fatalf("got %d, %v, want 504", a.Status, err)
+			}
+			heal(s)
+			if dies { // the payment is still processing
+				s = s.Revive(t, dir)
+			}
+			s.Clock.Advance(engine.Patience)
+			mustResolve(t, s, payment.AuthorizeStep, end)
+			if got := MustTransaction(t, s); got.Status != want || got.Version != 1 {
+				t.Errorf("%s, dies %t: got %s version %d, want %s", end, dies, got.Status, got.Version, want)
+			}
+			if _, err := payBy(t.Context(), s, "", token); !errors.Is(err, payment.ErrTokenUsed) {
+				t.Errorf("%s: got %v, want %v", end, err, payment.ErrTokenUsed)
+			}
+			lookUntilTheEnd(t, s)
+			wantSettledBooks(t, s)
 		}
 	}
 }

@@ -35,7 +35,7 @@ func closings() map[string]func(*testing.T) *coretest.Service {
 			t.Helper()
 			return steps()[1].MustDie(t, coretest.Open(t), "k", false)
 		},
-		"withdrawn": func(t *testing.T) *coretest.Service {
+		"failed confirmation": func(t *testing.T) *coretest.Service {
 			t.Helper()
 			s := coretest.Open(t)
 			txn := MustWait(t, s)
@@ -240,41 +240,6 @@ func TestTwoRecoveriesAtOnce(t *testing.T) {
 		both()
 	}
 	wantAllReleased(t, s)
-}
-
-// TestLateApprovalOfAnEarlierAttempt: the acquirer approves the first confirmation late, and its
-// money is released. The money of the second confirmation stays.
-func TestLateApprovalOfAnEarlierAttempt(t *testing.T) {
-	t.Parallel()
-	for _, second := range []string{"before", "after"} {
-		t.Run("the second confirmation comes "+second, func(t *testing.T) {
-			t.Parallel()
-			s := closings()["withdrawn"](t)
-			s.Recover(t)
-			first := reference(t, s)
-			confirm := func() {
-				if a, err := s.Confirm(t.Context(), s.Request("l"), s.Number(t, "SELECT id FROM transactions")); err != nil || a.Status != 200 {
-					t.Fatalf("got %d, %v: %s", a.Status, err, a.Body)
-				}
-			}
-			if second == "before" {
-				confirm()
-			}
-			arrive(t, s, first)
-			wantAllReleased(t, s)
-			if second == "after" {
-				confirm()
-			}
-			calls := s.Acquirer.Calls(coretest.Authorize)
-			if got := s.Acquirer.Held(calls[len(calls)-1].Reference) + s.Acquirer.Held(calls[0].Reference); got != 100 {
-				t.Errorf("held by the second: got %d, want 100", got)
-			}
-			if got := MustTransaction(t, s); got.Status != payment.Captured || got.Captured != 100 || s.Acquirer.Held(first) != 0 {
-				t.Errorf("got %s captured %d, and %d held by the first", got.Status, got.Captured, s.Acquirer.Held(first))
-			}
-			wantAllReleased(t, s)
-		})
-	}
 }
 
 // TestAcquirerIsDownForLong: the day in which an approval may arrive late begins with the request

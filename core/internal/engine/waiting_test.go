@@ -1,12 +1,14 @@
 package engine_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
@@ -98,7 +100,7 @@ func TestWaitingLapsesByTheTestClock(t *testing.T) {
 }
 
 // TestConfirmedDoesNotLapse: a confirmed transaction has the expiry of its authorization, or none.
-// If its confirmation was withdrawn, it lapses when its time is over.
+// If its confirmations were withdrawn and declined, it lapses when its time is over.
 func TestConfirmedDoesNotLapse(t *testing.T) {
 	t.Parallel()
 	for _, capture := range []bool{false, true} {
@@ -116,15 +118,25 @@ func TestConfirmedDoesNotLapse(t *testing.T) {
 			t.Errorf("never: got %t, want %t", got, want)
 		}
 	}
-	s := closings()["withdrawn"](t)
-	s.Clock.Advance(48 * time.Hour)
-	mustExpire(t, s, 0) // its outcome is not known yet
-	s.Recover(t)
-	mustExpire(t, s, 1)
-	if got := MustTransaction(t, s); got.Status != payment.Canceled {
-		t.Errorf("withdrawn: got %s, want canceled", got.Status)
+	s := coretest.Open(t)
+	txn := MustWait(t, s)
+	s.Acquirer.Before = func(context.Context, coretest.Call) error { return acquirer.ErrUnavailable }
+	if _, err := s.Confirm(t.Context(), s.Request(""), txn); !errors.Is(err, engine.ErrAcquirerUnavailable) {
+		t.Fatalf("got %v, want %v", err, engine.ErrAcquirerUnavailable)
 	}
-	wantAllReleased(t, s)
+	heal(s)
+	declineConfirmations(s)
+	if a, err := s.Confirm(t.Context(), s.Request(""), txn); err != nil || a.Status != 402 {
+		t.Fatalf("got %d, %v", a.Status, err)
+	}
+	s.Clock.Advance(24*time.Hour - time.Millisecond)
+	mustExpire(t, s, 0)
+	s.Clock.Advance(time.Millisecond)
+	mustExpire(t, s, 1)
+	if got := MustTransaction(t, s); got.Status != payment.Canceled || got.Version != 2 {
+		t.Errorf("waiting again: got %s version %d, want canceled", got.Status, got.Version)
+	}
+	wantSettledBooks(t, s)
 }
 
 // TestConfirmAgainstLapse: of a confirmation and a concurrent lapse, exactly one takes place.

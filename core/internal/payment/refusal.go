@@ -12,6 +12,8 @@ type Refusal struct {
 // The codes of refusals.
 const (
 	NotConfirmable          = "transaction_not_confirmable"
+	NotChangeable           = "transaction_not_changeable"
+	TransactionChanged      = "transaction_changed"
 	NotCapturable           = "transaction_not_capturable"
 	NotVoidable             = "transaction_not_voidable"
 	NotRefundable           = "transaction_not_refundable"
@@ -44,6 +46,43 @@ func (t *Transaction) WhyNoConfirm() *Refusal {
 		return Busy()
 	case t.Status != RequiresConfirmation:
 		return &Refusal{Code: NotConfirmable, Message: isNot(t.Status, "requires_confirmation", "confirmed")}
+	}
+	return nil
+}
+
+// WhyNoConfirmOf returns why a confirmation of an amount cannot confirm the transaction now, or nil
+// if it can. The payer has seen the amount. An empty currency names none.
+func (t *Transaction) WhyNoConfirmOf(amount int64, currency string) *Refusal {
+	why := t.WhyNoConfirm()
+	switch {
+	case why != nil || currency == "" && !t.AmountChanged:
+		return why
+	case currency == "":
+		return &Refusal{
+			Code: TransactionChanged, Param: "amount",
+			Message: "The amount was changed after the creation. Send the amount and currency that the payer has seen.",
+		}
+	case amount != t.Amount || currency != t.Currency:
+		return &Refusal{
+			Code: TransactionChanged, Param: "amount",
+			Message: fmt.Sprintf("The payer has seen %d %s, but the transaction is for %d %s. Show that amount, and send it.",
+				amount, currency, t.Amount, t.Currency),
+		}
+	}
+	return nil
+}
+
+// WhyNoChange returns why the merchant cannot change the transaction now, or nil if that is
+// possible. early is a field that can change only before the confirmation, "" for none. While a
+// request works on the authorization, its outcome would show the old fields.
+func (t *Transaction) WhyNoChange(early string) *Refusal {
+	switch {
+	case t.Status == Processing:
+		return Busy()
+	case early != "" && t.Status != RequiresConfirmation:
+		return &Refusal{
+			Code: NotChangeable, Param: early, Message: isNot(t.Status, "requires_confirmation", "changed in this field"),
+		}
 	}
 	return nil
 }

@@ -191,6 +191,79 @@ func TestRefusedConfirmations(t *testing.T) {
 	}
 }
 
+// TestConfirmationsOfAnAmount: a confirmation takes the amount that the payer has seen, or none. A
+// changed amount must be named.
+func TestConfirmationsOfAnAmount(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		changed  bool
+		amount   int64
+		currency string
+		want     string
+	}{
+		{false, 0, "", ""},
+		{false, 500, "usd", ""},
+		{false, 501, "usd", payment.TransactionChanged},
+		{false, 500, "eur", payment.TransactionChanged},
+		{false, 0, "usd", payment.TransactionChanged},
+		{true, 0, "", payment.TransactionChanged},
+		{true, 500, "usd", ""},
+		{true, 499, "usd", payment.TransactionChanged},
+	} {
+		tx := payment.Transaction{Amount: 500, Currency: "usd", AmountChanged: c.changed}
+		tx.Status = payment.RequiresConfirmation
+		if got := code(tx.WhyNoConfirmOf(c.amount, c.currency)); got != c.want {
+			t.Errorf("%+v: got %q", c, got)
+		}
+		tx.Status = payment.Captured
+		if got := code(tx.WhyNoConfirmOf(c.amount, c.currency)); got != payment.NotConfirmable {
+			t.Errorf("%+v of a captured one: got %q", c, got)
+		}
+	}
+}
+
+func TestRefusedChanges(t *testing.T) {
+	t.Parallel()
+	for _, s := range payment.Statuses() {
+		late, early := "", payment.NotChangeable
+		switch s {
+		case payment.Processing:
+			late, early = payment.OperationInProgress, payment.OperationInProgress
+		case payment.RequiresConfirmation:
+			early = ""
+		default:
+		}
+		tx := payment.Transaction{Status: s}
+		if got := code(tx.WhyNoChange("")); got != late {
+			t.Errorf("%s: got %q, want %q", s, got, late)
+		}
+		if got := code(tx.WhyNoChange("amount")); got != early {
+			t.Errorf("%s, of the amount: got %q, want %q", s, got, early)
+		}
+	}
+}
+
+// TestDeclines: only a confirmation whose outcome was never lost can be repeated, four times.
+func TestDeclines(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		status            payment.Status
+		attempt, declined int64
+		want              payment.Step
+	}{
+		{payment.Processing, 0, 0, payment.Decline},
+		{payment.Processing, 1, 0, payment.DeclineTry},
+		{payment.Processing, 7, 3, payment.DeclineTry},
+		{payment.Processing, 5, 4, payment.Decline},
+		{payment.Unknown, 1, 0, payment.Decline},
+	} {
+		tx := payment.Transaction{Status: c.status, Attempt: c.attempt, DeclinedConfirmations: c.declined}
+		if got := tx.Declined(); got != c.want {
+			t.Errorf("%+v: got %s", c, got)
+		}
+	}
+}
+
 func TestSettlement(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -33,6 +33,7 @@ const (
 	Approve        Step = "approve"         // the acquirer reserved the amount
 	ApproveCapture Step = "approve_capture" // the acquirer reserved and took it
 	Decline        Step = "decline"
+	DeclineTry     Step = "decline_try" // of a confirmation; another one may follow
 	Fail           Step = "fail"
 	Lose           Step = "lose" // the response was lost
 	CapturePart    Step = "capture_part"
@@ -47,12 +48,11 @@ var transitions = map[Status]map[Step]Status{
 		Confirm: Processing, Void: Canceled, Expire: Canceled,
 	},
 	Processing: {
-		Withdraw: RequiresConfirmation,
-		Approve:  Authorized, ApproveCapture: Captured, Decline: Declined, Fail: Failed, Lose: Unknown,
+		Withdraw: RequiresConfirmation, DeclineTry: RequiresConfirmation,
+		Approve: Authorized, ApproveCapture: Captured, Decline: Declined, Fail: Failed, Lose: Unknown,
 	},
-	Unknown: {
-		Withdraw: RequiresConfirmation,
-		Approve:  Authorized, ApproveCapture: Captured, Decline: Declined, Fail: Failed,
+	Unknown: { // it never waits for a confirmation again: the lost one may still have an effect
+		Approve: Authorized, ApproveCapture: Captured, Decline: Declined, Fail: Failed,
 	},
 	Authorized: {
 		CapturePart: PartiallyCaptured, CaptureRest: Captured, Void: Voided, Expire: Expired,
@@ -80,7 +80,9 @@ func Statuses() []Status {
 
 // Steps lists every step.
 func Steps() []Step {
-	return []Step{Confirm, Withdraw, Approve, ApproveCapture, Decline, Fail, Lose, CapturePart, CaptureRest, Void, Expire}
+	return []Step{
+		Confirm, Withdraw, Approve, ApproveCapture, Decline, DeclineTry, Fail, Lose, CapturePart, CaptureRest, Void, Expire,
+	}
 }
 
 // Next returns the status a step leads to, or an error when the step is not allowed from s.

@@ -11,11 +11,11 @@ func TestTransitions(t *testing.T) {
 	allowed := map[payment.Status]map[payment.Step]payment.Status{
 		"requires_confirmation": {"confirm": "processing", "void": "canceled", "expire": "canceled"},
 		"processing": {
-			"withdraw": "requires_confirmation",
-			"approve":  "authorized", "approve_capture": "captured", "decline": "declined", "fail": "failed", "lose": "unknown",
+			"withdraw": "requires_confirmation", "decline_try": "requires_confirmation",
+			"approve": "authorized", "approve_capture": "captured", "decline": "declined", "fail": "failed", "lose": "unknown",
 		},
 		"unknown": {
-			"withdraw": "requires_confirmation", "approve": "authorized", "approve_capture": "captured",
+			"approve": "authorized", "approve_capture": "captured",
 			"decline": "declined", "fail": "failed",
 		},
 		"authorized": {
@@ -28,7 +28,7 @@ func TestTransitions(t *testing.T) {
 		},
 		"captured": {"void": "voided"},
 	}
-	if got, want := len(payment.Statuses())*len(payment.Steps()), 11*11; got != want {
+	if got, want := len(payment.Statuses())*len(payment.Steps()), 11*12; got != want {
 		t.Fatalf("pairs: got %d, want %d", got, want)
 	}
 	for _, from := range payment.Statuses() {

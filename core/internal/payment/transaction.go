@@ -53,10 +53,13 @@ type Transaction struct {
 	// RefusedConfirmations counts the confirmations by publishable keys that were refused because of
 	// their payment source.
 	RefusedConfirmations int64
+	// DeclinedConfirmations counts the declined confirmations after which the payment waited again.
+	DeclinedConfirmations int64
 	// 0 if the create confirmed it; otherwise the number of the present, last or next confirmation,
 	// from 1
 	Attempt       int64
 	Amount        int64
+	AmountChanged bool   // after the creation: a confirmation must name the amount
 	Currency      string // ISO 4217, lower case
 	PaymentMethod string // as the merchant named it
 
@@ -109,6 +112,16 @@ type Result struct {
 	AVSCode              string // the networks' characters for the checks, "" for none
 	CVCCode              string
 	CAVVCode             string
+}
+
+// Declined returns the step of a decline. A declined confirmation returns the payment to
+// RequiresConfirmation, except the last one of MaxDeclinedConfirmations. A decline of an unknown
+// payment and of a create is final.
+func (t *Transaction) Declined() Step {
+	if t.Status == Processing && t.Attempt > 0 && t.DeclinedConfirmations < MaxDeclinedConfirmations-1 {
+		return DeclineTry
+	}
+	return Decline
 }
 
 // Authorizer returns the client that requested the current authorization.
@@ -214,6 +227,10 @@ type Refund struct {
 // keys that may be refused because of the token or payment method. After that only a secret key can
 // confirm the transaction.
 const MaxRefusedConfirmations = 10
+
+// MaxDeclinedConfirmations is how many confirmations of one transaction can be declined. The last
+// decline is final.
+const MaxDeclinedConfirmations = 5
 
 // MaxCaptures is how many captures of one transaction can reach the acquirer, declined ones
 // included. Card networks number at most 99 captures of an authorization. Each statement that

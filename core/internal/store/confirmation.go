@@ -18,6 +18,7 @@ var (
 	beginConfirmation        = declare("beginConfirmation")
 	unlinkConfirmation       = declare("unlinkConfirmation")
 	withdrawConfirmation     = declare("withdrawConfirmation")
+	declineConfirmation      = declare("declineConfirmation")
 	cancelTransaction        = declare("cancelTransaction")
 	selectUnconfirmed        = declare("selectUnconfirmed")
 	selectUnconfirmedOf      = declare("selectUnconfirmedOf")
@@ -87,23 +88,40 @@ func (tx *Tx) CountRefusedConfirmation(tenant payment.Tenant, id int64) error {
 
 // BeginConfirmation writes the intent of attempt t.Attempt to confirm the waiting payment t.ID. It
 // stores the payment source, t.PaymentMethod and t.Details, and the client, t.Confirmer. It returns
-// ErrConflict if the payment does not wait for that attempt, or is not the tenant's.
+// ErrConflict if the payment does not wait for that attempt, has another version than t.Version, or
+// is not the tenant's.
 func (tx *Tx) BeginConfirmation(t *payment.Transaction) error {
 	return tx.execOne(beginConfirmation,
 		t.PaymentMethod, string(t.Details), t.Claim, tx.db.process, toMillis(t.UpdatedAt),
-		t.Confirmer.APIKey, t.Confirmer.Address, t.ID, t.Tenant.Merchant, t.Tenant.Live, t.Attempt)
+		t.Confirmer.APIKey, t.Confirmer.Address, t.ID, t.Tenant.Merchant, t.Tenant.Live, t.Attempt, t.Version)
 }
 
 // WithdrawConfirmation deletes the intent of a confirmation that the acquirer never received and
 // never will. The payment waits for the next attempt, as before this one, and has no link to the
 // customer whose source was confirmed. It returns ErrConflict if this attempt has an outcome
-// already.
+// already, or is unknown.
 func (tx *Tx) WithdrawConfirmation(t *payment.Transaction) error {
 	if err := tx.exec(unlinkConfirmation, t.ID, t.Attempt, termCustomer); err != nil {
 		return err
 	}
 	return tx.execOne(withdrawConfirmation,
 		toMillis(tx.Now), t.ID, t.Attempt)
+}
+
+// DeclineConfirmation writes the decline of a confirmation after which the payment waits for the
+// next one: t.Result, and the state before the confirmation. The payment has no link to the
+// customer whose source was declined. It returns ErrConflict if this attempt has an outcome
+// already, or is unknown.
+func (tx *Tx) DeclineConfirmation(t *payment.Transaction) error {
+	result, err := encodeResult(&t.Result)
+	if err != nil {
+		return err
+	}
+	if err := tx.exec(unlinkConfirmation, t.ID, t.Attempt, termCustomer); err != nil {
+		return err
+	}
+	return tx.execOne(declineConfirmation,
+		result, toMillis(t.UpdatedAt), t.ID, t.Attempt)
 }
 
 // CancelTransaction cancels, for a client, a payment that waits for its confirmation. It returns

@@ -150,6 +150,10 @@ func refusedFinishCases() []finishCase {
 			prepare: after("UPDATE transactions SET attempt = 1 WHERE id = ?"),
 		},
 		{
+			name: "changed meanwhile", err: store.ErrConflict,
+			prepare: after("UPDATE transactions SET version = version + 1 WHERE id = ?"),
+		},
+		{
 			name: "a key with a response", err: store.ErrConflict,
 			prepare: after("UPDATE idempotency_keys SET status = 201 WHERE id = (SELECT claim FROM transactions WHERE id = ?)"),
 		},

@@ -49,12 +49,12 @@ func (tx *Tx) WithdrawMLERequirement(id int64) (before, after *payment.MLERequir
 		return before, &now, nil
 	}
 	now.WithdrawnAt = tx.Now
-	return before, &now, tx.change(withdrawMLERequirement, toMillis(now.WithdrawnAt), id)
+	return before, &now, tx.execOne(withdrawMLERequirement, toMillis(now.WithdrawnAt), id)
 }
 
 // MLERequirements returns all announced requirements, oldest first, including withdrawn ones.
 func (db *DB) MLERequirements(ctx context.Context) ([]*payment.MLERequirement, error) {
-	return collect(ctx, db, selectMLERequirements, scanMLERequirement)
+	return backgroundRows(ctx, db, selectMLERequirements, scanMLERequirement)
 }
 
 func scanMLERequirement(row Scanner) (*payment.MLERequirement, error) {

@@ -32,8 +32,9 @@ type OutcomeRecord struct {
 // record. It commits although ctx has ended, because the outcome exists at the acquirer.
 //
 // It returns ErrConflict if the transaction's attempt has an outcome already or the idempotency key
-// has a response. It returns ErrDuplicate if the id of the capture or event is taken. Nothing was
-// written then. After ErrUnavailable the outcome of the commit is unknown.
+// has a response. It also returns ErrConflict if the merchant has changed the transaction since it
+// was read. It returns ErrDuplicate if the id of the capture or event is taken. Nothing was written
+// then. After ErrUnavailable the outcome of the commit is unknown.
 func (db *DB) FinishPayment(ctx context.Context, r *OutcomeRecord) error {
 	ctx = context.WithoutCancel(ctx)
 	_, span := db.tracer.Step(ctx, "store commit")

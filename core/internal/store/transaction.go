@@ -25,6 +25,8 @@ var (
 	selectOpenTransactions   = declare("selectOpenTransactions")
 	selectTransactionDetails = declare("selectTransactionDetails")
 	deleteTransaction        = declare("deleteTransaction")
+	updateTransaction        = declare("updateTransaction")
+	unlinkReference          = declare("unlinkReference")
 )
 
 // InsertTransaction inserts the intent of a payment: a transaction in `processing`. It returns
@@ -37,15 +39,42 @@ func (tx *Tx) InsertTransaction(t *payment.Transaction) error {
 }
 
 // ResolveTransaction writes the outcome of an unfinished payment: t.Status, the amounts and
-// t.Result. It returns ErrConflict if the payment is finished, or t.Attempt is not its current
-// attempt.
+// t.Result. It returns ErrConflict if the payment is finished, t.Attempt is not its current
+// attempt, or t.Version does not follow its version.
 func (tx *Tx) ResolveTransaction(t *payment.Transaction) error {
 	result, err := encodeResult(&t.Result)
 	if err != nil {
 		return err
 	}
 	return tx.execOne(resolveTransaction,
-		string(t.Status), t.Authorized, t.Captured, result, toMillis(t.UpdatedAt), t.ID, t.Attempt)
+		string(t.Status), t.Authorized, t.Captured, result, toMillis(t.UpdatedAt), t.ID, t.Attempt, t.Version)
+}
+
+// UpdateTransaction writes a merchant's change, t.Amount, t.Details and t.AmountChanged, as version
+// t.Version. reference is the transaction's new reference, nil if that stays. It returns
+// ErrConflict if the payment is processing, or t.Version does not follow its version.
+func (tx *Tx) UpdateTransaction(t *payment.Transaction, reference *string) error {
+	return tx.savepoint(func() error {
+		if reference != nil {
+			if err := tx.exec(unlinkReference, t.ID, termReference); err != nil {
+				return err
+			}
+		}
+		row, err := tx.row(updateTransaction,
+			t.Amount, string(t.Details), t.AmountChanged, toMillis(t.UpdatedAt), t.ID, t.Tenant.Merchant, t.Tenant.Live,
+			t.Version)
+		if err != nil {
+			return err
+		}
+		erased, err := scanOne(row)
+		if err != nil {
+			return err
+		}
+		if err := tx.afterErasure(t.ID, erased, &payment.Client{}); err != nil || reference == nil {
+			return err
+		}
+		return tx.InsertTerms(t.Tenant, t.ID, payment.Terms{Reference: *reference})
+	})
 }
 
 // LoseTransaction marks a payment as unknown because the acquirer's response was lost. It returns
@@ -176,7 +205,8 @@ func scanTransaction(row Scanner) (*payment.Transaction, error) {
 		&t.PaymentMethod, &t.Authorized, &t.Captured, &t.CapturePending, &t.Settled, &t.Refunded, &t.RefundPending,
 		&t.Operation, &t.OperationID, &details, &result, &t.Version, &t.Claim, &created, &updated, &t.Attempt, &t.Partial,
 		&t.Core, &reclaimed, &t.RefusedConfirmations, &t.Client.APIKey, &t.Client.Address, &t.Confirmer.APIKey,
-		&t.Confirmer.Address, &t.Voider.APIKey, &t.Voider.Address, &t.CapturesBegun)
+		&t.Confirmer.Address, &t.Voider.APIKey, &t.Voider.Address, &t.CapturesBegun,
+		&t.DeclinedConfirmations, &t.AmountChanged)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, payment.ErrNotFound
 	}

@@ -53,7 +53,8 @@ const (
 		amount_refund_pending, operation, operation_id, `
 	transactionTail = `, result, version, claim, created_at, updated_at,
 		attempt, partial, core_id, reclaimed_at, refused_confirmations, api_key_id, client_address,
-		confirm_api_key_id, confirm_client_address, void_api_key_id, void_client_address, captures_begun`
+		confirm_api_key_id, confirm_client_address, void_api_key_id, void_client_address, captures_begun,
+		declined_confirmations, amount_changed`
 )
 
 // ShownEvent adds payment.Event.Personal to Event. The subquery is no join, so it reads at most two

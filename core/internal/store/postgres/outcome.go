@@ -56,7 +56,8 @@ func finishText(delivered string) string {
 		$16::bigint[], $17::integer[], $18::bytea[]) WITH ORDINALITY
 		AS a (id, attempt, merchant_id, live, status, authorized, captured, result, updated_at, expires_at,
 			capture_id, event_id, type, sequence, data, claim, response_status, response, ordinal)
-	WHERE t.id = a.id AND t.id = ANY ($1::bigint[]) AND t.attempt = a.attempt AND t.status IN ('processing', 'unknown')
+	WHERE t.id = a.id AND t.id = ANY ($1::bigint[]) AND t.attempt = a.attempt AND t.version + 1 = a.sequence
+		AND t.status IN ('processing', 'unknown')
 		AND (a.merchant_id, a.live) IN (SELECT merchant_id, live FROM agreed)
 	RETURNING a.*, t.currency, CASE WHEN t.attempt > 0 THEN t.confirm_api_key_id ELSE t.api_key_id END AS api_key_id,
 		CASE WHEN t.attempt > 0 THEN t.confirm_client_address ELSE t.client_address END AS client_address

@@ -34,15 +34,21 @@ var paymentSQL = map[string]string{
 				updated_at = $5::bigint,
 			confirm_api_key_id = $6::bigint, confirm_client_address = $7::text
 		WHERE id = $8::bigint AND merchant_id = $9::bigint AND live = $10::bigint AND status = 'requires_confirmation'
-			AND attempt = $11::bigint`,
+			AND attempt = $11::bigint AND version = $12::bigint`,
 	"unlinkConfirmation": `DELETE FROM transaction_terms WHERE transaction_id = $1::bigint AND kind = $3::bigint
 		AND (merchant, is_live, term) = (SELECT merchant_id, live, details::jsonb #>> '{customer}' FROM transactions
-			WHERE id = $1::bigint AND attempt = $2::bigint AND status IN ('processing', 'unknown')
+			WHERE id = $1::bigint AND attempt = $2::bigint AND status = 'processing'
 				AND details::jsonb #>> '{customer}' IS DISTINCT FROM waiting_details::jsonb #>> '{customer}')`,
 	"withdrawConfirmation": `UPDATE transactions SET status = 'requires_confirmation', payment_method = waiting_method,
 		details = waiting_details,
 			waiting_method = NULL, waiting_details = NULL, attempt = attempt + 1, claim = 0, updated_at = $1::bigint
-		WHERE id = $2::bigint AND attempt = $3::bigint AND attempt > 0 AND status IN ('processing', 'unknown')`,
+		WHERE id = $2::bigint AND attempt = $3::bigint AND attempt > 0 AND status = 'processing'`,
+	"declineConfirmation": `UPDATE transactions SET status = 'requires_confirmation', payment_method = waiting_method,
+		details = waiting_details,
+			waiting_method = NULL, waiting_details = NULL, attempt = attempt + 1, claim = 0,
+			declined_confirmations = declined_confirmations + 1, result = $1::text, version = version + 1,
+			updated_at = $2::bigint
+		WHERE id = $3::bigint AND attempt = $4::bigint AND attempt > 0 AND status = 'processing'`,
 	"cancelTransaction": `UPDATE transactions SET status = 'canceled', version = version + 1,
 		updated_at = $1::bigint,
 			void_api_key_id = $2::bigint, void_client_address = $3::text
@@ -69,7 +75,16 @@ var paymentSQL = map[string]string{
 	"resolveTransaction": `UPDATE transactions
 		SET status = $1::text, amount_authorized = $2::bigint, amount_captured = $3::bigint, result = $4::text,
 			version = version + 1, claim = 0, updated_at = $5::bigint
-		WHERE id = $6::bigint AND attempt = $7::bigint AND status IN ('processing', 'unknown')`,
+		WHERE id = $6::bigint AND attempt = $7::bigint AND version + 1 = $8::bigint
+			AND status IN ('processing', 'unknown')`,
+	"updateTransaction": `UPDATE transactions SET amount = $1::bigint, details = $2::text, amount_changed = $3::bigint,
+			version = version + 1, updated_at = $4::bigint
+		WHERE id = $5::bigint AND merchant_id = $6::bigint AND live = $7::bigint AND version + 1 = $8::bigint
+			AND status <> 'processing'
+		RETURNING erased_at`,
+	"unlinkReference": `DELETE FROM transaction_terms WHERE transaction_id = $1::bigint AND kind = $2::bigint
+		AND (merchant, is_live, term) = (SELECT merchant_id, live, details::jsonb #>> '{reference}' FROM transactions
+			WHERE id = $1::bigint)`,
 	"loseTransaction": `UPDATE transactions SET status = 'unknown', updated_at = $1::bigint
 		WHERE id = $2::bigint AND attempt = $3::bigint AND status = 'processing'`,
 	"settleTransaction": `UPDATE transactions SET amount_settled = amount_captured, version = version + 1,

@@ -30,15 +30,21 @@ var paymentSQL = map[string]string{
 		waiting_details = details,
 			payment_method = ?, details = ?, claim = ?, core_id = ?, reclaimed_at = 0, updated_at = ?,
 			confirm_api_key_id = ?, confirm_client_address = ?
-		WHERE id = ? AND merchant_id = ? AND live = ? AND status = 'requires_confirmation' AND attempt = ?`,
+		WHERE id = ? AND merchant_id = ? AND live = ? AND status = 'requires_confirmation' AND attempt = ?
+			AND version = ?`,
 	"unlinkConfirmation": `DELETE FROM transaction_terms WHERE transaction_id = ?1 AND kind = ?3
 		AND (merchant, is_live, term) = (SELECT merchant_id, live, details ->> '$.customer' FROM transactions
-			WHERE id = ?1 AND attempt = ?2 AND status IN ('processing', 'unknown')
+			WHERE id = ?1 AND attempt = ?2 AND status = 'processing'
 				AND details ->> '$.customer' IS NOT waiting_details ->> '$.customer')`,
 	"withdrawConfirmation": `UPDATE transactions SET status = 'requires_confirmation', payment_method = waiting_method,
 		details = waiting_details,
 			waiting_method = NULL, waiting_details = NULL, attempt = attempt + 1, claim = 0, updated_at = ?
-		WHERE id = ? AND attempt = ? AND attempt > 0 AND status IN ('processing', 'unknown')`,
+		WHERE id = ? AND attempt = ? AND attempt > 0 AND status = 'processing'`,
+	"declineConfirmation": `UPDATE transactions SET status = 'requires_confirmation', payment_method = waiting_method,
+		details = waiting_details,
+			waiting_method = NULL, waiting_details = NULL, attempt = attempt + 1, claim = 0,
+			declined_confirmations = declined_confirmations + 1, result = ?, version = version + 1, updated_at = ?
+		WHERE id = ? AND attempt = ? AND attempt > 0 AND status = 'processing'`,
 	"cancelTransaction": `UPDATE transactions SET status = 'canceled', version = version + 1, updated_at = ?,
 			void_api_key_id = ?, void_client_address = ?
 		WHERE id = ? AND merchant_id = ? AND live = ? AND status = 'requires_confirmation' AND version = COALESCE(?,
@@ -67,7 +73,14 @@ var paymentSQL = map[string]string{
 	"resolveTransaction": `UPDATE transactions
 		SET status = ?, amount_authorized = ?, amount_captured = ?, result = ?, version = version + 1, claim = 0,
 			updated_at = ?
-		WHERE id = ? AND attempt = ? AND status IN ('processing', 'unknown')`,
+		WHERE id = ? AND attempt = ? AND version + 1 = ? AND status IN ('processing', 'unknown')`,
+	"updateTransaction": `UPDATE transactions SET amount = ?, details = ?, amount_changed = ?, version = version + 1,
+			updated_at = ?
+		WHERE id = ? AND merchant_id = ? AND live = ? AND version + 1 = ? AND status <> 'processing'
+		RETURNING erased_at`,
+	"unlinkReference": `DELETE FROM transaction_terms WHERE transaction_id = ?1 AND kind = ?2
+		AND (merchant, is_live, term) = (SELECT merchant_id, live, details ->> '$.reference' FROM transactions
+			WHERE id = ?1)`,
 	"loseTransaction": `UPDATE transactions SET status = 'unknown', updated_at = ?
 		WHERE id = ? AND attempt = ? AND status = 'processing'`,
 	"settleTransaction": `UPDATE transactions SET amount_settled = amount_captured, version = version + 1,

@@ -60,6 +60,7 @@ CREATE TABLE transactions (
     auto_capture           INTEGER NOT NULL CHECK (auto_capture IN (0, 1)),
     partial                INTEGER NOT NULL DEFAULT 0 CHECK (partial IN (0, 1)), -- a smaller approval is accepted
     amount                 INTEGER NOT NULL CHECK (amount BETWEEN 0 AND 999999999999),
+    amount_changed         INTEGER NOT NULL DEFAULT 0 CHECK (amount_changed IN (0, 1)), -- after the creation
     currency               TEXT    NOT NULL,
     payment_method         TEXT    NOT NULL,
     amount_authorized      INTEGER NOT NULL DEFAULT 0 CHECK (amount_authorized BETWEEN 0 AND amount),
@@ -91,6 +92,7 @@ CREATE TABLE transactions (
     waiting_details        TEXT,                       -- details before the confirmation
     -- The confirmations by publishable keys that were refused because of their payment source.
     refused_confirmations  INTEGER NOT NULL DEFAULT 0,
+    declined_confirmations INTEGER NOT NULL DEFAULT 0, -- after each of them, the payment waited again
     api_key_id             INTEGER NOT NULL DEFAULT 0,
     client_address         TEXT    NOT NULL DEFAULT '',
     -- The clients of the last confirmation and of the last void or cancelation.
