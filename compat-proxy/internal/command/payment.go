@@ -237,11 +237,18 @@ func (s session) void(ctx context.Context, c Void) Result {
 // voidRead voids a payment at the version that was read. CodeVersionConflict means that it has
 // changed since and nothing was done. The command then decides again, under another key.
 func (s session) voidRead(ctx context.Context, t *v1.Transaction) Result {
-	expected := t.Version
-	if t.Status == v1.TransactionStatusVoided || t.Status == v1.TransactionStatusCanceled {
-		expected-- // the version that the earlier void expected: a retry sends the same body and gets its response
+	if t.Status != v1.TransactionStatusVoided && t.Status != v1.TransactionStatusCanceled {
+		return s.voidID(ctx, t.ID, &t.Version)
 	}
-	return s.voidID(ctx, t.ID, &expected)
+	// A retry sends the version that the earlier void expected, and gets its response. That is the
+	// previous version, unless the merchant has changed the payment's texts since.
+	for before := int64(1); ; before++ {
+		expected := t.Version - before
+		r := s.voidID(ctx, t.ID, &expected)
+		if r.Code != CodeKeyReused || before == maxDecisions || expected <= 0 {
+			return r
+		}
+	}
 }
 
 // voidID voids a payment if it has the expected version. Nil accepts any version.

@@ -115,7 +115,7 @@ func TestNameAfterAVersionConflict(t *testing.T) {
 		reversal := command.Named{Command: command.Reverse{Target: number}, Name: "n", Final: final}
 		reads := slices.Concat(ok(inVersion("1", "authorized", held...)), ok(inVersion("2", "authorized", held...)),
 			ok(voided))
-		voids := []response{conflicts, {status: 200, body: voided}, reused, {status: 200, body: voided}}
+		voids := []response{conflicts, {status: 200, body: voided}, reused, conflicts, {status: 200, body: voided}}
 		learn, f := setup(t, map[string][]response{read: reads, void: voids})
 		run(t, learn, reversal)
 		_, keys := bodies(f, void)
@@ -133,11 +133,38 @@ func TestNameAfterAVersionConflict(t *testing.T) {
 		}
 		sent, under := bodies(f, void)
 		want := []string{
-			`{"expected_version":1}`, `{"expected_version":2}`, `{"expected_version":2}`,
+			`{"expected_version":1}`, `{"expected_version":2}`, `{"expected_version":2}`, `{"expected_version":1}`,
 			`{"expected_version":2}`,
 		}
-		if !slices.Equal(sent, want) || under[0] != under[2] || under[1] != under[3] || under[0] == under[1] {
+		first := slices.Equal(under[2:4], []string{under[0], under[0]})
+		if !slices.Equal(sent, want) || !first || under[1] != under[4] || under[0] == under[1] {
 			t.Errorf("final %t: got %v under %v, want %v", final, sent, under, want)
+		}
+	}
+}
+
+// TestVoidAgainAfterAChange: the merchant has changed the description of a payment after its void.
+// The retry of the void still gets its response. A key of another request stays taken.
+func TestVoidAgainAfterAChange(t *testing.T) {
+	t.Parallel()
+	reused := response{status: http.StatusUnprocessableEntity, body: refusal(command.CodeKeyReused)}
+	done := response{status: http.StatusOK, body: inVersion("2", "voided", held...)}
+	third, second, first, none := `{"expected_version":3}`, `{"expected_version":2}`, `{"expected_version":1}`,
+		`{"expected_version":0}`
+	for _, c := range []struct {
+		version string
+		voids   []response
+		want    command.Outcome
+		sent    []string
+	}{
+		{"2", []response{done}, command.Done, []string{first}},
+		{"4", []response{reused, reused, done}, command.Done, []string{third, second, first}},
+		{"2", []response{reused}, command.Refused, []string{first, none}},
+	} {
+		x, f := setup(t, map[string][]response{read: ok(inVersion(c.version, "voided", held...)), void: c.voids})
+		r := run(t, x, command.Reverse{Target: number})
+		if sent, _ := bodies(f, void); r.Outcome != c.want || !slices.Equal(sent, c.sent) {
+			t.Errorf("version %s: got %s %s after %v, want %s after %v", c.version, r.Outcome, r.Code, sent, c.want, c.sent)
 		}
 	}
 }
