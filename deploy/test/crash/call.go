@@ -15,6 +15,7 @@ type Kind string
 // The commands of v1 that write.
 const (
 	Create          Kind = "create"
+	Update          Kind = "update"
 	Confirm         Kind = "confirm"
 	Capture         Kind = "capture"
 	Void            Kind = "void"
@@ -41,8 +42,8 @@ const (
 
 // kinds are all commands.
 var kinds = []Kind{
-	Create, Confirm, Capture, Void, Refund, Settle, Expire, SettlementRun, ClockAdvance, TokenCreate, CustomerCreate,
-	CustomerUpdate, CustomerDelete, MethodAttach, MethodDetach, KeyCreate, KeyRoll, KeyRevoke, EndpointCreate,
+	Create, Update, Confirm, Capture, Void, Refund, Settle, Expire, SettlementRun, ClockAdvance, TokenCreate,
+	CustomerCreate, CustomerUpdate, CustomerDelete, MethodAttach, MethodDetach, KeyCreate, KeyRoll, KeyRevoke, EndpointCreate,
 	EndpointUpdate, EndpointDelete, SecretRoll, EventRedelivery,
 }
 
@@ -103,6 +104,9 @@ func (c *Call) token() string {
 // ok reports whether it was acknowledged.
 func (c *Call) ok() bool { return c.Response != nil && c.Response.ok() }
 
+// declined reports whether the acquirer declined the payment.
+func (a *Response) declined() bool { return a.Status == http.StatusPaymentRequired }
+
 func (a *Response) ok() bool { return a.Status == http.StatusOK || a.Status == http.StatusCreated }
 
 // open reports whether the response leaves the outcome unknown, so that the client must retry.
@@ -132,7 +136,7 @@ func (a *Response) kept() bool {
 		return true
 	}
 	for _, code := range []string{
-		"transaction_not_", "amount_exceeds_", "key_not_rollable",
+		"transaction_not_", "transaction_changed", "amount_exceeds_", "key_not_rollable",
 	} {
 		if strings.Contains(a.Body, `"code":"`+code) {
 			return true

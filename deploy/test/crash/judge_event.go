@@ -89,7 +89,7 @@ func (j *judge) announced() {
 	maps.Copy(j.h.erased, gone)
 	for _, c := range j.calls {
 		switch c.Kind {
-		case Create, Confirm, Capture, Void, Refund, Settle, Expire, CustomerCreate, MethodAttach:
+		case Create, Update, Confirm, Capture, Void, Refund, Settle, Expire, CustomerCreate, MethodAttach:
 		default:
 			continue
 		}

@@ -59,12 +59,26 @@ func (j *judge) transactionIsRight(c *Call, t v1.Transaction) {
 	}
 	if c.ok() {
 		was := c.Response.transaction()
-		if t.ID == was.ID && (t.Amount != was.Amount || t.Currency != was.Currency || t.CreatedAt != was.CreatedAt ||
+		if t.ID == was.ID && (t.Amount != j.amountOf(was) || t.Currency != was.Currency || t.CreatedAt != was.CreatedAt ||
 			t.Capture != was.Capture ||
 			was.AmountAuthorized != 0 && t.AmountAuthorized != was.AmountAuthorized) {
 			j.failf("%s (%s) is no longer what was acknowledged: %s", t.ID, c.Marker, c.Response.Body)
 		}
 	}
+}
+
+// amountOf returns the amount of a payment that was acknowledged, after the change of it. Each
+// change has a key and is retried until it is acknowledged.
+func (j *judge) amountOf(was v1.Transaction) int64 {
+	for _, c := range j.byTransaction[was.ID] {
+		if c.Kind != Update || !c.ok() {
+			continue
+		}
+		if amount := decode[v1.TransactionUpdate](c.Body).Amount; amount != nil {
+			return *amount
+		}
+	}
+	return was.Amount
 }
 
 // stepsOf finds the captures and refunds of a payment, and requires each to have one request. It
@@ -115,19 +129,7 @@ func (j *judge) stepsOf(t v1.Transaction) (captured, refunded int64, final bool)
 
 // statuses returns the statuses that a payment may have after its requests and responses.
 func (j *judge) statuses(c *Call, t v1.Transaction, captured int64, final bool) []v1.TransactionStatus {
-	begun := outcome(c, t)
-	for _, s := range j.byTransaction[t.ID] {
-		if s.Kind != Confirm {
-			continue
-		}
-		switch {
-		case s.ok() || s.Response != nil && s.Response.Status == 402:
-			begun = []v1.TransactionStatus{s.Response.transaction().Status}
-		case s.maybe():
-			begun = append(begun, v1.TransactionStatusAuthorized, v1.TransactionStatusCaptured, v1.TransactionStatusDeclined)
-		}
-	}
-	out := begun
+	out := j.confirmed(c, t)
 	if captured > 0 && t.Capture == v1.CaptureModeManual {
 		out = []v1.TransactionStatus{v1.TransactionStatusPartiallyCaptured}
 		if final || captured == t.AmountAuthorized {
@@ -157,6 +159,29 @@ func (j *judge) statuses(c *Call, t v1.Transaction, captured int64, final bool) 
 		if slices.Contains(out, v1.TransactionStatusPartiallyCaptured) {
 			out = append(out, v1.TransactionStatusCaptured)
 		}
+	}
+	return out
+}
+
+// confirmed returns the statuses that a payment may have after its create and its confirmations.
+// The response with the greatest version counts. After a decline, another confirmation may have had
+// an effect. If its response was lost, the payment has failed without an effect.
+func (j *judge) confirmed(c *Call, t v1.Transaction) []v1.TransactionStatus {
+	out, last, maybe := outcome(c, t), int64(0), false
+	for _, s := range j.byTransaction[t.ID] {
+		switch {
+		case s.Kind != Confirm:
+		case s.ok() || s.Response != nil && s.Response.declined():
+			if now := s.Response.transaction(); now.Version > last {
+				out, last = []v1.TransactionStatus{now.Status}, now.Version
+			}
+		default:
+			maybe = true
+		}
+	}
+	if maybe && slices.Contains(out, v1.TransactionStatusRequiresConfirmation) {
+		out = append(out, v1.TransactionStatusAuthorized, v1.TransactionStatusCaptured, v1.TransactionStatusDeclined,
+			v1.TransactionStatusFailed)
 	}
 	return out
 }

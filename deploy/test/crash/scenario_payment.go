@@ -2,6 +2,7 @@ package crash
 
 import (
 	"fmt"
+	"net/http"
 
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -42,6 +43,11 @@ func (t *runner) create(amount int64, capture, source string) *Call {
 // step prepares a request on a transaction.
 func (t *runner) step(kind Kind, transaction, action, format string, args ...any) *Call {
 	return t.post(kind, "/v1/transactions/"+transaction+action, format, args...).on(transaction)
+}
+
+// update prepares a change of a transaction.
+func (t *runner) update(transaction, body string) *Call {
+	return keyed(t.change(Update, http.MethodPatch, "/v1/transactions/"+transaction, body).on(transaction))
 }
 
 func (t *runner) capture(transaction string, amount int64, final bool) *Call {
@@ -196,6 +202,11 @@ func (t *runner) confirmation() {
 	if t.chance(20) {
 		source, hangs = t.troubled()
 	}
+	if t.chance(30) {
+		amount := t.amount()
+		t.must(t.update(waiting.ID, fmt.Sprintf(`{"amount":%d}`, amount)))
+		source += fmt.Sprintf(`,"amount":%d,"currency":"usd"`, amount)
+	}
 	confirm := t.step(Confirm, waiting.ID, "/confirm", "{%s}", source)
 	confirm.Hangs = hangs
 	if t.chance(50) && waiting.ClientSecret != nil {
@@ -206,8 +217,18 @@ func (t *runner) confirmation() {
 		t.together(confirm, t.step(Confirm, waiting.ID, "/confirm", `{"payment_method":"card"}`))
 		return
 	}
-	t.must(confirm)
+	t.do(confirm)
+	if confirm.Response.declined() { // the payer uses another card
+		confirm = t.step(Confirm, waiting.ID, "/confirm", "{%s}", t.source())
+		t.do(confirm)
+	}
+	if !confirm.ok() {
+		ensure(errOver)
+	}
 	if t.chance(40) {
 		t.do(t.void(waiting.ID))
+	}
+	if t.chance(40) {
+		t.do(t.update(waiting.ID, fmt.Sprintf(`{"description":"%d"}`, t.rng.IntN(1000))))
 	}
 }
