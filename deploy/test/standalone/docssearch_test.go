@@ -6,11 +6,13 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/causeway-pay/causeway/deploy/test/browser"
 )
 
 // testDocsSearch searches for words of other services. It checks that no heading of the contents
 // stands over an empty list, and that a search without a result shows how to go on.
-func testDocsSearch(t *testing.T, b *tab, p *process) {
+func testDocsSearch(t *testing.T, b *browser.Tab, p *process) {
 	t.Helper()
 	const visible = ".filter((e) => e.checkVisibility())"
 	const entries = "[...document.querySelectorAll('main article')]" + visible + ".map((e) => e.id).join(' ')"
@@ -21,22 +23,22 @@ func testDocsSearch(t *testing.T, b *tab, p *process) {
 		"cors": "start", "3ds": "createTransaction", "save card": "attachPaymentMethod", "CVV": "cards",
 		"cancel": "voidTransaction",
 	} {
-		b.run(t, chromedp.KeyEvent("/"), chromedp.KeyEvent(kb.Escape), chromedp.KeyEvent(query))
-		if got := read[string](t, b, entries); !strings.Contains(" "+got+" ", " "+want+" ") {
+		b.Run(t, chromedp.KeyEvent("/"), chromedp.KeyEvent(kb.Escape), chromedp.KeyEvent(query))
+		if got := browser.Read[string](t, b, entries); !strings.Contains(" "+got+" ", " "+want+" ") {
 			t.Errorf("%s: found %q, want %s among them", query, got, want)
 		}
-		if got := read[string](t, b, orphans); got != "" {
+		if got := browser.Read[string](t, b, orphans); got != "" {
 			t.Errorf("%s: the contents have headings without entries: %s", query, got)
 		}
 	}
-	b.run(t, chromedp.KeyEvent(kb.Escape), chromedp.KeyEvent("zzz"))
-	got := read[string](t, b, "document.querySelector('main').innerText")
+	b.Run(t, chromedp.KeyEvent(kb.Escape), chromedp.KeyEvent("zzz"))
+	got := browser.Read[string](t, b, "document.querySelector('main').innerText")
 	if !strings.Contains(got, "No entry has these words") {
 		t.Errorf("without a result the page shows %q", got)
 	}
-	b.run(t, chromedp.Evaluate[chromedp.Void]("document.getElementById('all').click()"))
-	if got := read[string](t, b, entries); !strings.HasPrefix(got, "start authentication ") {
+	b.Run(t, chromedp.Evaluate[chromedp.Void]("document.getElementById('all').click()"))
+	if got := browser.Read[string](t, b, entries); !strings.HasPrefix(got, "start authentication ") {
 		t.Errorf("after the button the page shows %q, want all entries", got)
 	}
-	b.wantQuiet(t, p.HTTP)
+	b.WantQuiet(t, p.HTTP)
 }
