@@ -35,8 +35,21 @@ var bodies = map[string]func(t *testing.T, b *bundle, p probe) (string, map[stri
 	},
 	"confirmTransaction": func(t *testing.T, b *bundle, p probe) (string, map[string]any) {
 		t.Helper()
-		made := MustDecode[v1.Transaction](t, b.post(t, "/v1/transactions", create(100, `,"confirm":false`)), 201)
-		return made.ID, payingWith(p, map[string]any{})
+		more, body := `,"confirm":false`, map[string]any{}
+		amount, named := int64(100), p.at == "amount" || p.at == "currency"
+		if n, ok := p.value.(int64); ok && p.at == "amount" && p.allowed { // of the transaction, too
+			amount = n
+		}
+		if amount == 0 {
+			more += manual
+		}
+		made := MustDecode[v1.Transaction](t, b.post(t, "/v1/transactions", create(amount, more)), 201)
+		body = payingWith(p, body)
+		delete(body, "capture")
+		if named {
+			body["amount"], body["currency"] = amount, "usd"
+		}
+		return made.ID, body
 	},
 	"voidTransaction": func(t *testing.T, b *bundle, _ probe) (string, map[string]any) {
 		t.Helper()

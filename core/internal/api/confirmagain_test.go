@@ -153,6 +153,9 @@ func TestADeclineLeavesNoLink(t *testing.T) {
 	if got := MustDecode[v1.TransactionList](t, b.get(t, "/v1/transactions?customer="+customer), 200).Data; len(got) != 0 {
 		t.Errorf("the customer has %d transactions", len(got))
 	}
+	if got := b.number(t, "SELECT COUNT(*) FROM transaction_terms WHERE kind = 1"); got != 0 {
+		t.Errorf("links to customers: got %d", got)
+	}
 	if got := b.transaction(t, u.id); got.Customer != nil || got.PaymentMethod != "" {
 		t.Errorf("got %+v", got)
 	}
@@ -207,8 +210,9 @@ func TestDeclinesHaveALimit(t *testing.T) {
 		u := waits[i/4]
 		a := b.confirm(t, u.id, u.proven(card), at("203.0.113.7"), keyed(fmt.Sprint(i)))
 		wantRefusal(t, a, cardDeclined())
-		if i == 0 {
+		if i == 0 { // a replay does not count
 			first = a
+			wantReplay(t, b.confirm(t, u.id, u.proven(card), at("203.0.113.7"), keyed("0")), first)
 		}
 	}
 	last := waits[5]

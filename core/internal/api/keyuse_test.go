@@ -150,7 +150,7 @@ func mustObjects(t *testing.T, s *coretest.Service) *strings.Replacer {
 	}
 	const pay = `POST /v1/transactions {"amount":100,"currency":"usd","payment_method":"card","capture":"%s"}`
 	_, key := mustKey(t, s)
-	return strings.NewReplacer("/A/", "/"+made(fmt.Sprintf(pay, "manual"))+"/", `"C"`, `"`+made(fmt.Sprintf(pay, "automatic"))+`"`,
+	return strings.NewReplacer("/A/", "/"+made(fmt.Sprintf(pay, "manual"))+"/", "/A ", "/"+made(fmt.Sprintf(pay, "manual"))+" ", `"C"`, `"`+made(fmt.Sprintf(pay, "automatic"))+`"`,
 		"/C/", "/"+made(fmt.Sprintf(pay, "automatic"))+"/", "api_keys/K", "api_keys/"+key, "customers/M", "customers/"+made("POST /v1/customers {}"),
 		"webhook_endpoints/E", "webhook_endpoints/"+made(`POST /v1/webhook_endpoints {"url":"https://example.com/","enabled_events":["*"]}`))
 }
