@@ -245,7 +245,8 @@ func insertCaptured(tx *store.Tx, s *coretest.Service, of int64) error {
 		return err
 	}
 	return tx.ResolveTransaction(&payment.Transaction{
-		ID: of, Tenant: s.Tenant, Status: payment.Captured, Authorized: 100, Captured: 100, UpdatedAt: s.Clock.Now(),
+		ID: of, Tenant: s.Tenant, Status: payment.Captured, Authorized: 100, Captured: 100, Version: 1,
+		UpdatedAt: s.Clock.Now(),
 	})
 }
 

@@ -270,11 +270,11 @@ func TestBatchesHoldTheMarkPostgreSQL(t *testing.T) {
 		return err
 	})
 	declined := *paid
-	declined.Status = payment.Declined
+	declined.Status, declined.Version = payment.Declined, 1
 	b.heldBack(t, db, "SELECT id FROM transactions FOR UPDATE", func() error {
 		return db.FinishPayment(t.Context(), &store.OutcomeRecord{
 			Transaction: &declined, Event: payment.Event{
-				ID: b.ids.Next(), Tenant: tenant, Type: "transaction.declined", Object: paid.ID, Data: []byte("{}"),
+				ID: b.ids.Next(), Tenant: tenant, Type: "transaction.declined", Object: paid.ID, Sequence: 1, Data: []byte("{}"),
 			},
 		})
 	})

@@ -58,7 +58,7 @@ func (b *bundle) MustFill(t *testing.T) {
 			Details: []byte("{}"), CreatedAt: tx.Now, UpdatedAt: tx.Now,
 		}
 		done := *txn
-		done.Status, done.Authorized, done.Captured = payment.Captured, 100, 100
+		done.Status, done.Authorized, done.Captured, done.Version = payment.Captured, 100, 100, 1
 		capture := &payment.Capture{
 			ID: 11, Transaction: 10, Tenant: tenant, State: payment.StepSucceeded, Amount: 100, Currency: "usd", Final: true,
 			CreatedAt: tx.Now, UpdatedAt: tx.Now,
