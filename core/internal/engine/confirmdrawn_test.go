@@ -76,7 +76,7 @@ func TestLateResponseToAnOldConfirmation(t *testing.T) {
 				t.Errorf("the new one: got %d, %v, want 200", a.Status, err)
 			}
 			if approved {
-				s.Acquirer.Report = func(_ coretest.Call, a acquirer.Response) acquirer.Response {
+				s.Acquirer.Report = func(coretest.Call, acquirer.Response) acquirer.Response {
 					return acquirer.Response{Approved: true, Amount: 100, Code: "LATE", ResponseCode: "00"}
 				}
 			}

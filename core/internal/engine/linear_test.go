@@ -148,8 +148,19 @@ func TestLinearizable(t *testing.T) {
 		return ""
 	}
 	menu := []asked{
-		{"change", declinedAmount}, {"confirm", declinedAmount}, {"change", 100}, {"confirm", 100}, {"confirm", declinedAmount},
-		{"capture", 30}, {"read", 0}, {"refund", 20}, {"capture", 40}, {"refund", 50}, {"read", 0}, {"void", 0}, {"final", 20},
+		{"change", declinedAmount},
+		{"confirm", declinedAmount},
+		{"change", 100},
+		{"confirm", 100},
+		{"confirm", declinedAmount},
+		{"capture", 30},
+		{"read", 0},
+		{"refund", 20},
+		{"capture", 40},
+		{"refund", 50},
+		{"read", 0},
+		{"void", 0},
+		{"final", 20},
 	}
 	for round := range rounds {
 		if a, err := s.Prepare(t.Context(), s.Request(""), 100, false); err != nil || a.Status != 201 {

@@ -24,7 +24,8 @@ type rowChange struct {
 func rowOf(t *testing.T, s *coretest.Service, id int64) string {
 	t.Helper()
 	got := s.Texts(t, `SELECT status || ' ' || payment_method || ' ' || CAST(amount AS TEXT)
-		|| ' ' || CAST(amount_changed AS TEXT) || ' v' || CAST(version AS TEXT) || ' a' || CAST(attempt AS TEXT) || ' d' || CAST(declined_confirmations AS TEXT)
+		|| ' ' || CAST(amount_changed AS TEXT) || ' v' || CAST(version AS TEXT) || ' a' || CAST(attempt AS TEXT)
+		|| ' d' || CAST(declined_confirmations AS TEXT)
 		|| ' ' || COALESCE(waiting_method, '-') || ' ' || details
 		FROM transactions WHERE id = `+fmt.Sprint(id))
 	return got[0]
