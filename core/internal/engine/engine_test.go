@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"net/http"
 	"testing"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
@@ -33,7 +34,7 @@ func TestAcquirerUnavailable(t *testing.T) {
 	}
 }
 
-func TestLostAnswer(t *testing.T) {
+func TestLostResponse(t *testing.T) {
 	t.Parallel()
 	for _, st := range steps() {
 		for _, after := range []bool{false, true} {
@@ -57,18 +58,16 @@ func TestLostAnswer(t *testing.T) {
 				if open := s.Recover(t); open != 0 {
 					t.Fatalf("%d stay open", open)
 				}
-				if st.attempt > 0 && !after {
-					st.wantUndone(t, s)
-					st.wantResponse(t, s, st.success, false)
-					st.wantDone(t, s)
-					return
-				}
-				if st.makes && !after {
+				if st.authorizes() && !after {
 					if got := MustTransaction(t, s); got.Status != payment.Failed {
 						t.Errorf("status: got %s, want failed", got.Status)
 					}
 					wantSettledBooks(t, s)
-					st.wantResponse(t, s, st.success, false) // the key is free, so this is a first request
+					first := st.success // the key is free, so this is a first request
+					if !st.makes {
+						first = http.StatusConflict // the payment has ended
+					}
+					st.wantResponse(t, s, first, false)
 					return
 				}
 				st.wantDone(t, s)
