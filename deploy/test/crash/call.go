@@ -43,8 +43,8 @@ const (
 // kinds are all commands.
 var kinds = []Kind{
 	Create, Update, Confirm, Capture, Void, Refund, Settle, Expire, SettlementRun, ClockAdvance, TokenCreate,
-	CustomerCreate, CustomerUpdate, CustomerDelete, MethodAttach, MethodDetach, KeyCreate, KeyRoll, KeyRevoke, EndpointCreate,
-	EndpointUpdate, EndpointDelete, SecretRoll, EventRedelivery,
+	CustomerCreate, CustomerUpdate, CustomerDelete, MethodAttach, MethodDetach, KeyCreate, KeyRoll, KeyRevoke,
+	EndpointCreate, EndpointUpdate, EndpointDelete, SecretRoll, EventRedelivery,
 }
 
 // Missing names the commands that were never acknowledged.
