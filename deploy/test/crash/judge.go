@@ -88,7 +88,7 @@ func (h *Harness) inspect(
 		}
 		for _, c := range j.calls {
 			switch c.Kind {
-			case Capture, Void, Refund, Settle, Expire, Confirm:
+			case Update, Confirm, Capture, Void, Refund, Settle, Expire:
 				j.byTransaction[c.On] = append(j.byTransaction[c.On], c)
 			default:
 			}
