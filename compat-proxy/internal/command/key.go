@@ -36,8 +36,8 @@ type keyCache struct {
 }
 
 // Identify returns the API key with its scopes, up to five seconds old, and counts the legacy
-// request towards the merchant of the key. If v1 refuses the key, it returns the zero APIKey and the
-// refusal, otherwise Done. It returns Unavailable with status 429 if too many requests of the
+// request towards the merchant of the key. If v1 refuses the key, it returns the zero APIKey and
+// the refusal, otherwise Done. It returns Unavailable with status 429 if too many requests of the
 // merchant are pending.
 func (x *Executor) Identify(ctx context.Context, key secret.String) (v1.APIKey, Result) {
 	info, r := x.apiKey(ctx, key)

@@ -62,7 +62,8 @@ func (e *Engine) CreateKey(ctx context.Context, r Request, t payment.Tenant, by 
 }
 
 // RollKey replaces the key id of a tenant by a new one. The old key stays valid for overlap. by are
-// the scopes of the rolling key. It returns a MissingScopeError if the rolled key has another scope.
+// the scopes of the rolling key. It returns a MissingScopeError if the rolled key has another
+// scope.
 func (e *Engine) RollKey(
 	ctx context.Context, r Request, t payment.Tenant, by []string, id int64, overlap time.Duration,
 ) (Result, error) {
