@@ -41,7 +41,8 @@ func mustServeHTTP2(t *testing.T) (at string, roots *x509.CertPool) {
 func (p peer) settings(t *testing.T, roots *x509.CertPool) map[uint16]uint32 {
 	t.Helper()
 	secure := tls.Client(p.Conn, &tls.Config{RootCAs: roots, ServerName: "example.com", NextProtos: []string{"h2"}})
-	if _, err := io.WriteString(secure, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00"); err != nil {
+	const preface, noSettings = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "\x00\x00\x00\x04\x00\x00\x00\x00\x00"
+	if _, err := io.WriteString(secure, preface+noSettings); err != nil {
 		return nil
 	}
 	var head [9]byte // length, type, flags, stream

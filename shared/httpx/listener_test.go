@@ -36,7 +36,9 @@ var malformed = map[string]struct {
 	"malformed length":     {"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: b\r\n\r\n", 400, "invalid_request"},
 	"malformed path":       {"GET /%zz HTTP/1.1\r\nHost: a\r\n\r\n", 400, "invalid_request"},
 	"HTTP/1.0 with faults": {"GET / HTTP/1.0\r\nb c: d\r\n\r\n", 400, "invalid_request"},
-	"unknown Expect":       {"PUT / HTTP/1.1\r\nHost: a\r\nExpect: a\r\nContent-Length: 1\r\n\r\n1", 417, "invalid_request"},
+	"unknown Expect": {
+		"PUT / HTTP/1.1\r\nHost: a\r\nExpect: a\r\nContent-Length: 1\r\n\r\n1", 417, "invalid_request",
+	},
 	"HTTP/1.0 with Expect": {"POST / HTTP/1.0\r\nExpect: a\r\nContent-Length: 1\r\n\r\n1", 417, "invalid_request"},
 	"large header": {
 		"GET / HTTP/1.1\r\nHost: a\r\nb: " + strings.Repeat("c", 32<<10) + "\r\n\r\n", 431, "headers_too_large",
@@ -62,12 +64,12 @@ func TestServerRefusesInV1sForm(t *testing.T) {
 	for name, c := range malformed {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			resp, body := sendRaw(t, plain, nil, c.request)
+			resp, body := sendRaw(t, plain, nil, c.request) //nolint:bodyclose // sendRaw closes it
 			wantV1Error(t, resp, body, c.status, c.code)
 			if got := resp.Header.Values(tlspolicy.HSTSHeader); len(got) > 0 {
 				t.Errorf("plain: got HSTS %q, want none", got)
 			}
-			resp, body = sendRaw(t, secure, roots, c.request)
+			resp, body = sendRaw(t, secure, roots, c.request) //nolint:bodyclose // sendRaw closes it
 			wantV1Error(t, resp, body, c.status, c.code)
 			if got, want := resp.Header.Values(tlspolicy.HSTSHeader), []string{tlspolicy.HSTS}; !slices.Equal(got, want) {
 				t.Errorf("TLS: got HSTS %q, want %q", got, want)
@@ -76,7 +78,7 @@ func TestServerRefusesInV1sForm(t *testing.T) {
 	}
 	t.Run("plain HTTP to TLS", func(t *testing.T) {
 		t.Parallel()
-		resp, body := sendRaw(t, secure, nil, "DELETE / HTTP/1.1\r\nHost: a\r\n\r\n")
+		resp, body := sendRaw(t, secure, nil, "DELETE / HTTP/1.1\r\nHost: a\r\n\r\n") //nolint:bodyclose // closed
 		wantV1Error(t, resp, body, 400, "invalid_request")
 		if !strings.Contains(body, "https://") {
 			t.Errorf("got %s, want the scheme to use", body)
@@ -171,7 +173,7 @@ func TestServerReadsUntilTheClientHasTheRefusal(t *testing.T) {
 			trust = nil
 		}
 		at := mustStart(t, httpx.NewServer(o))
-		resp, body := sendRaw(t, at, trust, "GET / HTTP/1.1\r\nHost: a\r\nb: "+strings.Repeat("c", 256<<10))
+		resp, body := sendRaw(t, at, trust, "GET / HTTP/1.1\r\nHost: a\r\nb: "+strings.Repeat("c", 256<<10)) //nolint:bodyclose // closed
 		if resp.StatusCode != 431 || !strings.Contains(body, "headers_too_large") {
 			t.Errorf("%s: got %d %s", name, resp.StatusCode, body)
 		}

@@ -73,10 +73,10 @@ func NewServer(o Options) *Server {
 			WriteTimeout:      60 * time.Second,
 			IdleTimeout:       120 * time.Second,
 			MaxHeaderBytes:    16 << 10,
-			// A client can hold each frame and each stream open, so they are few and small.
-			HTTP2: &http.HTTP2Config{MaxConcurrentStreams: mostStreams, MaxReadFrameSize: 16 << 10},
 			ConnContext:       withResets,
 			ErrorLog:          quietLog(log),
+			// A client can hold each frame and each stream open, so they are few and small.
+			HTTP2: &http.HTTP2Config{MaxConcurrentStreams: mostStreams, MaxReadFrameSize: 16 << 10},
 			// "OPTIONS *" would else be handled past our middlewares.
 			DisableGeneralOptionsHandler: true,
 		},

@@ -75,7 +75,9 @@ func (t TokenCreate) Token(now time.Time) (payment.OperatorToken, error) {
 // Resolution checks an operator's decision. The error is a FieldError.
 func (r StepResolve) Resolution() (engine.Resolution, error) {
 	d := engine.Resolution{Decision: engine.Decision(r.Outcome), Reason: strings.TrimSpace(r.Reason)}
-	all := []engine.Decision{engine.DecisionApproved, engine.DecisionDeclined, engine.DecisionNoEffect, engine.DecisionReleased}
+	all := []engine.Decision{
+		engine.DecisionApproved, engine.DecisionDeclined, engine.DecisionNoEffect, engine.DecisionReleased,
+	}
 	if !slices.Contains(all, d.Decision) {
 		return d, fieldError("outcome", "approved, declined, no_effect or released")
 	}

@@ -83,7 +83,8 @@ func (s *source) arguments(call *ast.CallExpr) (name string, n int, ok bool) {
 		return "", 0, false
 	}
 	others, known := map[string]int{ // the parameters of functions behind the statement that are not its arguments
-		"exec": 0, "execCount": 0, "execOne": 0, "insert": 0, "overwrite": 0, "row": 0, "backgroundRow": 0, "numbers": 0, "lease": 0,
+		"exec": 0, "execCount": 0, "execOne": 0, "insert": 0, "overwrite": 0, "row": 0,
+		"backgroundRow": 0, "numbers": 0, "lease": 0,
 		"InsertNumbered": 0, "LockRow": 0, "each": 1, "backgroundRows": 1, "find": 1, "listed": 1, "list": 2,
 	}[function]
 	if !known {
