@@ -36,9 +36,7 @@ var malformed = map[string]struct {
 	"malformed length":     {"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: b\r\n\r\n", 400, "invalid_request"},
 	"malformed path":       {"GET /%zz HTTP/1.1\r\nHost: a\r\n\r\n", 400, "invalid_request"},
 	"HTTP/1.0 with faults": {"GET / HTTP/1.0\r\nb c: d\r\n\r\n", 400, "invalid_request"},
-	"unknown Expect": {
-		"PUT / HTTP/1.1\r\nHost: a\r\nExpect: a\r\nContent-Length: 1\r\n\r\n1", 417, "invalid_request",
-	},
+	"unknown Expect":       {"GET / HTTP/1.1\r\nHost: a\r\nExpect: a\r\n\r\n", 417, "invalid_request"},
 	"HTTP/1.0 with Expect": {"POST / HTTP/1.0\r\nExpect: a\r\nContent-Length: 1\r\n\r\n1", 417, "invalid_request"},
 	"large header": {
 		"GET / HTTP/1.1\r\nHost: a\r\nb: " + strings.Repeat("c", 32<<10) + "\r\n\r\n", 431, "headers_too_large",
@@ -64,27 +62,27 @@ func TestServerRefusesInV1sForm(t *testing.T) {
 	for name, c := range malformed {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			resp, body := sendRaw(t, plain, nil, c.request) //nolint:bodyclose // sendRaw closes it
-			wantV1Error(t, resp, body, c.status, c.code)
-			if got := resp.Header.Values(tlspolicy.HSTSHeader); len(got) > 0 {
-				t.Errorf("plain: got HSTS %q, want none", got)
+			got := sendRaw(t, plain, nil, c.request)
+			wantV1Error(t, got, c.status, c.code)
+			if hsts := got.header.Values(tlspolicy.HSTSHeader); len(hsts) > 0 {
+				t.Errorf("plain: got HSTS %q, want none", hsts)
 			}
-			resp, body = sendRaw(t, secure, roots, c.request) //nolint:bodyclose // sendRaw closes it
-			wantV1Error(t, resp, body, c.status, c.code)
-			if got, want := resp.Header.Values(tlspolicy.HSTSHeader), []string{tlspolicy.HSTS}; !slices.Equal(got, want) {
-				t.Errorf("TLS: got HSTS %q, want %q", got, want)
+			got = sendRaw(t, secure, roots, c.request)
+			wantV1Error(t, got, c.status, c.code)
+			if hsts := got.header.Values(tlspolicy.HSTSHeader); !slices.Equal(hsts, []string{tlspolicy.HSTS}) {
+				t.Errorf("TLS: got HSTS %q", hsts)
 			}
 		})
 	}
 	t.Run("plain HTTP to TLS", func(t *testing.T) {
 		t.Parallel()
-		resp, body := sendRaw(t, secure, nil, "DELETE / HTTP/1.1\r\nHost: a\r\n\r\n") //nolint:bodyclose // closed
-		wantV1Error(t, resp, body, 400, "invalid_request")
-		if !strings.Contains(body, "https://") {
-			t.Errorf("got %s, want the scheme to use", body)
+		got := sendRaw(t, secure, nil, "DELETE / HTTP/1.1\r\nHost: a\r\n\r\n")
+		wantV1Error(t, got, 400, "invalid_request")
+		if !strings.Contains(got.body, "https://") {
+			t.Errorf("got %s, want the scheme to use", got.body)
 		}
-		if got := resp.Header.Values(tlspolicy.HSTSHeader); len(got) > 0 {
-			t.Errorf("got HSTS %q, want none", got)
+		if hsts := got.header.Values(tlspolicy.HSTSHeader); len(hsts) > 0 {
+			t.Errorf("got HSTS %q, want none", hsts)
 		}
 	})
 }
@@ -103,7 +101,7 @@ func testPolicy(t *testing.T) (*tls.Config, *x509.CertPool) {
 
 // sendRaw sends a text on a connection and reads the response until the server closes the
 // connection. roots are nil for plain HTTP.
-func sendRaw(t *testing.T, at string, roots *x509.CertPool, text string) (*http.Response, string) {
+func sendRaw(t *testing.T, at string, roots *x509.CertPool, text string) rawResponse {
 	t.Helper()
 	var d net.Dialer
 	c, err := d.DialContext(t.Context(), "tcp", at)
@@ -130,35 +128,42 @@ func sendRaw(t *testing.T, at string, roots *x509.CertPool, text string) (*http.
 	if rest, err := io.ReadAll(in); err != nil || len(rest) > 0 {
 		t.Errorf("after the response: got %q, %v, want its end", rest, err)
 	}
-	return resp, string(body)
+	return rawResponse{resp.StatusCode, resp.Header, string(body)}
+}
+
+// rawResponse is a response without more to read.
+type rawResponse struct {
+	status int
+	header http.Header
+	body   string
 }
 
 // wantV1Error checks a response for v1's error body. The code "" stands for a text.
-func wantV1Error(t *testing.T, resp *http.Response, body string, status int, code string) {
+func wantV1Error(t *testing.T, got rawResponse, status int, code string) {
 	t.Helper()
-	if resp.StatusCode != status {
-		t.Errorf("got %s, want %d", resp.Status, status)
+	if got.status != status {
+		t.Errorf("got %d, want %d", got.status, status)
 	}
 	if code == "" {
-		if body != "400 Bad Request\n" {
-			t.Errorf("got %q, want the handler's text", body)
+		if got.body != "400 Bad Request\n" {
+			t.Errorf("got %q, want the handler's text", got.body)
 		}
 		return
 	}
-	var got v1.ErrorBody
-	if err := json.Unmarshal([]byte(body), &got); err != nil {
-		t.Fatalf("%q: %v", body, err)
+	var decoded v1.ErrorBody
+	if err := json.Unmarshal([]byte(got.body), &decoded); err != nil {
+		t.Fatalf("%q: %v", got.body, err)
 	}
-	e := got.Error
+	e := decoded.Error
 	if e.Type != v1.ErrorTypeInvalidRequestError || e.Code != code || e.Status != status || e.Message == "" {
 		t.Errorf("got %+v, want the code %s", e, code)
 	}
-	if _, err := id.Parse(id.Request, e.RequestID); err != nil || resp.Header.Get("Request-Id") != e.RequestID {
-		t.Errorf("got the request ids %q and %q", e.RequestID, resp.Header.Get("Request-Id"))
+	if _, err := id.Parse(id.Request, e.RequestID); err != nil || got.header.Get("Request-Id") != e.RequestID {
+		t.Errorf("got the request ids %q and %q", e.RequestID, got.header.Get("Request-Id"))
 	}
-	if resp.Header.Get("Content-Type") != "application/json" || resp.Header.Get("Cache-Control") != "no-store" ||
-		resp.Header.Get("X-Content-Type-Options") != "nosniff" {
-		t.Errorf("got %v", resp.Header)
+	if got.header.Get("Content-Type") != "application/json" || got.header.Get("Cache-Control") != "no-store" ||
+		got.header.Get("X-Content-Type-Options") != "nosniff" {
+		t.Errorf("got %v", got.header)
 	}
 }
 
@@ -173,9 +178,9 @@ func TestServerReadsUntilTheClientHasTheRefusal(t *testing.T) {
 			trust = nil
 		}
 		at := mustStart(t, httpx.NewServer(o))
-		resp, body := sendRaw(t, at, trust, "GET / HTTP/1.1\r\nHost: a\r\nb: "+strings.Repeat("c", 256<<10)) //nolint:bodyclose // closed
-		if resp.StatusCode != 431 || !strings.Contains(body, "headers_too_large") {
-			t.Errorf("%s: got %d %s", name, resp.StatusCode, body)
+		got := sendRaw(t, at, trust, "GET / HTTP/1.1\r\nHost: a\r\nb: "+strings.Repeat("c", 256<<10))
+		if got.status != 431 || !strings.Contains(got.body, "headers_too_large") {
+			t.Errorf("%s: got %d %s", name, got.status, got.body)
 		}
 	}
 }
