@@ -157,7 +157,7 @@ func (f *Frame) listen(ctx context.Context, l Listener, message string, onEnd fu
 		Handler: l.Handler, TLS: l.TLS, Hop: l.Hop, Log: f.Log.With(slog.String("server", l.Name)), Drain: f.drain,
 		Notice: f.notice,
 	})
-	addr, err := server.Start(l.Address) //nolint:contextcheck // the server logs without a request
+	addr, err := server.Start(l.Address)
 	if err != nil {
 		return fmt.Errorf("%s: %w", l.Name, err)
 	}

@@ -44,7 +44,7 @@ func run(ctx context.Context, args []string) error {
 		Transport:  transport(),
 		BufferPool: &buffers{},
 	}})
-	if _, err := server.Start(*listen); err != nil { //nolint:contextcheck // the server logs without a request
+	if _, err := server.Start(*listen); err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
 	<-ctx.Done()
