@@ -32,6 +32,8 @@ var (
 
 const (
 	refusalDelay = time.Second
+	// apiKeysOf and an address stand for the login of all API keys from that address.
+	apiKeysOf = "\x00"
 	// maxDelayed is the largest number of refusals that are delayed at the same time. Each occupies
 	// one of the proxy's slots.
 	maxDelayed = 64
@@ -60,7 +62,7 @@ type Limiter struct {
 	logins    *ledger // by login
 
 	delayed     atomic.Int64 // refusals that are delayed now
-	lastWarning atomic.Int64 // when the last line on blocked attempts was logged
+	nextWarning atomic.Int64 // when the next line on blocked attempts may be logged, by the monotonic clock
 }
 
 // New returns a limiter that has seen no attempt.
@@ -76,10 +78,11 @@ func New(cfg Config) *Limiter {
 
 // Attempt is one attempt to log in. It is not safe for concurrent use.
 type Attempt struct {
-	limiter        *Limiter
-	address, login string
-	guess          digest
-	reserved       bool // End must release a reservation
+	limiter  *Limiter
+	address  string // "" for an attempt that no refusal blocks
+	login    string // delays refusals if it was refused too often; "" delays none
+	guess    digest
+	reserved bool // End must release a reservation
 }
 
 // Begin returns the attempt of a request to log in as login, which may be empty if the request
@@ -91,22 +94,25 @@ type Attempt struct {
 // bounded like successive ones. Attempts with the same guess share a reservation, because a client
 // with many concurrent requests tries one secret.
 //
-// All API keys share one reservation. An API key has at least 128 random bits and identifies
-// itself. The login in its request is free text, and many merchants at one address may send the
-// same. Wrong API keys that are judged at the same time are bounded only by the proxy's concurrent
-// requests. Each is counted, so the address must then wait as after any other refusals.
+// An API key is always judged. It identifies itself, and has at least 128 random bits, which no
+// client guesses. Many merchants at one address may send theirs, with one login text, so a wrong
+// one must not block the others. Only the refusals of wrong API keys are delayed, by address.
 func (l *Limiter) Begin(ctx context.Context, login string, guess secret.String) (*Attempt, bool) {
 	if l == nil {
 		return &Attempt{}, true
 	}
-	a := &Attempt{limiter: l, address: l.address(httpx.ClientAddressFrom(ctx)), login: login}
-	if login != "" && !credentials.IsAPIKey(guess) {
+	address := l.address(httpx.ClientAddressFrom(ctx))
+	if credentials.IsAPIKey(guess) {
+		return &Attempt{limiter: l, login: apiKeysOf + address}, true
+	}
+	a := &Attempt{limiter: l, address: address, login: login}
+	if login != "" {
 		a.guess = digestOf(guess.Reveal())
 	}
 	if a.address == "" {
 		return a, true
 	}
-	now := l.cfg.Clock.Now()
+	now := clock.MonotonicOf(l.cfg.Clock)
 	if !l.addresses.exhausted(a.address, now) && l.pairs.reserve(a.pair(), a.guess, now) {
 		a.reserved = true
 		return a, true
@@ -139,7 +145,7 @@ func (a *Attempt) Refused(ctx context.Context) {
 		return
 	}
 	l.cfg.Observe(Refused)
-	now := l.cfg.Clock.Now()
+	now := clock.MonotonicOf(l.cfg.Clock)
 	if a.address != "" {
 		l.addresses.charge(a.address, now)
 		l.pairs.charge(a.pair(), now)
@@ -179,9 +185,9 @@ func (l *Limiter) address(text string) string {
 }
 
 // warn logs the address whose attempts are blocked, at most once per interval.
-func (l *Limiter) warn(ctx context.Context, address string, now time.Time) {
-	last := l.lastWarning.Load()
-	if now.UnixNano()-last >= int64(warnInterval) && l.lastWarning.CompareAndSwap(last, now.UnixNano()) {
+func (l *Limiter) warn(ctx context.Context, address string, now time.Duration) {
+	next := l.nextWarning.Load()
+	if int64(now) >= next && l.nextWarning.CompareAndSwap(next, int64(now+warnInterval)) {
 		l.cfg.Log.WarnContext(ctx, "compat-proxy: too many refused logins", slog.String("client_address", address))
 	}
 }

@@ -215,7 +215,7 @@ func TestSlowRefusalsAreFew(t *testing.T) {
 func TestMemoryIsBounded(t *testing.T) {
 	t.Parallel()
 	l := attempts.NewLedger(10, time.Second)
-	now := time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
+	now := time.Hour
 	for i := range 1 << 17 {
 		l.Charge(fmt.Sprint(i), now)
 	}
@@ -228,7 +228,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	if !l.Spent("last", now) || l.Held() > 1<<16 {
 		t.Errorf("the last one is not kept, among %d", l.Held())
 	}
-	if l.Spent("last", now.Add(time.Second)) {
+	if l.Spent("last", now+time.Second) {
 		t.Error("nothing is forgotten")
 	}
 }

@@ -11,10 +11,10 @@ func NewLedger(burst int, every time.Duration) Ledger {
 }
 
 // Charge counts one refusal.
-func (l Ledger) Charge(name string, now time.Time) { l.charge(name, now) }
+func (l Ledger) Charge(name string, now time.Duration) { l.charge(name, now) }
 
 // Spent reports whether the allowance is spent.
-func (l Ledger) Spent(name string, now time.Time) bool { return l.exhausted(name, now) }
+func (l Ledger) Spent(name string, now time.Duration) bool { return l.exhausted(name, now) }
 
 // Held returns how many names are kept.
 func (l Ledger) Held() int { l.mu.Lock(); defer l.mu.Unlock(); return len(l.expires) }

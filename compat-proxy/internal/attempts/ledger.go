@@ -23,34 +23,35 @@ type digest [sha256.Size]byte
 func digestOf(text string) digest { return sha256.Sum256([]byte(text)) }
 
 // ledger counts refusals by name. For each name it keeps the time at which the last of its refusals
-// is forgotten, and the guesses that are being judged.
+// is forgotten, and the guesses that are being judged. Its times are of the monotonic clock, so a
+// wrong clock that is corrected blocks no name.
 type ledger struct {
 	allowance
 
 	mu       sync.Mutex
-	expires  map[digest]int64          // guarded by mu: nanoseconds since 1970
+	expires  map[digest]time.Duration  // guarded by mu
 	reserved map[digest]map[digest]int // guarded by mu: how many attempts each guess of a name has
 }
 
 func newLedger(a allowance) *ledger {
-	return &ledger{allowance: a, expires: map[digest]int64{}, reserved: map[digest]map[digest]int{}}
+	return &ledger{allowance: a, expires: map[digest]time.Duration{}, reserved: map[digest]map[digest]int{}}
 }
 
 // exhausted reports whether the name has no refusals left.
-func (l *ledger) exhausted(name string, now time.Time) bool {
+func (l *ledger) exhausted(name string, now time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.exceeds(digestOf(name), now, l.burst-1)
 }
 
 // exceeds reports whether more refusals of a name count than n. The caller holds mu.
-func (l *ledger) exceeds(name digest, now time.Time, n int) bool {
-	return max(l.expires[name]-now.UnixNano(), 0) > int64(n)*int64(l.every)
+func (l *ledger) exceeds(name digest, now time.Duration, n int) bool {
+	return max(l.expires[name]-now, 0) > time.Duration(n)*l.every
 }
 
 // reserve reserves a refusal of the name for a guess, or shares the reservation that the guess has.
 // It returns false if the name's refusals and its other reservations spend the allowance.
-func (l *ledger) reserve(name string, guess digest, now time.Time) bool {
+func (l *ledger) reserve(name string, guess digest, now time.Duration) bool {
 	of := digestOf(name)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -83,26 +84,26 @@ func (l *ledger) release(name string, guess digest) {
 
 // charge counts one refusal. At the largest number of remembered refusals, further ones do not
 // change it.
-func (l *ledger) charge(name string, now time.Time) {
-	key, at := digestOf(name), now.UnixNano()
+func (l *ledger) charge(name string, now time.Duration) {
+	key := digestOf(name)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	expires, known := l.expires[key]
 	if !known && len(l.expires) >= maxEntries {
-		l.evict(at)
+		l.evict(now)
 	}
-	l.expires[key] = min(max(expires, at)+int64(l.every), at+int64(l.most)*int64(l.every))
+	l.expires[key] = min(max(expires, now)+l.every, now+time.Duration(l.most)*l.every)
 }
 
 // evict checks up to 64 arbitrary names. It removes the ones without remembered refusals, and the
 // 64th in any case. The caller holds mu.
-func (l *ledger) evict(at int64) {
+func (l *ledger) evict(now time.Duration) {
 	looked := 0
 	for key, expires := range l.expires {
 		if looked++; looked > 64 {
 			break
 		}
-		if expires <= at || looked == 64 {
+		if expires <= now || looked == 64 {
 			delete(l.expires, key)
 		}
 	}

@@ -153,28 +153,37 @@ func TestParallelAPIKeys(t *testing.T) {
 	}
 }
 
-// TestParallelWrongAPIKeys: wrong API keys that are tried at the same time count like other
-// refusals. Afterwards the address must wait, with any login. After 20 of them only their login
-// must wait.
-func TestParallelWrongAPIKeys(t *testing.T) {
+// TestWrongAPIKeysBlockNoClient: wrong API keys of one client block neither the API keys nor the
+// logins of others at its address. Their refusals are delayed after 60, and then one each second is
+// not. Refusals at another address are not delayed.
+func TestWrongAPIKeysBlockNoClient(t *testing.T) {
 	t.Parallel()
 	for _, login := range []string{"", "me"} {
 		b := setup(true)
 		ctx := from(t, attacker)
 		keys := func(i int) (string, secret.String) { return login, apiKey(i) }
-		refuse := func(a *attempts.Attempt) { a.Refused(ctx); a.End() }
-		b.together(ctx, 20, keys, refuse)
-		if got := b.together(ctx, 500, keys, refuse); got != 0 {
-			t.Errorf("login %q: judged %d after 20, want none", login, got)
+		refuse := func(ctx context.Context) func(*attempts.Attempt) {
+			return func(a *attempts.Attempt) { a.Refused(ctx); a.End() }
 		}
-		if !b.succeeds(ctx, "other") {
-			t.Errorf("login %q: another login was blocked after 20", login)
+		if got := b.together(ctx, 60, keys, refuse(ctx)); got != 60 || b.waits != 0 {
+			t.Errorf("login %q: judged %d of 60, and delayed %d refusals, want none", login, got, b.waits)
 		}
-		b.clock.Advance(2 * time.Minute)
-		b.together(ctx, 500, keys, refuse)
-		b.clock.Advance(time.Minute)
-		if b.succeeds(ctx, "other") {
-			t.Errorf("login %q: another login was judged a minute after 500", login)
+		if got := b.together(ctx, 50, keys, refuse(ctx)); got != 50 || b.waits != 50 {
+			t.Errorf("login %q: judged %d of 50 more, and delayed %d refusals, want all", login, got, b.waits)
+		}
+		accept := func(a *attempts.Attempt) { a.Accepted(); a.End() }
+		if got := b.together(ctx, 1, keys, accept); got != 1 || b.waits != 50 {
+			t.Errorf("login %q: the right API key of another client was blocked or delayed", login)
+		}
+		if !b.succeeds(ctx, "other") || !b.succeeds(ctx, login) {
+			t.Errorf("login %q: a login of another client was blocked", login)
+		}
+		other := from(t, client)
+		b.together(other, 1, keys, refuse(other))
+		b.clock.Advance(time.Second)
+		b.together(ctx, 1, keys, refuse(ctx))
+		if b.waits != 50 {
+			t.Errorf("login %q: delayed %d refusals that must not be", login, b.waits-50)
 		}
 	}
 }

@@ -29,13 +29,15 @@ func TestAttemptedSecret(t *testing.T) {
 		header http.Header
 		want   string
 	}{
-		"a signature":                {signed("k", mac), "k"},
-		"another by the same key":    {signed("k", other), "k"},
-		"a broken signature":         {signed("k", "x"), signed("k", "x").Get("Signature")},
+		"a signature":                {signed("k", mac), "signed k"},
+		"another by the same key":    {signed("k", other), "signed k"},
+		"a broken signature":         {signed("k", "x"), "signed " + signed("k", "x").Get("Signature")},
 		"an API key":                 {bearer("sk_test_1"), "sk_test_1"},
 		"an API key and a signature": {both, "sk_test_1"},
-		"a token":                    {token(`{"kid":"k"}`), "k"},
-		"a token with a certificate": {token(`{"kid":"k","x5c":["c","d"]}`), "c"},
+		"a token":                    {token(`{"kid":"k"}`), "signed k"},
+		"a key id like an API key":   {signed("sk_test_1", mac), "signed sk_test_1"},
+		"a token with such an id":    {token(`{"kid":"sk_test_1"}`), "signed sk_test_1"},
+		"a token with a certificate": {token(`{"kid":"k","x5c":["c","d"]}`), "signed c"},
 		"a broken token":             {bearer("x.y.z"), "x.y.z"},
 		"a token without a key":      {bearer("e30.e30.AAAA"), "e30.e30.AAAA"},
 		"too long a token":           {bearer(long), long},
