@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 
@@ -70,15 +72,22 @@ func (tx *Tx) ExpireTransaction(tenant payment.Tenant, id int64) error {
 		toMillis(tx.Now), id, tenant.Merchant, tenant.Live)
 }
 
+// MaxTestClock is how far a test clock may be ahead of the clock. A time.Duration holds 292 years.
+const MaxTestClock = 100 * 366 * 24 * time.Hour
+
 // AdvanceTestClock moves the merchant's test clock forward, and returns how far it is then ahead of
-// the clock.
+// the clock. It returns ErrConflict if that would be more than MaxTestClock.
 func (tx *Tx) AdvanceTestClock(merchant int64, by time.Duration) (time.Duration, error) {
-	row, err := tx.row(advanceTestClock, merchant, by.Milliseconds())
+	row, err := tx.row(advanceTestClock, merchant, by.Milliseconds(), MaxTestClock.Milliseconds())
 	if err != nil {
 		return 0, err
 	}
 	var ahead int64
-	if err := row.Scan(&ahead); err != nil {
+	err = row.Scan(&ahead)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return 0, ErrConflict
+	case err != nil:
 		return 0, fmt.Errorf("advance test clock: %w", err)
 	}
 	return time.Duration(ahead) * time.Millisecond, nil
