@@ -264,8 +264,7 @@ func (h *Handler) inspect(ctx context.Context, caller auth.Caller, now time.Time
 // withNumber returns the response with a number if it is a refusal, like the provider's refusals.
 func (h *Handler) withNumber(a response) response {
 	if body, plain := a.body.(wire.Response); plain && body.Status == statusInvalid && body.ID == "" {
-		body.ID = h.cfg.NewNumber()
-		a.body = body
+		return numbered(a, h.cfg.NewNumber())
 	}
 	return a
 }

@@ -48,27 +48,49 @@ func (h *Handler) execute(c call, do command.Command) command.Result {
 }
 
 // captureSale captures an authorized payment that no check holds. If v1 refuses the capture,
-// captureSale releases the authorization, because the client requested a sale. Another capture in
-// between remains. If it is of the whole amount, it is the sale; if of a part, the outcome of the
-// sale is uncertain.
+// captureSale releases the authorization, because the client requested a sale. It does so, too, if
+// v1 could not take the capture, and the request has no name by which a retry would find the
+// authorization. Another capture in between remains. If it is of the whole amount, it is the sale;
+// if of a part, the outcome of the sale is uncertain.
 func (h *Handler) captureSale(c call, p plan, t *v1.Transaction) response {
 	number := command.Number(numberOf(t))
 	c.name.final = true // else a concurrent retry could see a refused capture, and void the first one's payment
 	r := h.execute(c, command.Capture{Target: number, Final: true, Seen: true})
+	lost := r.Outcome == command.Unavailable && c.name.text == ""
 	switch {
 	case r.Outcome == command.Done, captured(r.Transaction):
 		return h.finish(c, p, t)
-	case r.Outcome != command.Refused && r.Outcome != command.Declined, r.Code == command.CodeOperationInProgress:
-		return outcomeUnknown(c.now)
+	case r.Code == command.CodeOperationInProgress, r.Outcome != command.Refused && r.Outcome != command.Declined && !lost:
+		return c.uncertainSale(t)
 	}
 	back := h.execute(c, command.Void{Target: number, Expected: &t.Version})
 	switch {
 	case captured(back.Transaction):
 		return h.finish(c, p, t)
 	case back.Outcome != command.Done:
-		return outcomeUnknown(c.now)
+		return c.uncertainSale(t)
+	case lost:
+		return unavailable(r, c.now)
 	}
 	return h.declined(c, p, reasonGeneralDecline, t)
+}
+
+// uncertainSale returns the response to a sale whose authorization may remain. It has the payment's
+// number if the request has no name, because the client can find the payment in no other way.
+func (c call) uncertainSale(t *v1.Transaction) response {
+	if c.name.text != "" {
+		return outcomeUnknown(c.now)
+	}
+	return numbered(outcomeUnknown(c.now), numberOf(t))
+}
+
+// numbered returns the response with the number of a payment.
+func numbered(a response, number string) response {
+	if body, plain := a.body.(wire.Response); plain {
+		body.ID = number
+		a.body = body
+	}
+	return a
 }
 
 // finish responds to an approved payment, after storing its payment source if requested.
