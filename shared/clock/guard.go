@@ -46,7 +46,7 @@ type Guard struct {
 // NewGuard returns the guard of a clock, which it accepts now.
 func NewGuard(c Clock) *Guard {
 	now := c.Now().Round(0)
-	return &Guard{clock: c, confirmed: now, highest: now, at: monotonicOf(c)}
+	return &Guard{clock: c, confirmed: now, highest: now, at: MonotonicOf(c)}
 }
 
 // Highest returns the highest time that was confirmed, and the time that has passed since by the
@@ -96,7 +96,7 @@ func (g *Guard) Read() (confirmed time.Time, ahead time.Duration) {
 
 // read advances the guard to the present.
 func (g *Guard) read() {
-	wall, monotonic := g.clock.Now().Round(0), monotonicOf(g.clock)
+	wall, monotonic := g.clock.Now().Round(0), MonotonicOf(g.clock)
 	passed := monotonic - g.at
 	expected := g.confirmed.Add(passed)
 	step := wall.Sub(expected)
@@ -134,12 +134,4 @@ func (g *Guard) raise(passed time.Duration) {
 	case !g.low:
 		g.low, g.lowUntil = true, g.at+forgetAfter
 	}
-}
-
-// monotonicOf returns the monotonic reading of a fake clock, or the machine's for other clocks.
-func monotonicOf(c Clock) time.Duration {
-	if f, ok := c.(*Fake); ok {
-		return f.Monotonic()
-	}
-	return Monotonic()
 }

@@ -207,14 +207,19 @@ func (w windowed) runInPeriod(ctx context.Context, n int64) (Result, bool) {
 	}
 }
 
-// useBehind returns the use of the session's key that r is the response to.
+// useBehind returns the use of the session's key that r is the response to. The time of an effect
+// is that of its key: unlike the time of a payment, it does not go back with v1's clock.
 func (w windowed) useBehind(ctx context.Context, r Result) (keyUse, *Result) {
-	seen, known := r.use()
-	if !known {
-		var failed *Result
-		if seen, failed = w.awaitKey(ctx, w.idempotencyKey); failed != nil {
-			return keyUse{}, failed
-		}
+	replayed := r.use()
+	if r.replayed && !replayed.effect {
+		return replayed, nil
+	}
+	seen, failed := w.awaitKey(ctx, w.idempotencyKey)
+	switch {
+	case failed != nil:
+		return keyUse{}, failed
+	case r.replayed && seen.denied != nil && !r.made.IsZero():
+		return replayed, nil
 	}
 	return w.identify(ctx, w.idempotencyKey, seen, closedPurpose, skippedPurpose)
 }
@@ -226,15 +231,12 @@ func (w windowed) markReplayed(ctx context.Context, r Result) Result {
 	if !r.stored || r.replayed {
 		return r
 	}
-	made := r.made
-	if made.IsZero() {
-		u, failed := w.awaitKey(ctx, w.idempotencyKey)
-		if failed != nil || u.made.IsZero() {
-			return r
-		}
-		made = u.made
+	u, failed := w.awaitKey(ctx, w.idempotencyKey)
+	made := u.made
+	if failed != nil || made.IsZero() {
+		made = r.made
 	}
-	r.replayed = made.Before(w.oldest)
+	r.replayed = !made.IsZero() && made.Before(w.oldest)
 	return r
 }
 

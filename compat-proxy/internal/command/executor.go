@@ -72,7 +72,7 @@ type Executor struct {
 	chainEnds chainEnds
 	v1Clock   *v1Clock
 
-	lastWarning atomic.Int64 // when the last line was logged
+	nextWarning atomic.Int64 // when the next line may be logged, by the monotonic clock
 	suppressed  atomic.Int64 // number of suppressed lines after the last one
 }
 

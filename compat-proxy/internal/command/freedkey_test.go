@@ -81,7 +81,9 @@ func (f *scheduledV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.WriteString(w, refusalWith(command.CodeOutcomeUnknown, fmt.Sprintf(lostPayment, "unknown")))
 			return
 		case unavailable:
-			f.free(key)
+			f.mu.Lock()
+			f.recovered(key)
+			f.mu.Unlock()
 			w.WriteHeader(http.StatusServiceUnavailable)
 			_, _ = io.WriteString(w, refusal(command.CodeAcquirerUnavailable))
 			return
@@ -100,7 +102,9 @@ func (f *scheduledV1) read(w http.ResponseWriter, client *scheduled, next turn) 
 		_, _ = fmt.Fprintf(w, lostPayment, "unknown")
 		return
 	}
-	f.free(client.key)
+	f.mu.Lock()
+	f.recovered(client.key)
+	f.mu.Unlock()
 	_, _ = fmt.Fprintf(w, lostPayment, "failed")
 }
 

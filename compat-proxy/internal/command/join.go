@@ -75,7 +75,10 @@ func (s session) join(ctx context.Context, c Authorize) Result {
 		if failed != nil {
 			return *failed
 		}
-		r, again := g.admits(c.Body.Currency, j.digests, now.Add(-c.Deduplication.window()))
+		r, again := j.duplicated(ctx, g, now.Add(-c.Deduplication.window()))
+		if r.Outcome == Done {
+			r, again = g.admits(c.Body.Currency)
+		}
 		if again && waits < joinWaits && wait(ctx, s.x.cfg.FollowPause<<waits) {
 			waits++
 			continue
@@ -126,7 +129,7 @@ func (j *joining) madeBefore(ctx context.Context, g *group) (Result, bool) {
 // payNext makes the payment at the order's next position. It reports true if the position's key
 // belongs to another request, so that the order must be read again.
 func (j *joining) payNext(ctx context.Context, g *group) (Result, bool) {
-	if next := positionPrefix + g.payments[0].ID + "-" + strconv.Itoa(len(g.payments)); next != j.position {
+	if next := g.position(len(g.payments)); next != j.position {
 		j.position, j.nth = next, 0
 	}
 	present := numbered(j.position, j.nth)
@@ -209,20 +212,56 @@ func numbered(key string, nth int) string {
 	return key + "-" + strconv.Itoa(nth)
 }
 
-// admits returns Done if the order may have a further payment now, else the result to give. It
-// reports true if a payment is uncertain, so that the result may change. A payment with one of the
-// digests that was made after recent makes the further payment a duplicate.
-func (g *group) admits(currency string, digests []string, recent time.Time) (Result, bool) {
-	for i := len(g.payments) - 1; len(digests) > 0 && i > 0; i-- {
+// duplicated returns Done if no payment of the order makes this one a duplicate, else the result to
+// give. It reports true if a payment is uncertain, so that the result may change. A payment with one
+// of the digests that was made after recent makes this one a duplicate.
+func (j *joining) duplicated(ctx context.Context, g *group, recent time.Time) (Result, bool) {
+	for i := len(g.payments) - 1; len(j.digests) > 0 && i > 0; i-- {
 		t := &g.payments[i]
-		if !slices.Contains(digests, t.Metadata[digestKey]) || t.Status == v1.TransactionStatusFailed {
+		if !slices.Contains(j.digests, t.Metadata[digestKey]) || t.Status == v1.TransactionStatusFailed {
 			continue
 		}
 		u := keyUse{found: true, running: authorized(t).Outcome == Uncertain, effect: true, made: t.CreatedAt.Time}
+		if !u.running && !u.made.After(recent) {
+			var failed *Result
+			if u.made, failed = j.madeAt(ctx, g, i); failed != nil {
+				return *failed, false
+			}
+		}
 		if r, ended := u.duplicateResult(Result{Transaction: t}, recent); ended {
 			return r, u.running
 		}
 	}
+	return Result{Outcome: Done}, false
+}
+
+// madeAt returns when the order's ith payment was made. It is the time of the key of its position:
+// unlike the time of the payment, that does not go back with v1's clock. Without such a key it is
+// the time of the payment.
+func (j *joining) madeAt(ctx context.Context, g *group, i int) (time.Time, *Result) {
+	t := &g.payments[i]
+	for nth := range joinTries {
+		u, failed := j.readKey(ctx, numbered(g.position(i), nth))
+		switch {
+		case failed != nil:
+			return time.Time{}, failed
+		case u.resource == t.ID:
+			return u.made, nil
+		case !u.found:
+			return t.CreatedAt.Time, nil
+		}
+	}
+	return t.CreatedAt.Time, nil
+}
+
+// position returns the ith position among the order's payments, as a key.
+func (g *group) position(i int) string {
+	return positionPrefix + g.payments[0].ID + "-" + strconv.Itoa(i)
+}
+
+// admits returns Done if the order may have a further payment now, else the result to give. It
+// reports true if a payment is uncertain, so that the result may change.
+func (g *group) admits(currency string) (Result, bool) {
 	unpaid, pending := g.unpaid()
 	switch {
 	case currency != g.payments[0].Currency:

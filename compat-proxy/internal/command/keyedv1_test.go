@@ -18,13 +18,14 @@ import (
 // keyedV1 stores Idempotency-Keys as v1 does, and counts the executed requests.
 type keyedV1 struct {
 	clock         *clock.Fake
-	response      int  // status of a new payment; 201 by default
-	lostRequests  int  // this many requests are lost before they are read
-	refuse        int  // this many requests are refused, without a record
-	lostResponses int  // this many responses are lost after their effect
-	atIt          int  // this many retries get the error that the first request is still running
-	blind         bool // the caller may not read keys
-	down          bool // API keys are not identified
+	setBack       time.Duration // the clock of new payments is behind Date and the times of keys
+	response      int           // status of a new payment; 201 by default
+	lostRequests  int           // this many requests are lost before they are read
+	refuse        int           // this many requests are refused, without a record
+	lostResponses int           // this many responses are lost after their effect
+	atIt          int           // this many retries get the error that the first request is still running
+	blind         bool          // the caller may not read keys
+	down          bool          // API keys are not identified
 	// meanwhile runs once while v1 has the next request, before it is refused, or while its key is
 	// claimed. claimed is the error with which the key is then freed, "" if it is not claimed.
 	meanwhile func()
@@ -39,13 +40,25 @@ type keyedV1 struct {
 }
 
 type keyUse struct {
-	body     string
-	response string
-	id       string
-	purpose  string
-	status   int
-	made     time.Time
-	running  bool
+	body      string
+	response  string
+	id        string
+	purpose   string
+	status    int
+	made      time.Time
+	running   bool
+	contested bool // another request was sent with the key while it was running
+}
+
+// recovered ends the running request of a key, which had no effect. A contested key is refused from
+// then on, and any other one is free. The caller holds mu.
+func (f *keyedV1) recovered(key string) {
+	u := f.uses[key]
+	if u == nil || !u.contested {
+		delete(f.uses, key)
+		return
+	}
+	u.running, u.status, u.response = false, http.StatusUnprocessableEntity, refusal(command.CodeKeyReused)
 }
 
 // hear makes the server respond again.
@@ -98,6 +111,7 @@ func (f *keyedV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	u, used := f.uses[key]
 	switch {
 	case used && u.body != string(body):
+		u.contested = true
 		w.WriteHeader(http.StatusUnprocessableEntity)
 		_, _ = io.WriteString(w, refusal(command.CodeKeyReused))
 		return
@@ -173,7 +187,7 @@ func (f *keyedV1) pay(path, body string) *keyUse {
 	txn := id.Format(id.Transaction, int64(len(f.effects)))
 	fields := fmt.Sprintf(`"status":"captured","amount":%d,"currency":%q,"created_at":%q`, sent.Amount,
 		cmp.Or(sent.Currency, "usd"),
-		now.UTC().Format("2006-01-02T15:04:05.000Z"))
+		now.Add(-f.setBack).UTC().Format("2006-01-02T15:04:05.000Z"))
 	if sent.Reference != nil {
 		fields += fmt.Sprintf(`,"reference":%q`, *sent.Reference)
 	}

@@ -57,7 +57,10 @@ func (f *recoveringV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	default:
-		f.claim(key, string(body))
+		if !f.claim(key, string(body)) {
+			f.keyedV1.ServeHTTP(w, r)
+			return
+		}
 		switch f.lost {
 		case "connection": // the transport sends the attempt again
 			panic(http.ErrAbortHandler)
@@ -72,19 +75,23 @@ func (f *recoveringV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if f.calls++; f.calls == f.recovers {
 		f.another()
 		f.mu.Lock()
-		delete(f.uses, f.key)
+		f.recovered(f.key)
 		f.mu.Unlock()
 	}
 	f.respond(w, r, read)
 }
 
-// claim claims the key of the first payment.
-func (f *recoveringV1) claim(key, body string) {
+// claim claims the key of the first payment. It returns false if the key is in use.
+func (f *recoveringV1) claim(key, body string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.uses[key] != nil {
+		return false
+	}
 	f.key, f.body = key, body
 	f.uses[key] = &keyUse{body: body, made: f.clock.Now(), running: true}
 	close(f.claimed)
+	return true
 }
 
 // respond responds to a further call on the payment.

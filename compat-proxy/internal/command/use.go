@@ -72,16 +72,11 @@ func (s session) loadDuplicated(ctx context.Context, r *Result) {
 // response, or refused the key.
 func (r Result) ofOtherRequest() bool { return r.replayed || r.Code == CodeKeyReused }
 
-// use returns the use of the key that a replayed response describes. It reports false if the
-// response is not a replay, or lacks the time that decides about a duplicate.
-func (r Result) use() (keyUse, bool) {
-	if !r.replayed {
-		return keyUse{}, false
-	}
-	u := keyUse{
+// use returns the use of the key that a replayed response describes.
+func (r Result) use() keyUse {
+	return keyUse{
 		found: true, effect: r.Outcome == Done || r.Outcome == Declined, running: r.Outcome == Uncertain, made: r.made,
 	}
-	return u, !u.effect || !u.made.IsZero()
 }
 
 // awaitReads is how often a key in use is read again. Most requests end in a moment.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/upstream"
+	"github.com/causeway-pay/causeway/shared/clock"
 )
 
 // warnInterval is the least time between two of these log lines.
@@ -20,9 +21,8 @@ const warnInterval = 10 * time.Second
 // warn logs why v1 gave no usable response. While v1 is unavailable, every request has the same
 // reason, so most lines are only counted.
 func (x *Executor) warn(ctx context.Context, reason string) {
-	now := x.cfg.Clock.Now().UnixNano()
-	last := x.lastWarning.Load()
-	if last != 0 && now-last < int64(warnInterval) || !x.lastWarning.CompareAndSwap(last, now) {
+	now, next := clock.MonotonicOf(x.cfg.Clock), x.nextWarning.Load()
+	if int64(now) < next || !x.nextWarning.CompareAndSwap(next, int64(now+warnInterval)) {
 		x.suppressed.Add(1)
 		return
 	}

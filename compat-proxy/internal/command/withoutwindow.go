@@ -123,6 +123,15 @@ func (s session) skipUsed(ctx context.Context, in chain, n int) (seen keyUse, cl
 			last = found
 		}
 	}
+	if end.n > n && last.running { // v1 refuses the reservation, and then keeps the key
+		var freed bool
+		if freed, failed = s.reserve(ctx, end.key(end.n), skippedPurpose); failed != nil {
+			return seen, false, failed
+		}
+		if freed {
+			s.fillGap(ctx, in, end.n-1)
+		}
+	}
 	s.x.chainEnds.skipTo(in, end.n, last.running || last.denied != nil)
 	return seen, end.closed, failed
 }

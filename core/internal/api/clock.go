@@ -10,11 +10,11 @@ import (
 // setDate sets Date to the clock's time. Clients compare it with the time of an earlier request,
 // which came from the same clock. If Date followed a wrong clock, each retry would seem to be a new
 // payment. So after the clock steps ahead while core runs, Date stays behind it until the step is
-// accepted. After a downtime Date follows the clock, because that time may have passed. With a
-// store on a server, Date is the server's time if core's clock is ahead of it, so all cores show
-// one Date.
+// accepted. After the clock is set back, Date goes on from before: see store.DB.DateAt. After a
+// downtime Date follows the clock, because that time may have passed. With a store on a server,
+// Date is the server's time if core's clock is ahead of it, so all cores show one Date.
 func (a *API) setDate(h http.Header) {
-	h.Set("Date", a.Clock.Now().Add(-a.dateBehind()).UTC().Format(http.TimeFormat))
+	h.Set("Date", a.Store.DateAt(a.Clock.Now().Add(-a.dateBehind())).UTC().Format(http.TimeFormat))
 }
 
 func (a *API) dateBehind() time.Duration {

@@ -23,6 +23,8 @@ type Reader interface {
 	PingWriter(ctx context.Context) error
 	// ClockStepped returns how far the clock has stepped ahead while this process ran.
 	ClockStepped() time.Duration
+	// DateAt returns the Date of a time of the clock. It goes on after the clock is set back.
+	DateAt(at time.Time) time.Time
 }
 
 type paymentReader interface {

@@ -85,7 +85,7 @@ func (e *Engine) begin(ctx context.Context, r Request, p Payment, t *payment.Tra
 	}
 	replay, err := replayOf(c)
 	if err != nil {
-		return nil, err
+		return nil, e.contest(ctx, r, err)
 	}
 	return e.unsealReplay(ctx, r, replay)
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,10 +53,34 @@ func (e *Engine) intentOnce(
 		return &busy.result, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, e.contest(ctx, r, err)
 	}
 	return e.unsealReplay(ctx, r, out)
 }
+
+// contest makes a running request keep its key that another request has sent, even if it turns out
+// to have no effect. The other client may have gone on to another key because this one was in use.
+// If the key were free again, a third client would not find that other key.
+func (e *Engine) contest(ctx context.Context, r Request, err error) error {
+	reused, ok := errors.AsType[*reusedError](err)
+	if !ok {
+		return err
+	}
+	out := e.refused(r.ID, &payment.Refusal{
+		Code: keyReused, Message: "Another request was sent with this Idempotency-Key. " +
+			"This request turned out to have no effect. Send it again with another key.",
+	}, nil)
+	failed := e.Store.UpdateOf(ctx, r.caller(), func(tx *store.Tx) error { return tx.ContestKey(reused.running, out.Body) })
+	return cmp.Or(failed, err)
+}
+
+// reusedError is ErrKeyReused with the claim of the running request that has the key.
+type reusedError struct{ running int64 }
+
+func (*reusedError) Error() string { return ErrKeyReused.Error() }
+
+// Is makes it ErrKeyReused.
+func (*reusedError) Is(target error) bool { return target == ErrKeyReused }
 
 // Reservation is an idempotency key that a client has reserved.
 type Reservation struct {
@@ -67,7 +92,7 @@ type Reservation struct {
 // request gets the same response. It returns ErrKeyReused if another request has the key.
 func (e *Engine) ReserveKey(ctx context.Context, r Request, purpose string) (Result, error) {
 	return e.onlyStore(ctx, r, func(tx *store.Tx) Result {
-		return e.created(&Reservation{Purpose: purpose, CreatedAt: tx.Now, ExpiresAt: tx.KeyExpiry()})
+		return e.created(&Reservation{Purpose: purpose, CreatedAt: tx.Date(), ExpiresAt: tx.KeyExpiry()})
 	})
 }
 
@@ -149,6 +174,8 @@ func claimKey(tx *store.Tx, r Request) (claim int64, replay *Result, err error) 
 // replayOf returns the stored response of the request that has a key.
 func replayOf(c store.Claim) (*Result, error) {
 	switch {
+	case !c.SameRequest && c.Status == 0:
+		return nil, &reusedError{c.ID}
 	case !c.SameRequest:
 		return nil, ErrKeyReused
 	case c.Status == 0:

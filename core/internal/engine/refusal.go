@@ -8,6 +8,8 @@ const (
 	acquirerDeclined = "acquirer_declined" // the acquirer declined a capture, void or refund
 	notProcessed     = "not_processed"     // the acquirer never received a step
 	keyNotRollable   = "api_key_not_rollable"
+	invalidValue     = "invalid_value"
+	keyReused        = "idempotency_key_reused" // another request was sent with the key
 )
 
 // unavailable returns the reason of a capture or refund whose request certainly did not reach the

@@ -100,6 +100,12 @@ func (e *Engine) AdvanceTestClock(ctx context.Context, r Request, by time.Durati
 	defer e.running.enter(ctx, r)()
 	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		ahead, err := tx.AdvanceTestClock(r.Tenant.Merchant, by)
+		if errors.Is(err, store.ErrConflict) {
+			result := e.refused(r.ID, &payment.Refusal{
+				Code: invalidValue, Param: "seconds", Message: "A test clock can be ahead by at most 3162240000 seconds, about 100 years.",
+			}, nil)
+			return &result, nil
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -64,11 +64,11 @@ type Engine interface {
 	) (before time.Time, rows int64, err error)
 
 	// Heartbeat records that a process lives. It acquires or extends the process's leadership for a
-	// term, unless another process leads, or may rejects the server's time. beats is the number of
-	// heartbeats of each process that shares the store, 0 once it has left. If Verify fails,
-	// Heartbeat returns that error and records nothing.
+	// term, unless another process leads, or may rejects the server's clock. The leader records that
+	// clock. beats is the number of heartbeats of each process that shares the store, 0 once it has
+	// left. If Verify fails, Heartbeat returns that error and records nothing.
 	Heartbeat(
-		ctx context.Context, process int64, term time.Duration, may func(server time.Time) bool,
+		ctx context.Context, process int64, term time.Duration, may func(server ServerClock) bool,
 	) (leads bool, beats map[int64]int64, err error)
 	// Leave records that a process has ended, and ends its leadership.
 	Leave(ctx context.Context, process int64) error

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"time"
 
@@ -18,6 +19,8 @@ var (
 	selectClaim          = declare("selectClaim")
 	completeKey          = declare("completeKey")
 	releaseKey           = declare("releaseKey")
+	contestKey           = declare("contestKey")
+	keepContestedKey     = declare("keepContestedKey")
 	selectIdempotencyKey = declare("selectIdempotencyKey")
 	claimKey             = declare("claimKey")
 )
@@ -25,19 +28,10 @@ var (
 // KeyLifetime is the time from the claim of an idempotency key to its expiry.
 const KeyLifetime = 24 * time.Hour
 
-// behindTolerance is how far the time of a command may be behind the highest confirmed time. A
-// command waits for its commit, so a smaller difference does not show that the clock was set back.
-const behindTolerance = time.Minute
-
 // KeyExpiry returns when an idempotency key expires that is written at a time. Its lifetime begins
 // at the highest confirmed time if that is later. Otherwise a key that a clock a day behind wrote
 // would expire once the clock is right. The retry would then be a second payment.
-func (db *DB) KeyExpiry(at time.Time) time.Time {
-	if highest := db.guard.Highest(); highest.Sub(at) > behindTolerance {
-		at = highest
-	}
-	return at.Add(KeyLifetime)
-}
+func (db *DB) KeyExpiry(at time.Time) time.Time { return db.notBehind(at).Add(KeyLifetime) }
 
 // KeyExpiry returns when an idempotency key expires that the command writes.
 func (tx *Tx) KeyExpiry() time.Time { return tx.db.KeyExpiry(tx.Now) }
@@ -206,7 +200,8 @@ const maxClaims = 4
 
 func (tx *Tx) insertKey(apiKey int64, tenant payment.Tenant, key string, fingerprint []byte) (Claim, error) {
 	n, err := tx.s.InsertNumbered(claimKey,
-		tenant.Merchant, tenant.Live, key, fingerprint, toMillis(tx.Now), toMillis(tx.KeyExpiry()), apiKey)
+		tenant.Merchant, tenant.Live, key, fingerprint, toMillis(tx.Now), toMillis(tx.KeyExpiry()), apiKey,
+		toMillis(tx.Date()))
 	if err != nil || n == 0 {
 		return Claim{}, err
 	}
@@ -223,13 +218,25 @@ func (tx *Tx) CompleteKey(claim int64, status int, body []byte) error {
 	return tx.execOne(completeKey, status, body, toMillis(expires.Add(KeyLeft-KeyLifetime)), toMillis(expires), claim)
 }
 
-// ReleaseKey frees a claimed key of a request that had no effect. It does nothing if the claim is
-// 0.
+// ContestKey stores the body of the response that ReleaseKey completes the key with, instead of
+// freeing it. It does nothing if the request has ended, or the key has such a body.
+func (tx *Tx) ContestKey(claim int64, body []byte) error { return tx.exec(contestKey, body, claim) }
+
+// contestedStatus is the HTTP status of a response that ContestKey has stored.
+const contestedStatus = http.StatusUnprocessableEntity
+
+// ReleaseKey frees a claimed key of a request that had no effect. If the key is contested, it is
+// completed instead. ReleaseKey does nothing if the claim is 0.
 func (tx *Tx) ReleaseKey(claim int64) error {
 	if claim == 0 {
 		return nil
 	}
-	return tx.execOne(releaseKey, claim)
+	if n, err := tx.execCount(releaseKey, claim); err != nil || n == 1 {
+		return err
+	}
+	expires := tx.KeyExpiry()
+	return tx.execOne(keepContestedKey,
+		contestedStatus, toMillis(expires.Add(KeyLeft-KeyLifetime)), toMillis(expires), claim)
 }
 
 // StoredKey is a stored idempotency key.

@@ -9,11 +9,18 @@ import (
 // any work.
 func (db *DB) WorkAs(process int64) { db.process = process }
 
-// Heartbeat is Engine.Heartbeat.
+// Heartbeat is Engine.Heartbeat. From then on DateAt goes by the server's clock. While may compares
+// the clocks, DateAt is too late rather than too early: a request that begins then must not find
+// that its duplicate is old.
 func (db *DB) Heartbeat(
 	ctx context.Context, process int64, term time.Duration, may func(server time.Time) bool,
 ) (leads bool, beats map[int64]int64, err error) {
-	return db.engine.Heartbeat(ctx, process, term, may)
+	return db.engine.Heartbeat(ctx, process, term, func(server ServerClock) bool {
+		ahead := int64(time.Duration(server.Ahead) * time.Millisecond)
+		db.dateAhead.Store(max(db.dateAhead.Load(), ahead))
+		defer db.dateAhead.Store(ahead)
+		return may(fromMillis(server.At))
+	})
 }
 
 // Leave is Engine.Leave.

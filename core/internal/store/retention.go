@@ -79,7 +79,7 @@ type window struct{ rows, expired, young, wrong, last int64 }
 func (db *DB) nextWindow(ctx context.Context, after, ended int64, now time.Time) (window, error) {
 	var w window
 	row := db.backgroundRow(ctx, selectKeyWindow, ended, latestExpiry(db.KeyExpiry(now)), ended-KeyLifetime.Milliseconds(),
-		toMillis(now), after, purgeBatch)
+		toMillis(db.DateAt(now)), after, purgeBatch)
 	if err := row.Scan(&w.rows, &w.expired, &w.young, &w.wrong, &w.last); err != nil {
 		return window{}, fmt.Errorf("look for expired idempotency keys: %w", err)
 	}

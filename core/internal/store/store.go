@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/netip"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
@@ -49,6 +50,7 @@ type DB struct {
 	kept        clock.GuardState // the guard's state as it is stored, zero for none
 	raised      time.Duration    // the step of this process that is stored
 	tokens      tokenClock       // the latest time at which a usable token was made
+	dateAhead   atomic.Int64     // how far Date is ahead of the server's time, as a time.Duration
 	engine      Engine
 	shared      bool // Engine.Shared
 	health      health

@@ -119,4 +119,6 @@ func Guesses(all []*store.OutcomeRecord) map[payment.Tenant]string {
 }
 
 // Kept returns the indexes of the intents that a batch keeps, in the order of its statement.
-func Kept(all []*store.Intent) []int { return newIntentBatch(all, time.Time{}, time.Time{}).at }
+func Kept(all []*store.Intent) []int {
+	return newIntentBatch(all, time.Time{}, time.Time{}, time.Time{}).at
+}

@@ -17,14 +17,14 @@ import (
 // whose API key has ended, or whose payment source cannot be used. refuse_batch fails the statement
 // if a token is used between its two reads of it.
 var beginAll = beginText(
-	", $21::bigint[], $22::bigint[], $23::bigint[]", ", customer_id, method_id, token_id", sourceConditions, `, used AS (
+	", $22::bigint[], $23::bigint[], $24::bigint[]", ", customer_id, method_id, token_id", sourceConditions, `, used AS (
 	UPDATE tokens t SET used_by = taken.id, used_at = $16::bigint FROM taken
-	WHERE t.id = taken.token_id AND t.id = ANY ($23::bigint[])
+	WHERE t.id = taken.token_id AND t.id = ANY ($24::bigint[])
 		AND t.merchant_id = taken.merchant_id AND t.live = taken.live
 		AND t.used_by = 0 AND t.expires_at > $16::bigint
 	RETURNING t.id
 ), uncoded AS (
-	DELETE FROM security_codes WHERE token_id = ANY ($23::bigint[]) AND token_id IN (SELECT id FROM used)
+	DELETE FROM security_codes WHERE token_id = ANY ($24::bigint[]) AND token_id IN (SELECT id FROM used)
 )`, `CASE WHEN (SELECT COUNT(*) FROM used) = (SELECT COUNT(*) FROM taken WHERE token_id <> 0) THEN 1
 	ELSE refuse_batch('a token was used meanwhile') END`)
 
@@ -59,7 +59,7 @@ func beginText(arrays, columns, conditions, used, checked string) string {
 ), claimed AS (
 	INSERT INTO idempotency_keys (id, merchant_id, live, key, fingerprint, created_at, expires_at)
 	OVERRIDING SYSTEM VALUE
-	SELECT claim, merchant_id, live, key, fingerprint, $16::bigint, $17::bigint FROM intents WHERE claim <> 0
+	SELECT claim, merchant_id, live, key, fingerprint, $21::bigint, $17::bigint FROM intents WHERE claim <> 0
 	ON CONFLICT (merchant_id, live, key) DO NOTHING RETURNING id
 ), taken AS MATERIALIZED (
 	SELECT * FROM intents WHERE claim = 0 OR claim IN (SELECT id FROM claimed)
@@ -100,7 +100,7 @@ func (s *session) BeginPayment(tx *store.Tx, i *store.Intent) (store.Claim, erro
 	if holder, err := tx.CheckIntent(i); err != nil || holder.ID != 0 {
 		return holder, err
 	}
-	b := newIntentBatch([]*store.Intent{i}, tx.Now, tx.KeyExpiry())
+	b := newIntentBatch([]*store.Intent{i}, tx.Now, tx.Date(), tx.KeyExpiry())
 	err := s.batch("begin payment", b.statement(), b.scan)
 	switch {
 	case refused(err):
@@ -124,7 +124,7 @@ func (e *engine) writeIntents(ctx context.Context, now time.Time, all []*store.I
 	if !e.db.Trusts(now) {
 		return make([]result[int64], len(all)), nil // their commands return the reason
 	}
-	b := newIntentBatch(all, now, e.db.KeyExpiry(now))
+	b := newIntentBatch(all, now, e.db.DateAt(now), e.db.KeyExpiry(now))
 	if err := inOneTransaction(ctx, e.batch, b.scan, beginWrite(), b.statement()); err != nil {
 		return nil, fmt.Errorf("begin payments: %w", err)
 	}
@@ -133,20 +133,21 @@ func (e *engine) writeIntents(ctx context.Context, now time.Time, all []*store.I
 
 // intentBatch writes a batch of intents.
 type intentBatch struct {
-	intents      []*store.Intent // in the order in which they are written
-	at           []int           // the index of each intent in the caller's order
-	now, expires time.Time       // expires is when the idempotency keys expire
-	results      []result[int64] // in the caller's order
+	intents       []*store.Intent // in the order in which they are written
+	at            []int           // the index of each intent in the caller's order
+	now           time.Time
+	made, expires time.Time       // when the idempotency keys are made and expire
+	results       []result[int64] // in the caller's order
 }
 
 // newIntentBatch orders the intents by their idempotency keys and tenants, so that two batches
 // never wait for each other. Of several intents with one token it keeps the first one. A command
 // writes each of the others: it finds the token used, or uses it if the first intent was not
 // written.
-func newIntentBatch(all []*store.Intent, now, expires time.Time) *intentBatch {
+func newIntentBatch(all []*store.Intent, now, made, expires time.Time) *intentBatch {
 	b := &intentBatch{
 		intents: make([]*store.Intent, 0, len(all)), at: make([]int, 0, len(all)),
-		now: now, expires: expires, results: make([]result[int64], len(all)),
+		now: now, made: made, expires: expires, results: make([]result[int64], len(all)),
 	}
 	var tokens map[int64]bool
 	for n, i := range all {
@@ -215,7 +216,7 @@ func (b *intentBatch) columns() []any {
 		column(all, func(i *store.Intent) string { return i.Terms.Customer }),
 		column(all, func(i *store.Intent) string { return i.Terms.Reference }),
 		keys, b.now.UnixMilli(), b.expires.UnixMilli(), all[0].Core, distinct,
-		column(all, func(i *store.Intent) string { return i.Transaction.Client.Address }),
+		column(all, func(i *store.Intent) string { return i.Transaction.Client.Address }), b.made.UnixMilli(),
 	}
 }
 

@@ -13,18 +13,23 @@ const serverTime = `CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)
 
 // Heartbeat implements store.Engine.
 func (e *engine) Heartbeat(
-	ctx context.Context, process int64, term time.Duration, may func(server time.Time) bool,
+	ctx context.Context, process int64, term time.Duration, may func(server store.ServerClock) bool,
 ) (leads bool, beats map[int64]int64, err error) {
 	if err := e.Verify(ctx); err != nil {
 		return false, nil, err
 	}
 	err = e.inCommand(ctx, func(s *session) error {
-		server, err := recordHeartbeat(s, process)
+		now, err := recordHeartbeat(s, process)
 		if err != nil {
 			return err
 		}
+		server, err := readServerClock(s)
+		if err != nil {
+			return err
+		}
+		server = server.After(now)
 		if may(server) {
-			leads, err = acquireLeadership(s, process, term)
+			leads, err = acquireLeadership(s, process, term, server)
 		} else {
 			leads, err = false, endLeadership(s, process)
 		}
@@ -66,13 +71,23 @@ func recordHeartbeat(s *session, process int64) (time.Time, error) {
 	return time.UnixMilli(ms).UTC(), nil
 }
 
-// acquireLeadership acquires or extends the leadership. If the current term ends more than two
-// terms from now, it began while the server's clock was ahead. Any process can replace it:
-// otherwise no process could lead until its end.
-func acquireLeadership(s *session, process int64, term time.Duration) (bool, error) {
-	n, err := s.exec(`UPDATE lead SET core_id = $1, until = `+serverTime+` + $2::bigint
+// readServerClock reads the server's clock as the leader has recorded it.
+func readServerClock(s *session) (c store.ServerClock, err error) {
+	row := s.tx.QueryRow(s.ctx, `SELECT at, date_ahead, ahead_until FROM lead`)
+	if err := (scanner{row, s}).Scan(&c.At, &c.Ahead, &c.Until); err != nil {
+		return c, fmt.Errorf("read the server's clock: %w", err)
+	}
+	return c, nil
+}
+
+// acquireLeadership acquires or extends the leadership, and records the server's clock. If the
+// current term ends more than two terms from now, it began while the server's clock was ahead. Any
+// process can replace it: otherwise no process could lead until its end.
+func acquireLeadership(s *session, process int64, term time.Duration, server store.ServerClock) (bool, error) {
+	n, err := s.exec(`UPDATE lead SET core_id = $1, until = `+serverTime+` + $2::bigint,
+			at = $3, date_ahead = $4, ahead_until = $5
 		WHERE core_id = $1 OR until < `+serverTime+` OR until > `+serverTime+` + 2 * $2::bigint`,
-		process, term.Milliseconds())
+		process, term.Milliseconds(), server.At, server.Ahead, server.Until)
 	return n == 1, err
 }
 

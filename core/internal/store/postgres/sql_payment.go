@@ -66,7 +66,7 @@ var paymentSQL = map[string]string{
 			AND status IN ('authorized', 'partially_captured')`,
 	"advanceTestClock": `INSERT INTO test_clocks (merchant_id, offset_ms) VALUES ($1::bigint, $2::bigint)
 		ON CONFLICT (merchant_id) DO UPDATE SET offset_ms = test_clocks.offset_ms + excluded.offset_ms
-			RETURNING offset_ms`,
+			WHERE test_clocks.offset_ms + excluded.offset_ms <= $3::bigint RETURNING offset_ms`,
 	"selectTestClock": `SELECT COALESCE((SELECT offset_ms FROM test_clocks WHERE merchant_id = $1::bigint), 0)`,
 	"insertTerm": `INSERT INTO transaction_terms (merchant, is_live, kind, term, transaction_id, term_position)
 		SELECT $1::bigint, $2::bigint, $3::bigint, $4::text, id, position FROM transactions WHERE id = $5::bigint

@@ -217,7 +217,7 @@ func (e *engine) DropPartitions(
 
 // Heartbeat implements store.Engine: the one process leads.
 func (e *engine) Heartbeat(
-	_ context.Context, process int64, _ time.Duration, _ func(server time.Time) bool,
+	_ context.Context, process int64, _ time.Duration, _ func(server store.ServerClock) bool,
 ) (leads bool, beats map[int64]int64, err error) {
 	return true, map[int64]int64{process: 1}, nil
 }

@@ -8,7 +8,11 @@ var idempotencySQL = map[string]string{
 	"completeKey": `UPDATE idempotency_keys SET status = ?1, body = ?2, expires_at = CASE
 		WHEN expires_at < ?3 THEN ?4 ELSE expires_at END
 		WHERE id = ?5 AND status = 0`,
-	"releaseKey": `DELETE FROM idempotency_keys WHERE id = ? AND status = 0`,
+	"releaseKey": `DELETE FROM idempotency_keys WHERE id = ? AND status = 0 AND body IS NULL`,
+	"contestKey": `UPDATE idempotency_keys SET body = ? WHERE id = ? AND status = 0 AND body IS NULL`,
+	"keepContestedKey": `UPDATE idempotency_keys SET status = ?1, expires_at = CASE
+		WHEN expires_at < ?2 THEN ?3 ELSE expires_at END
+		WHERE id = ?4 AND status = 0`,
 	"selectIdempotencyKey": `SELECT status, body, created_at, expires_at FROM idempotency_keys
 		WHERE merchant_id = ? AND live = ? AND key = ?`,
 	"selectIdempotencyKeys": `SELECT id, COALESCE(LENGTH(body), 0) FROM idempotency_keys
@@ -24,7 +28,7 @@ var idempotencySQL = map[string]string{
 	"deleteExpiredKeys": `DELETE FROM idempotency_keys WHERE id >= ? AND id <= ? AND status <> 0 AND expires_at <= ?`,
 	// It claims nothing unless the API key ?7, if any, can be used at the time ?5.
 	"claimKey": `INSERT INTO idempotency_keys (merchant_id, live, key, fingerprint, created_at, expires_at)
-		SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE ?7 = 0 OR EXISTS (SELECT 1
+		SELECT ?1, ?2, ?3, ?4, ?8, ?6 WHERE ?7 = 0 OR EXISTS (SELECT 1
 			FROM api_keys JOIN merchants ON merchants.id = api_keys.merchant_id
 			WHERE api_keys.id = ?7 AND revoked_at IS NULL AND (api_keys.expires_at IS NULL OR api_keys.expires_at > ?5)
 				AND disabled_at = 0) ON CONFLICT (merchant_id, live, key) DO NOTHING`,

@@ -58,9 +58,9 @@ var paymentSQL = map[string]string{
 			version = version + 1, updated_at = ?
 		WHERE id = ? AND merchant_id = ? AND live = ? AND operation = '' AND status IN ('authorized',
 			'partially_captured')`,
-	"advanceTestClock": `INSERT INTO test_clocks (merchant_id, offset_ms) VALUES (?, ?)
+	"advanceTestClock": `INSERT INTO test_clocks (merchant_id, offset_ms) VALUES (?1, ?2)
 		ON CONFLICT (merchant_id) DO UPDATE SET offset_ms = test_clocks.offset_ms + excluded.offset_ms
-			RETURNING offset_ms`,
+			WHERE test_clocks.offset_ms + excluded.offset_ms <= ?3 RETURNING offset_ms`,
 	"selectTestClock": `SELECT COALESCE((SELECT offset_ms FROM test_clocks WHERE merchant_id = ?), 0)`,
 	"insertTerm": `INSERT INTO transaction_terms (merchant, is_live, kind, term, transaction_id)
 		VALUES (?, ?, ?, ?, ?)

@@ -481,9 +481,12 @@ CREATE TABLE cores (
     beat BIGINT NOT NULL
 );
 CREATE TABLE lead (
-    one     SMALLINT PRIMARY KEY DEFAULT 1 CHECK (one = 1),
-    core_id BIGINT   NOT NULL,
-    until   BIGINT   NOT NULL
+    one         SMALLINT PRIMARY KEY DEFAULT 1 CHECK (one = 1),
+    core_id     BIGINT NOT NULL,
+    until       BIGINT NOT NULL,
+    at          BIGINT NOT NULL DEFAULT 0, -- the server's time of the leader's last heartbeat
+    date_ahead  BIGINT NOT NULL DEFAULT 0, -- how far Date was ahead of it, because the server's clock was set back
+    ahead_until BIGINT NOT NULL DEFAULT 0  -- when date_ahead is forgotten
 );
 INSERT INTO lead (core_id, until) VALUES (0, 0);
 
