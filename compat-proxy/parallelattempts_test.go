@@ -125,8 +125,8 @@ func TestParallelLoginAttempts(t *testing.T) {
 	}
 }
 
-// TestParallelWrongAPIKeys: concurrent wrong API keys from one address are judged up to the number
-// of concurrent requests of the proxy. Then the address must wait, with any login.
+// TestParallelWrongAPIKeys: concurrent wrong API keys from one address are judged, up to the number
+// of concurrent requests of the proxy. They block no API key of another client at that address.
 func TestParallelWrongAPIKeys(t *testing.T) {
 	t.Parallel()
 	const concurrency, requests = 64, 100
@@ -140,21 +140,13 @@ func TestParallelWrongAPIKeys(t *testing.T) {
 			o := mustOperate(t, v, func(c *compatproxy.Config) {
 				c.Hop, c.Concurrency, c.Clock = secret.New(parallelHop), concurrency, now
 			})
-			for _, step := range []struct {
-				after time.Duration
-				keys  string
-				most  int64
-			}{
-				{0, "sk_test_a%d_wrong", concurrency},
-				{0, "sk_test_b%d_wrong", 0},
-				{4 * time.Second, "sk_test_c%d_wrong", 0},
-				{0, "sk_test_d%d_right", 0}, // an address that is blocked is blocked for all logins
+			for _, keys := range []string{
+				"sk_test_a%d_wrong", "sk_test_b%d_wrong", "sk_test_c%d_wrong", "sk_test_d%d_right",
 			} {
-				now.Advance(step.after)
 				before := v.arrived.Load()
-				v.together(t, o.url+path, requests, always(""), each(step.keys))
-				if got := v.arrived.Load() - before; got > step.most || step.most > 0 && got == 0 {
-					t.Errorf("%s: judged %d, want %d at most", step.keys, got, step.most)
+				v.together(t, o.url+path, requests, always(""), each(keys))
+				if got := v.arrived.Load() - before; got == 0 || got > concurrency {
+					t.Errorf("%s: judged %d, want 1 to %d", keys, got, concurrency)
 				}
 			}
 		})
