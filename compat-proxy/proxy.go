@@ -165,18 +165,19 @@ func (p *Proxy) serveDialects(cfg Config) {
 		Clock: cfg.Clock, Log: cfg.Log, Forwarded: !cfg.Hop.IsZero(),
 		Observe: p.metrics.LoginAttempt,
 	})
+	numbers := id.NewGenerator(cfg.Clock)
+	newNumber := func() string { return strconv.FormatInt(numbers.Next(), 10) }
 	p.providerA = providera.New(providera.Config{
 		Attempts: limiter,
 		Executor: p.executor, Logins: p.logins, Clock: cfg.Clock, Currency: cfg.Currency, MaxBytes: maxBody,
-		LenientOrder: cfg.LenientOrder, Observe: p.metrics.Request,
+		LenientOrder: cfg.LenientOrder, NewNumber: newNumber, Observe: p.metrics.Request,
 	})
-	numbers := id.NewGenerator(cfg.Clock)
 	p.providerB = providerb.New(providerb.Config{
 		Attempts: limiter,
 		Executor: p.executor, Verifier: cfg.verifier(p.logins), DecryptionKeys: p.logins, Clock: cfg.Clock,
 		Currency:  cfg.Currency,
 		MaxBytes:  maxBody,
-		NewNumber: func() string { return strconv.FormatInt(numbers.Next(), 10) }, Observe: p.metrics.Request,
+		NewNumber: newNumber, Observe: p.metrics.Request,
 	})
 }
 

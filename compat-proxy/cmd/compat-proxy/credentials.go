@@ -130,6 +130,8 @@ func (f *credentialsFlags) set(out io.Writer) *flag.FlagSet {
 	fs.BoolVar(&f.entry.LenientOrder, "lenient-order", false, "accept the elements of requests in any order")
 	fs.BoolVar(&f.entry.UnlinkedRefunds, "unlinked-refunds", false,
 		"allow refunds to a card without a payment; for provider-b, credits")
+	fs.BoolVar(&f.entry.Sandbox, "sandbox", false,
+		"behave as the provider's public sandbox does for tests; only with an API key of test mode")
 	fs.BoolVar(&f.replace, "replace", false, "issue, map: replace the login of that name")
 	return fs
 }

@@ -43,7 +43,8 @@ func (b *loginB) set(fs *flag.FlagSet) {
 func (m *Main) addCredentialsB(command string, f credentialsFlags) error {
 	e := credentials.EntryB{
 		MerchantID: f.entry.Name, APIKeyEnv: f.entry.APIKeyEnv, APIKeyFile: f.entry.APIKeyFile, Currency: f.entry.Currency,
-		UnlinkedCredits: f.entry.UnlinkedRefunds, NoReview: f.b.noReview, AnyDate: f.b.anyDate, SignatureAge: f.b.age,
+		UnlinkedCredits: f.entry.UnlinkedRefunds, Sandbox: f.entry.Sandbox, NoReview: f.b.noReview, AnyDate: f.b.anyDate,
+		SignatureAge: f.b.age,
 	}
 	if f.b.portfolio != "" {
 		e.Portfolio = strings.Split(f.b.portfolio, ",")

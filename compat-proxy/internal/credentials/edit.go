@@ -25,6 +25,7 @@ type Entry struct {
 	TimeZone        string
 	LenientOrder    bool
 	UnlinkedRefunds bool
+	Sandbox         bool
 }
 
 var errLooksLikeAPIKey = errors.New(`begins with "sk_" and would be read as an API key`)
@@ -94,6 +95,7 @@ func (e Entry) yaml() ([]byte, error) {
 		{"time_zone", e.TimeZone, e.TimeZone != ""},
 		{"lenient_order", true, e.LenientOrder},
 		{"unlinked_refunds", true, e.UnlinkedRefunds},
+		{"sandbox", true, e.Sandbox},
 	} {
 		if v.given {
 			item = append(item, yaml.MapItem{Key: v.key, Value: v.value})

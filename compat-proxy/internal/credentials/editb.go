@@ -25,8 +25,8 @@ type EntryB struct {
 	APIKeyFile  string
 	Currency    string
 
-	UnlinkedCredits, NoReview, AnyDate bool
-	SignatureAge                       time.Duration // zero means the proxy's
+	UnlinkedCredits, Sandbox, NoReview, AnyDate bool
+	SignatureAge                                time.Duration // zero means the proxy's
 }
 
 var errNoLoginKey = errors.New("credentials: the login has neither a key nor a certificate: give one of them")
@@ -95,6 +95,7 @@ func (e EntryB) yaml() ([]byte, error) {
 	}{
 		{"currency", e.Currency, e.Currency != ""},
 		{"unlinked_credits", true, e.UnlinkedCredits},
+		{"sandbox", true, e.Sandbox},
 		{"review", "off", e.NoReview},
 		{"signature_age", e.SignatureAge.String(), e.SignatureAge > 0},
 		{"any_date", true, e.AnyDate},

@@ -41,6 +41,7 @@ type entryA struct {
 	LenientOrder         bool          `yaml:"lenient_order"`
 	// UnlinkedRefunds is dangerous if the login is stolen, so it is off by default.
 	UnlinkedRefunds bool `yaml:"unlinked_refunds"`
+	Sandbox         bool `yaml:"sandbox"`
 }
 
 // The faults of an entry. Errors wrap them with the key in the file, and never repeat a value.
@@ -53,6 +54,7 @@ var (
 	errHash     = errors.New("is not a SHA-256 hash of 64 hexadecimal digits")
 	errZone     = errors.New("is not a time zone's name, such as America/Los_Angeles")
 	errTwice    = errors.New("is already used by an earlier entry")
+	errSandbox  = errors.New(`is for API keys of test mode, which begin with "sk_test_"`)
 )
 
 // tooLong returns errTooLong for a key in the file, with its limit.
@@ -111,12 +113,9 @@ func (e entryA) login() (login, error) {
 	if err != nil {
 		return login{}, err
 	}
-	apiKey, err := resolve("api_key", e.APIKey)
+	apiKey, err := apiKeyOf(e.APIKey, e.Sandbox)
 	if err != nil {
 		return login{}, err
-	}
-	if !IsAPIKey(apiKey) {
-		return login{}, fmt.Errorf("api_key %w", errNoAPIKey)
 	}
 	if _, known := money.Lookup(e.Currency); e.Currency != "" && !known {
 		return login{}, fmt.Errorf("currency %w", errCurrency)
@@ -127,6 +126,7 @@ func (e entryA) login() (login, error) {
 	}
 	return login{keyHash: keyHash, granted: Grant{
 		APIKey: apiKey, Currency: e.Currency, Zone: zone, LenientOrder: e.LenientOrder, UnlinkedRefunds: e.UnlinkedRefunds,
+		Sandbox: e.Sandbox,
 	}}, nil
 }
 
@@ -171,6 +171,20 @@ func resolve(key string, s config.Secret) (secret.String, error) {
 		return secret.String{}, fmt.Errorf("%s: %w", key, err)
 	}
 	return text, nil
+}
+
+// apiKeyOf returns the API key of an entry. A sandbox login needs one of test mode.
+func apiKeyOf(given config.Secret, sandbox bool) (secret.String, error) {
+	apiKey, err := resolve("api_key", given)
+	switch {
+	case err != nil:
+		return secret.String{}, err
+	case !IsAPIKey(apiKey):
+		return secret.String{}, fmt.Errorf("api_key %w", errNoAPIKey)
+	case sandbox && !strings.HasPrefix(apiKey.Reveal(), "sk_test_"):
+		return secret.String{}, fmt.Errorf("sandbox %w", errSandbox)
+	}
+	return apiKey, nil
 }
 
 // IsAPIKey reports whether s has the form of a secret API key. Any other text must not reach an

@@ -34,6 +34,7 @@ type entryB struct {
 	APIKey          config.Secret `yaml:"api_key"`
 	Currency        string        `yaml:"currency"`
 	UnlinkedCredits bool          `yaml:"unlinked_credits"`
+	Sandbox         bool          `yaml:"sandbox"`
 	Review          string        `yaml:"review"`
 	AnyDate         bool          `yaml:"any_date"`
 	SignatureAge    time.Duration `yaml:"signature_age"`
@@ -157,16 +158,13 @@ func (e entryB) grant(l *LoginB) error {
 	if e.APIKey.IsZero() && len(e.Portfolio) > 0 {
 		return nil
 	}
-	apiKey, err := resolve("api_key", e.APIKey)
+	apiKey, err := apiKeyOf(e.APIKey, e.Sandbox)
 	if err != nil {
 		return err
 	}
-	if !IsAPIKey(apiKey) {
-		return fmt.Errorf("api_key %w", errNoAPIKey)
-	}
 	l.grants[l.ID] = Grant{
 		APIKey: apiKey, Currency: e.Currency, UnlinkedRefunds: e.UnlinkedCredits,
-		NoReview: e.Review == "off",
+		Sandbox: e.Sandbox, NoReview: e.Review == "off",
 	}
 	return nil
 }

@@ -26,6 +26,8 @@ type Grant struct {
 	LenientOrder bool
 	// UnlinkedRefunds allows refunds without a payment.
 	UnlinkedRefunds bool
+	// Sandbox gives the login the rules of package parity in test mode.
+	Sandbox bool
 	// NoReview captures payments with any result of the checks of address and security code.
 	NoReview bool
 	// Zone is the time zone of the merchant; nil means UTC.

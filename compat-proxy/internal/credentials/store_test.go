@@ -16,7 +16,7 @@ import (
 )
 
 const good = `provider_a:
-  - {name: shop, transaction_key: one, api_key: sk_test_a, currency: eur}
+  - {name: shop, transaction_key: one, api_key: sk_test_a, currency: eur, sandbox: true}
   - {name: other, transaction_key: two, api_key: {file: %s}}
 `
 
@@ -79,8 +79,12 @@ func TestProviderA(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
 		}
 	}
-	if granted, _ := b.store.ProviderA(t.Context(), "shop", secret.New("one")); granted.Currency != "eur" {
-		t.Errorf("currency: got %q, want eur", granted.Currency)
+	if granted, _ := b.store.ProviderA(t.Context(), "shop", secret.New("one")); granted.Currency != "eur" ||
+		!granted.Sandbox {
+		t.Errorf("got %+v, want the currency eur and the sandbox", granted)
+	}
+	if granted, _ := b.store.ProviderA(t.Context(), "other", secret.New("two")); granted.Sandbox {
+		t.Error("a login without the setting is a sandbox")
 	}
 }
 
@@ -174,6 +178,7 @@ func TestOpenNamesTheKeyAtFault(t *testing.T) {
 		{"no api key", `[{name: a, transaction_key: a}]`, "provider_a[0].api_key"},
 		{"header in the api key", `[{name: a, transaction_key: a, api_key: "sk_test_a\r\nx: y"}]`, "provider_a[0].api_key"},
 		{"currency", `[{name: a, transaction_key: a, api_key: sk_test_a, currency: EUR}]`, "provider_a[0].currency"},
+		{"live sandbox", `[{name: a, transaction_key: a, api_key: sk_live_a, sandbox: true}]`, "provider_a[0].sandbox"},
 		{
 			"twice", `[{name: a, transaction_key: a, api_key: sk_test_a}, {name: a, transaction_key: b, api_key: sk_test_b}]`,
 			"provider_a[1].name",

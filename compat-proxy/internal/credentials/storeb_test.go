@@ -55,6 +55,7 @@ func TestProviderB(t *testing.T) {
     api_key: sk_test_shop
     currency: eur
     unlinked_credits: true
+    sandbox: true
     review: off
     signature_age: 2h
   - {merchant_id: member, api_key: sk_test_member, review: on}
@@ -68,7 +69,7 @@ provider_b_encryption:
 		t.Fatalf("the key: %v, %v, want a secret alone", one, known)
 	}
 	g, _ := one.Login.Grant("shop")
-	if g.APIKey.Reveal() != "sk_test_shop" || g.Currency != "eur" || !g.UnlinkedRefunds || !g.NoReview ||
+	if g.APIKey.Reveal() != "sk_test_shop" || g.Currency != "eur" || !g.UnlinkedRefunds || !g.Sandbox || !g.NoReview ||
 		one.Login.AnyDate || one.Login.Age != 2*time.Hour {
 		t.Errorf("grant = %+v, any date %v, want the settings of the entry", g, one.Login.AnyDate)
 	}
@@ -150,6 +151,7 @@ func TestOpenNamesTheKeyAtFaultB(t *testing.T) {
 		"publishable key":      {login("api_key: pk_test_planted"), "provider_b[0].api_key"},
 		"currency":             {login(good + ", currency: EUR"), "provider_b[0].currency"},
 		"review":               {login(good + ", review: maybe"), "provider_b[0].review"},
+		"live sandbox":         {login("api_key: sk_live_planted, sandbox: true"), "provider_b[0].sandbox"},
 		"age":                  {login(good + ", signature_age: 12h"), "provider_b[0].signature_age"},
 		"negative age":         {login(good + ", signature_age: -1s"), "provider_b[0].signature_age"},
 		"unknown key":          {login(good + ", colour: red"), "colour"},

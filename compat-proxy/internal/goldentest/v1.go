@@ -2,6 +2,7 @@ package goldentest
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -13,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/causeway-pay/causeway/shared/secret"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // Exchange is one request to v1 and its response. Ids may be written as "txn:123".
@@ -70,6 +72,9 @@ func serve(tb testing.TB, fake http.Handler, start func(*httptest.Server)) *http
 // Script plays v1: it sends the responses of the case, in order, and fails the test for any other
 // request.
 type Script struct {
+	// Mode is the mode of the key; empty means test.
+	Mode v1.Mode
+
 	t      *testing.T
 	scopes []string
 
@@ -122,7 +127,8 @@ func (s *Script) current(w http.ResponseWriter, r *http.Request) {
 	if s.scopes != nil {
 		scopes = `["` + strings.Join(s.scopes, `","`) + `"]`
 	}
-	_, _ = io.WriteString(w, `{"merchant":"mer_1","mode":"test","scopes":`+scopes+`}`)
+	mode := cmp.Or(s.Mode, v1.ModeTest)
+	_, _ = io.WriteString(w, `{"merchant":"mer_1","mode":"`+string(mode)+`","scopes":`+scopes+`}`)
 }
 
 // echoing copies the request's reference into the response if a case leaves it out.

@@ -15,7 +15,8 @@ import (
 
 // contractRows are rows of the contract, each with its outcome and the golden case that shows it.
 // They are in the tables of outcomes (4.3), fields by type (4.4) and situations (5.3).
-// The rules for refunds (3.2) and test requests (3.5) have rows too.
+// The rules for refunds (3.2), test requests (3.5), test accounts (6.4) and profiles (8.2) have
+// rows too.
 // The test fails if a case is missing or has another outcome.
 var contractRows = []struct{ table, row, outcome, golden string }{
 	{"3.2", "linked refund, card mismatch", "3/54", "refund-other-card"},
@@ -30,6 +31,7 @@ var contractRows = []struct{ table, row, outcome, golden string }{
 	{"4.3", "declined by the card code filter", "2/65", "decline-cvc-mismatch"},
 	{"4.3", "error", "3/6", "card-luhn"},
 	{"4.3", "held", "4/252", "details-unknown"},
+	{"4.3", "held, eCheck review", "4/193", "sandbox-credit-bank"},
 	{"4.3", "already voided", "1/310", "void-twice"},
 	{"4.3", "already captured", "1/311", "capture-of-captured"},
 	{"4.3", "partial auth", "4/295", "partial-authorize"},
@@ -79,6 +81,10 @@ var contractRows = []struct{ table, row, outcome, golden string }{
 	{"5.3", "duplicate within window", "3/11", "j2-duplicate"},
 	{"5.3", "unknown currency", "3/39", "currency-unknown"},
 	{"5.3", "unknown transId in details", "E00040", "details-unknown-number"},
+
+	{"6.4", "eCheck at 100.00", "1/1", "sandbox-bank-at-limit"},
+	{"6.4", "eCheck above 100.00", "2/2", "sandbox-bank-over-limit"},
+	{"8.2", "mode none, no check digit test", "I00001", "profile-card-luhn"},
 }
 
 func TestContractRows(t *testing.T) {

@@ -3,6 +3,7 @@ package providera
 import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/chars"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/parity"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -26,9 +27,14 @@ func (d *decoder) credit() (command.Command, problem) {
 	if p := d.source(&payee); !p.none() {
 		return nil, p
 	}
-	if payee.NetworkToken != nil {
-		return nil, because(reasonNotAccepted)
+	if token := payee.NetworkToken; token != nil {
+		if !d.set.rules.Has(parity.NetworkTokenCredit) {
+			return nil, because(reasonNotAccepted)
+		}
+		payee.PaymentMethod = "card"
+		payee.Card = &v1.CardInput{Number: token.Number, ExpMonth: token.ExpMonth, ExpYear: token.ExpYear}
 	}
+	d.held = payee.BankAccount != nil && d.set.rules.Has(parity.BankCreditReview)
 	if payee.Card != nil {
 		payee.Card.Cvc = nil // a refund needs no security code
 	}

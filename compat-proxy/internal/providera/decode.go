@@ -37,6 +37,7 @@ type decoder struct {
 	refID string
 	set   setting
 	echo  echo
+	held  bool // see plan.Held
 }
 
 // decode converts a createTransactionRequest to a plan. It is pure.
@@ -57,7 +58,7 @@ func decode(req *wire.Request, set setting) plan {
 	} else {
 		p.Problem = refusal
 	}
-	p.Echo = d.echo
+	p.Echo, p.Held = d.echo, d.held
 	if p.Problem.none() && (p.Type == typeSale || p.Type == typeAuthorize) && d.creates() {
 		request := d.newProfile()
 		p.NewProfile = &request

@@ -176,6 +176,9 @@ func (d *decoder) metadata() map[string]string {
 	add("echeck_type", d.txn.Get("payment", "bankAccount", "echeckType"))
 	add("bank_name", d.txn.Get("payment", "bankAccount", "bankName"))
 	add("check_number", d.txn.Get("payment", "bankAccount", "checkNumber"))
+	if d.txn.Get("transactionType") == typeAuthorize && d.txn.Has("payment", "bankAccount") {
+		add("authorization_only", "true") // by the rule BankAuthorization, v1 has a debit
+	}
 	add("solution_id", d.txn.Get("solution", "id"))
 	if d.echo.Profile.Address != "" {
 		m[shippingKey] = shippingCustomer

@@ -1,6 +1,7 @@
 package providera
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
@@ -53,7 +54,7 @@ func encode(p plan, refID *string, results []command.Result) (*wire.Document, pr
 		return refusal(createTransactionResponse, refID, outcome), outcome
 	}
 	if outcome.none() {
-		outcome = because(accepted(p.Type, last))
+		outcome = because(accepted(p, last))
 	}
 	return transactionDocument(newTransaction(p, last, outcome), refID), outcome
 }
@@ -62,7 +63,7 @@ func encode(p plan, refID *string, results []command.Result) (*wire.Document, pr
 func newTransaction(p plan, r command.Result, outcome problem) transaction {
 	class, _ := outcome.reasonMessage()
 	t := transaction{
-		problem: outcome, avs: avsNotApplicable, transID: noID, reference: p.Echo.Reference,
+		problem: outcome, avs: avsNotApplicable, transID: cmp.Or(p.Number, noID), reference: p.Echo.Reference,
 		account: p.Echo.Account, accountType: p.Echo.AccountType, test: p.Echo.Test, userFields: p.Echo.UserFields,
 		profile: p.Echo.Profile.charged(r.Transaction),
 	}

@@ -145,6 +145,7 @@ const (
 	reasonAuthenticationValue reason = 117
 	reasonCryptogram          reason = 156
 	reasonVoidOfCredit        reason = 175
+	reasonUnderReview         reason = 193
 	reasonCheckAccount        reason = 244
 	reasonReview              reason = 252
 	reasonLineItem            reason = 270
@@ -205,6 +206,7 @@ var reasons = map[reason]reasonRow{
 	reasonTax:              {failed, "The tax amount is invalid."},
 	reasonCardCode:         {failed, "The card code is invalid."},
 	reasonVoidOfCredit:     {failed, "This processor does not allow voiding of credits."},
+	reasonUnderReview:      {held, "The transaction is currently under review."},
 	reasonReview:           {held, "Your order has been received. Thank you for your business!"},
 	reasonLineItem:         {failed, "A line item is invalid."},
 	reasonLineItems: {failed, "The number of line items submitted is not allowed. " +

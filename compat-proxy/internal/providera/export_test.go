@@ -42,6 +42,9 @@ func Judge(transactionType string, r command.Result) string {
 	return ""
 }
 
+// Class returns the class of the outcome with a reason.
+func Class(code int) string { return because(reason(code)).class() }
+
 // HasDecline reports whether the table of declines has the code.
 func HasDecline(c v1.DeclineCode) bool {
 	_, known := declineReasons[c]

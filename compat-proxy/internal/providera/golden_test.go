@@ -13,6 +13,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera"
 	"github.com/causeway-pay/causeway/shared/clock"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // scenario is testdata/<case>/case.json. The same folder has request.xml or request.json. Its
@@ -22,6 +23,8 @@ type scenario struct {
 	Authorization string `json:"authorization,omitzero"`
 	// Scopes are the scopes of the caller's key; all by default.
 	Scopes []string `json:"scopes,omitzero"`
+	// Mode is the mode of the caller's key; test by default.
+	Mode v1.Mode `json:"mode,omitzero"`
 	// V1 is the requests that v1 gets, in order, and its responses. Ids may be written as "txn:123".
 	V1 []goldentest.Exchange `json:"v1,omitzero"`
 }
@@ -53,6 +56,7 @@ func mustRequest(t *testing.T, dir string) (request []byte, ext string) {
 func responseTo(t *testing.T, s scenario, request []byte) (commands, response []byte) {
 	t.Helper()
 	script := goldentest.NewScript(t, s.V1, s.Scopes)
+	script.Mode = s.Mode
 	recorder := &goldentest.Recorder{Executor: goldentest.MustExecutor(t, script)}
 	handler := mustHandler(t, recorder)
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/compat/provider-a/xml", bytes.NewReader(request))
@@ -76,7 +80,9 @@ func mustHandler(tb testing.TB, x providera.Executor) *providera.Handler {
 	yaml := "provider_a:\n  - {name: demoLogin1, transaction_key: demoKey000000001, api_key: " + goldentest.APIKey +
 		"}\n" +
 		"  - {name: refunder, transaction_key: demoKey000000002, api_key: " + goldentest.APIKey +
-		", unlinked_refunds: true}\n"
+		", unlinked_refunds: true}\n" +
+		"  - {name: sandbox, transaction_key: demoKey000000003, api_key: " + goldentest.APIKey +
+		", unlinked_refunds: true, sandbox: true}\n"
 	if err := os.WriteFile(path, []byte(yaml), 0o600); err != nil {
 		tb.Fatal(err)
 	}
@@ -85,7 +91,10 @@ func mustHandler(tb testing.TB, x providera.Executor) *providera.Handler {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return providera.New(providera.Config{Executor: x, Logins: logins, Clock: c, Currency: "usd", MaxBytes: 256 << 10})
+	return providera.New(providera.Config{
+		Executor: x, Logins: logins, Clock: c, Currency: "usd", MaxBytes: 256 << 10,
+		NewNumber: func() string { return "7345678905236789804" },
+	})
 }
 
 func mustScenario(t *testing.T, path string) scenario {

@@ -14,6 +14,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/catalogue"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/credentials"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/parity"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
 	"github.com/causeway-pay/causeway/shared/admission"
 	"github.com/causeway-pay/causeway/shared/clock"
@@ -33,11 +34,13 @@ type Executor interface {
 	Bind(ctx context.Context, key secret.String, b command.Binding, purpose []string) command.Result
 }
 
-// Config holds the settings of a Handler. Executor, Logins and Clock are required.
+// Config holds the settings of a Handler. Executor, Logins, Clock and NewNumber are required.
 type Config struct {
 	Executor Executor
 	Logins   Logins
 	Clock    clock.Clock
+	// NewNumber returns a number in the form of a payment's, for a decline without a payment in v1.
+	NewNumber func() string
 	// Currency is the lower-case default for amounts without a currency in the request and the login.
 	Currency string
 	// MaxBytes bounds a request body.
@@ -191,6 +194,7 @@ func (h *Handler) respond(
 	}
 	return handlers[m.Name](h, ctx, call{req: req, key: granted.APIKey, name: name, scopes: holder.Scopes, set: setting{
 		currency: currency, unlinked: granted.UnlinkedRefunds, zone: granted.Zone, now: h.cfg.Clock.Now(),
+		rules: parity.For(catalogue.ProviderA, granted.Sandbox, holder.Mode),
 	}})
 }
 
@@ -272,7 +276,7 @@ func (p problem) class() string {
 		return ClassRefused
 	}
 	switch class, _ := p.reasonMessage(); class {
-	case approved:
+	case approved, held:
 		return ClassApproved
 	case declined:
 		return ClassDeclined

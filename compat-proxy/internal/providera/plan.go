@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/parity"
 )
 
 // The transaction types that are served. decode.go has the others.
@@ -23,6 +24,10 @@ type plan struct {
 	Commands []command.Command `json:"commands,omitempty"`
 	Problem  problem           `json:"problem,omitzero"`
 	Echo     echo              `json:"echo"`
+	// Held is set if a request that v1 executes is reported as under review.
+	Held bool `json:"held,omitempty"`
+	// Number is the number of a decline without a payment in v1.
+	Number string `json:"number,omitempty"`
 	// NewProfile is set if the payment's data becomes a profile.
 	NewProfile *profileRequest `json:"new_profile,omitempty"`
 }
@@ -64,6 +69,9 @@ type setting struct {
 	unlinked bool
 	// zone is the merchant's time zone, for the local times in responses; nil means UTC.
 	zone *time.Location
-	// now is when the request arrived. It only decides which cards of test requests have expired.
+	// now is when the request arrived. It only decides which cards of test requests, and which tracks
+	// of sandbox logins, have expired.
 	now time.Time
+	// rules are the rules of a sandbox login.
+	rules parity.Rules
 }

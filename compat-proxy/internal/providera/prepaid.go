@@ -13,10 +13,14 @@ type prepaid struct {
 	balance             string // empty if the issuer did not return it
 }
 
-// accepted returns the reason of a request that v1 executed: approved, or partially approved.
-func accepted(transactionType string, r command.Result) reason {
-	created := transactionType == typeSale || transactionType == typeAuthorize
-	if created && r.Transaction != nil && partial(r.Transaction) {
+// accepted returns the reason of a request that v1 executed: approved, partially approved, or under
+// review.
+func accepted(p plan, r command.Result) reason {
+	created := p.Type == typeSale || p.Type == typeAuthorize
+	switch {
+	case p.Held:
+		return reasonUnderReview
+	case created && r.Transaction != nil && partial(r.Transaction):
 		return reasonPartial
 	}
 	return reasonApproved

@@ -1,6 +1,8 @@
 package providera
 
 import (
+	"strconv"
+
 	"github.com/causeway-pay/causeway/compat-proxy/internal/chars"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
@@ -24,6 +26,8 @@ type profilePlan struct {
 	// Checks are the checks of the validation mode, one for each payment profile. Without validation
 	// there are none.
 	Checks []profileCheck
+	// Unstored are the positions of payment profiles that v1 does not store, counted from 1, in order.
+	Unstored []int
 	// HasDuplicates reports that two of the payment profiles are equal, which is refused after their
 	// checks.
 	HasDuplicates bool
@@ -51,9 +55,6 @@ func decodeProfile(req *wire.Request, set setting) profilePlan {
 		customer.Shipping = contact(addresses[0])
 		setNonEmpty(kept, "shipping_fax", addresses[0].Get("faxNumber"))
 	}
-	if len(kept) > 0 {
-		customer.Metadata = &kept
-	}
 	p := profilePlan{Create: command.CreateCustomer{Body: customer}}
 	seen := map[methodIdentity]bool{}
 	for i, given := range payments {
@@ -64,16 +65,29 @@ func decodeProfile(req *wire.Request, set setting) profilePlan {
 		same := identityOf(given)
 		p.HasDuplicates = p.HasDuplicates || seen[same]
 		seen[same] = true
-		setNonEmpty(method.Metadata, "customer_type", given.Get("customerType"))
-		p.Create.Methods = append(p.Create.Methods, method)
-		if isTrue(given.Get("defaultPaymentProfile")) && p.Create.Default == 0 {
-			p.Create.Default = i + 1
+		if !storable(method) {
+			p.Unstored = append(p.Unstored, i+1)
+			kept[unstoredKey+strconv.Itoa(i+1)] = masked(lastFour(given.Get("payment", "creditCard", "cardNumber")))
+			continue
 		}
+		p.add(method, given)
 		if validated(mode) {
 			p.Checks = append(p.Checks, newCheck(profile, given, mode, set))
 		}
 	}
+	if len(kept) > 0 {
+		p.Create.Body.Metadata = &kept
+	}
 	return p
+}
+
+// add adds a payment profile that v1 stores.
+func (p *profilePlan) add(method command.NewMethod, given *wire.Node) {
+	setNonEmpty(method.Metadata, "customer_type", given.Get("customerType"))
+	p.Create.Methods = append(p.Create.Methods, method)
+	if isTrue(given.Get("defaultPaymentProfile")) && p.Create.Default == 0 {
+		p.Create.Default = len(p.Create.Methods)
+	}
 }
 
 // nonEmpty returns nil for an empty text. Unlike given it keeps n/a, because these fields identify
@@ -134,7 +148,8 @@ func identityOf(given *wire.Node) methodIdentity {
 	return same
 }
 
-// storeCard puts a card into the payment profile. V1 rejects an expired card, after it has searched
+// storeCard puts a card into the payment profile. Without a validation, it leaves out a card with a
+// wrong check digit, which v1 does not store. V1 rejects an expired card, after it has searched
 // for a customer of an earlier request.
 func storeCard(m *command.NewMethod, given *wire.Node, mode string) problem {
 	text := given.Get("cardNumber")
@@ -145,10 +160,10 @@ func storeCard(m *command.NewMethod, given *wire.Node, mode string) problem {
 		return refuse(apiCardLength)
 	case isTrue(given.Get("isPaymentToken")) || given.Has("cryptogram"):
 		return invalid("Payment")
-	case !validated(mode) && !card.Valid(number):
-		return invalid("Card Number")
 	case !validated(mode) && (!ok || hidden):
 		return invalid("Expiration Date")
+	case !validated(mode) && !card.Valid(number): // accepted, and never charged
+		return problem{}
 	}
 	m.Token.Body.Card = &v1.CardInput{Number: number, ExpMonth: month, ExpYear: year}
 	return problem{}

@@ -37,7 +37,7 @@ func (h *Handler) createProfile(ctx context.Context, c call) (*wire.Document, pr
 		responses, p = failedCheck(plan.Checks, responses, r.Position, reasonExpired)
 		return profileResponse(c.req.RefID, profileNumbers{}, responses, p)
 	}
-	return profileResponse(c.req.RefID, newProfileNumbers(r), responses, judgeProfile(r))
+	return profileResponse(c.req.RefID, plan.numbers(r), responses, judgeProfile(r))
 }
 
 // all returns the plan's commands: the verifications, and the one that makes the customer.

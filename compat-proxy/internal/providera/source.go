@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/chars"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/parity"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
 	"github.com/causeway-pay/causeway/shared/bankaccount"
 	"github.com/causeway-pay/causeway/shared/secret"
@@ -45,7 +46,7 @@ func (d *decoder) charge(body *v1.TransactionCreate) problem {
 	case payment.Child("creditCard") != nil:
 		return chargeCard(body, payment.Child("creditCard"))
 	case payment.Child("trackData") != nil:
-		return chargeTrack(body, payment.Child("trackData"))
+		return d.chargeTrack(body, payment.Child("trackData"))
 	case payment.Child("bankAccount") != nil:
 		return d.chargeBank(body, payment.Child("bankAccount"))
 	}
@@ -132,8 +133,15 @@ func track(data *wire.Node) (number, expiry string, ok bool) {
 	return m[1], m[3] + m[2], true
 }
 
+// The expiry that v1 gets for the past one of a track, by the rule ExpiredTrack. It does not depend
+// on the time, so that a retry is the same request.
+const (
+	trackMonth = 12
+	trackYear  = 2099
+)
+
 // chargeTrack puts the card of a track into the payment. The rest of the track is dropped.
-func chargeTrack(body *v1.TransactionCreate, data *wire.Node) problem {
+func (d *decoder) chargeTrack(body *v1.TransactionCreate, data *wire.Node) problem {
 	number, expiry, ok := track(data)
 	if !ok && data.Child("track2") != nil {
 		return because(reasonTrack2)
@@ -142,10 +150,14 @@ func chargeTrack(body *v1.TransactionCreate, data *wire.Node) problem {
 		return because(reasonTrack1)
 	}
 	card, p := cardOf(secret.New(number), expiry)
-	if p.none() {
-		body.PaymentMethod, body.Card = "card", card
+	if !p.none() {
+		return p
 	}
-	return p
+	if d.set.rules.Has(parity.ExpiredTrack) && expired(card.ExpMonth, card.ExpYear, d.set.now) {
+		card.ExpMonth, card.ExpYear = trackMonth, trackYear
+	}
+	body.PaymentMethod, body.Card = "card", card
+	return problem{}
 }
 
 // accountTypes maps the types of bank accounts to v1's.
@@ -162,7 +174,7 @@ func (d *decoder) chargeBank(body *v1.TransactionCreate, given *wire.Node) probl
 	holder := strings.TrimSpace(given.Get("nameOnAccount"))
 	accountType := accountTypes[given.Get("accountType")]
 	switch {
-	case *body.Capture != v1.CaptureModeAutomatic:
+	case *body.Capture != v1.CaptureModeAutomatic && !d.set.rules.Has(parity.BankAuthorization):
 		return because(reasonNotForChecks)
 	case body.Currency != "usd":
 		return because(reasonCurrency)
@@ -175,6 +187,10 @@ func (d *decoder) chargeBank(body *v1.TransactionCreate, given *wire.Node) probl
 	case given.Get("echeckType") == "CCD" && accountType != v1.BankAccountTypeBusinessChecking:
 		return because(reasonCheckAccount)
 	}
+	if limit, found := d.set.rules.Find(parity.BankDebitLimit); found && body.Amount > limit.Amount {
+		return because(reasonDeclined)
+	}
+	*body.Capture = v1.CaptureModeAutomatic
 	body.PaymentMethod = "bank_account"
 	body.BankAccount = &v1.BankAccountInput{
 		RoutingNumber: routing, AccountNumber: secret.New(number), AccountType: accountType, Holder: holder,

@@ -63,6 +63,8 @@ func (d *decoder) profile() problem {
 		return refuse(apiProfileWithBillTo)
 	case ids.Address != "" && ids.Address != ids.Customer: // the one address has its customer's number
 		return refuse(apiNoShipping)
+	case ids.unstored():
+		return because(reasonCardNumber)
 	}
 	if _, _, ok := ids.v1(); !ok {
 		return noProfile()
@@ -138,7 +140,7 @@ func (d *decoder) newProfile() profileRequest {
 		return profileRequest{Problem: refuse(apiNoCustomerInfo)}
 	}
 	method, p := newMethod(d.txn.Child("payment"), d.txn.Child("billTo"), "")
-	if !p.none() {
+	if !p.none() || !storable(method) {
 		return profileRequest{Problem: refuse(apiNotStorable)}
 	}
 	setNonEmpty(method.Metadata, "customer_type", customer.Get("type"))

@@ -169,7 +169,9 @@ func TestTablesAreComplete(t *testing.T) {
 // TestReasons compares the class of every reason with the ranges of the contract's table.
 func TestReasons(t *testing.T) {
 	t.Parallel()
-	class := map[int]string{1: "1", 2: "2", 3: "2", 4: "2", 27: "2", 65: "2", 252: "4", 295: "4", 310: "1", 311: "1"}
+	class := map[int]string{
+		1: "1", 2: "2", 3: "2", 4: "2", 27: "2", 65: "2", 193: "4", 252: "4", 295: "4", 310: "1", 311: "1",
+	}
 	for _, row := range providera.Reasons() {
 		code, got, text := row[0].(int), row[1], row[2].(string)
 		want, special := class[code]
@@ -178,6 +180,20 @@ func TestReasons(t *testing.T) {
 		}
 		if got != want || text == "" {
 			t.Errorf("reason %d: got class %s and text %q, want class %s and a text", code, got, text, want)
+		}
+	}
+}
+
+// TestClasses checks that a request that v1 executed counts as approved, also if it is under
+// review.
+func TestClasses(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[int]string{
+		1: providera.ClassApproved, 193: providera.ClassApproved, 295: providera.ClassApproved, 310: providera.ClassApproved,
+		2: providera.ClassDeclined, 65: providera.ClassDeclined, 6: providera.ClassFailed, 19: providera.ClassFailed,
+	} {
+		if got := providera.Class(code); got != want {
+			t.Errorf("reason %d: got %s, want %s", code, got, want)
 		}
 	}
 }

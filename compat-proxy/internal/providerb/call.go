@@ -60,5 +60,5 @@ func (h *Handler) called(ctx context.Context, op operation, params jsontext.Valu
 	if sent.Position > 0 {
 		from.position = "/" + strconv.Itoa(sent.Position)
 	}
-	return h.run(op, params, from, call{ctx: ctx, id: string(path.ID), caller: caller, scopes: holder.Scopes, now: now})
+	return h.run(op, params, from, newCall(ctx, string(path.ID), caller, holder, now))
 }

@@ -27,9 +27,11 @@ type plan struct {
 	// Sale is set if the payment is captured too. Steps is set if that happens only after the review.
 	Sale, TwoStep bool
 	Review        review
-	// Store is set if the payment source is stored.
+	// Store is set if the payment source is stored, for the customer of Body if it has one.
 	Store bool
-	Echo  echo
+	// ShipToCustomer is set if the payment is shipped to its customer's stored address.
+	ShipToCustomer bool
+	Echo           echo
 }
 
 // echo holds the values of the request that the response repeats.
@@ -39,7 +41,7 @@ type echo struct {
 	CardType            string // in the client's spelling, or else derived from the number; "" if unknown
 	Tokenized, Bank     bool
 	Customer, Method    string // ids in the client's spelling
-	Identifier          string
+	Identifier, Address string
 	Terminal            string
 }
 
@@ -86,10 +88,8 @@ func (d *decoder) payment(p *plan) problem {
 	if bad := d.source(&p.Body, currency); !bad.none() {
 		return bad
 	}
-	if p.Store {
-		if bad := d.storable(&p.Body); !bad.none() {
-			return bad
-		}
+	if bad := d.store(p); !bad.none() {
+		return bad
 	}
 	p.Sale = p.Sale || p.Body.BankAccount != nil
 	if amount == 0 && p.Sale {
@@ -107,7 +107,7 @@ func (d *decoder) payment(p *plan) problem {
 	if p.TwoStep {
 		markSale(&p.Body)
 	}
-	return problem{}
+	return d.storedAddress(p)
 }
 
 // markSale marks a payment that is captured in a second step as a sale, which can be reversed until
@@ -178,7 +178,7 @@ func (d *decoder) echo() echo {
 		Code: string(d.req.ClientReference.Code), TransactionID: string(d.req.ClientReference.TransactionID),
 		Currency: string(d.req.Order.AmountDetails.Currency), Customer: string(pay.Customer.ID),
 		Method: string(pay.PaymentInstrument.ID), Identifier: string(pay.InstrumentIdentifier.ID),
-		Terminal:  string(d.req.PointOfSale.TerminalID),
+		Address: string(pay.ShippingAddress.ID), Terminal: string(d.req.PointOfSale.TerminalID),
 		Tokenized: !pay.TokenizedCard.Number.IsZero(), Bank: !pay.Bank.Account.Number.IsZero(),
 	}
 	number, given := pay.Card.Number.String, pay.Card.Type

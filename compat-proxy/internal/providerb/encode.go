@@ -141,7 +141,7 @@ func account(e echo, t *v1.Transaction) (*wire.PaymentAccount, *wire.PaymentResp
 		at, pay.Card, pay.TokenizedCard = &wire.PaymentAccount{Card: masked}, masked, masked
 	}
 	pay.Customer, pay.PaymentInstrument = identified(e.Customer), identified(e.Method)
-	pay.InstrumentIdentifier = identified(e.Identifier)
+	pay.ShippingAddress, pay.InstrumentIdentifier = identified(e.Address), activeIdentifier(e.Identifier)
 	pay.AccountFeatures = balance(t)
 	if *pay == (wire.PaymentResponse{}) {
 		pay = nil
@@ -154,6 +154,15 @@ func identified(id string) *wire.IdentifiedResponse {
 		return nil
 	}
 	return &wire.IdentifiedResponse{ID: id}
+}
+
+// activeIdentifier returns a reference to a stored card or bank account. V1 charges no other than
+// active ones.
+func activeIdentifier(id string) *wire.InstrumentIdentifier {
+	if id == "" {
+		return nil
+	}
+	return &wire.InstrumentIdentifier{ID: id, State: "ACTIVE"}
 }
 
 // balance returns the balance of a prepaid card; nil if it is unknown.

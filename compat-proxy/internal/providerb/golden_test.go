@@ -3,6 +3,8 @@ package providerb_test
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -14,11 +16,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/credentials"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/auth"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/secret"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // scenario is testdata/<case>/case.json. The same folder has request.json, if the request has a
@@ -33,6 +37,10 @@ type scenario struct {
 	Headers map[string]string `json:"headers,omitzero"`
 	// Scopes are the scopes of the caller's key; all by default.
 	Scopes []string `json:"scopes,omitzero"`
+	// Mode is the mode of the caller's key; test by default.
+	Mode v1.Mode `json:"mode,omitzero"`
+	// Sandbox sends the request with the signature of a sandbox login.
+	Sandbox bool `json:"sandbox,omitzero"`
 	// V1 is the requests that v1 gets, in order, and its responses.
 	V1 []goldentest.Exchange `json:"v1,omitzero"`
 }
@@ -70,6 +78,7 @@ func (b binder) Bind(
 func responseTo(t *testing.T, s scenario, request []byte) (commands, response []byte) {
 	t.Helper()
 	script := goldentest.NewScript(t, s.V1, s.Scopes)
+	script.Mode = s.Mode
 	executor := goldentest.MustExecutor(t, script)
 	recorder := binder{&goldentest.Recorder{Executor: executor}, executor}
 	handler := mustHandler(t, recorder)
@@ -77,6 +86,11 @@ func responseTo(t *testing.T, s scenario, request []byte) (commands, response []
 	handler.ServeHTTP(w, s.request(t, request))
 	if left := script.Remaining(); left != 0 {
 		t.Errorf("v1 did not get %d requests of the case", left)
+	}
+	for i, c := range recorder.Seen {
+		if named, ok := c.(command.Named); ok && s.Sandbox { // its name is a signature
+			recorder.Seen[i] = named.Command
+		}
 	}
 	return recorder.Commands(t), golden(t, w)
 }
@@ -90,6 +104,9 @@ func (s scenario) request(t *testing.T, body []byte) *http.Request {
 	}
 	if s.Path != "" {
 		path = goldentest.WithIDs(s.Path)
+	}
+	if s.Sandbox {
+		return signedBy(t.Context(), sandboxSecret, "sandbox", "sandbox", path, goldentest.WithIDs(string(body)))
 	}
 	r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(goldentest.WithIDs(string(body))))
 	r.Header.Set("Authorization", "Bearer "+goldentest.APIKey)
@@ -121,10 +138,24 @@ func golden(t *testing.T, w *httptest.ResponseRecorder) []byte {
 	return append(out, '\n')
 }
 
+// sandboxSecret is the shared secret of the sandbox login.
+var sandboxSecret = []byte("a shared secret of a sandbox log")
+
 func mustHandler(tb testing.TB, x providerb.Executor) *providerb.Handler {
 	tb.Helper()
+	path := filepath.Join(tb.TempDir(), "credentials.yaml")
+	yaml := "provider_b:\n  - {merchant_id: sandbox, api_key: " + goldentest.APIKey + ", sandbox: true, " +
+		"keys: [{id: sandbox, shared_secret: " + base64.StdEncoding.EncodeToString(sandboxSecret) + "}]}\n"
+	if err := os.WriteFile(path, []byte(yaml), 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	c := clock.NewFake(goldentest.Today)
+	logins, err := credentials.Open(path, c, slog.New(slog.DiscardHandler), nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
 	return providerb.New(providerb.Config{
-		Executor: x, Verifier: auth.New(auth.Config{}), Clock: clock.NewFake(goldentest.Today), Currency: "usd",
+		Executor: x, Verifier: auth.New(auth.Config{Keys: logins, Clock: c}), Clock: c, Currency: "usd",
 		MaxBytes:  256 << 10,
 		NewNumber: func() string { return "7345678905236789804" },
 	})

@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/attempts"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/catalogue"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/parity"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/auth"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/envelope"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
@@ -86,9 +88,18 @@ type call struct {
 	req    *wire.Request
 	caller auth.Caller
 	scopes []string
+	rules  parity.Rules
 	kind   command.Kind // of the command that has the operation's effect; "" if it has none
 	name   requestName
 	now    time.Time
+}
+
+// newCall returns the call of a caller whose API key v1 has the record of.
+func newCall(ctx context.Context, id string, caller auth.Caller, holder v1.APIKey, now time.Time) call {
+	return call{
+		ctx: ctx, id: id, caller: caller, scopes: holder.Scopes, now: now,
+		rules: parity.For(catalogue.ProviderB, caller.Grant.Sandbox, holder.Mode),
+	}
 }
 
 // ServeHTTP responds to one request. It authenticates the request before it interprets its path and
@@ -190,7 +201,7 @@ func (h *Handler) dispatch(
 	if !ok {
 		return op.Name, refused(now, reasonInvalid, textInvalid, "")
 	}
-	out := h.run(op, text, from, call{ctx: r.Context(), id: id, caller: caller, scopes: holder.Scopes, now: now})
+	out := h.run(op, text, from, newCall(r.Context(), id, caller, holder, now))
 	return op.Name, out
 }
 

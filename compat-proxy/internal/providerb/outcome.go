@@ -62,7 +62,7 @@ var paramFields = []struct{ prefix, field string }{
 	{"network_token", "paymentInformation.tokenizedCard.cryptogram"},
 	{"bank_account.routing_number", "paymentInformation.bank.routingNumber"},
 	{"bank_account", "paymentInformation.bank.account.number"},
-	{"customer", "paymentInformation.customer.id"},
+	{"customer", fieldCustomer},
 	{"payment_method", "paymentInformation.paymentInstrument.id"},
 	{"three_d_secure.eci", "consumerAuthenticationInformation.eciRaw"},
 	{"three_d_secure", "consumerAuthenticationInformation.cavv"},
@@ -92,13 +92,16 @@ func fieldOf(param string) []string {
 // refusedPayment converts v1's refusal of a new payment to a problem. If that is none, the response
 // counts.
 func refusedPayment(r command.Result, now time.Time) (problem, response) {
+	if r.Unmet == command.ConditionShipping {
+		return invalid(fieldAddress), response{}
+	}
 	switch r.Code {
 	case command.CodeKeyReused:
 		return problem{Reason: reasonDuplicate}, response{}
 	case command.CodeExpiredCard:
 		return decline(reasonExpiredCard), response{}
 	case command.CodeUnknownCustomer:
-		return invalid("paymentInformation.customer.id"), response{}
+		return invalid(fieldCustomer), response{}
 	case command.CodeUnknownMethod:
 		return invalid("paymentInformation.paymentInstrument.id"), response{}
 	case command.CodeMissingField:

@@ -22,7 +22,7 @@ func createPayment(h *Handler, c call) response {
 	if p.Store && !slices.Contains(c.scopes, storeScope) {
 		return h.notPermitted(c, forbidden(storeScope))
 	}
-	r := h.execute(c, command.Authorize{Body: p.Body})
+	r := h.execute(c, command.Authorize{Body: p.Body, ShipToCustomer: p.ShipToCustomer})
 	if r.Outcome != command.Done {
 		return h.notMade(c, p, r)
 	}
@@ -97,7 +97,7 @@ func numbered(a response, number string) response {
 func (h *Handler) finish(c call, p plan, t *v1.Transaction) response {
 	body := approvedResponse(p, t)
 	if p.Store {
-		body.Token = h.storeSource(c, p, t)
+		h.storeSource(c, p, t, &body)
 	}
 	return response{status: http.StatusCreated, body: body, outcome: body.Status}
 }

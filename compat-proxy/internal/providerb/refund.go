@@ -4,8 +4,10 @@ import (
 	"net/http"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/parity"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
 	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/money"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -16,13 +18,54 @@ func refund(h *Handler, c call) response {
 		return bad.response(c.now)
 	}
 	r := h.execute(c, do)
-	if r.Outcome == command.Done {
+	switch {
+	case r.Outcome == command.Done && c.repeatsWhole(r):
+		return h.refundedAgain(c, r, r.Refund.Amount)
+	case r.Outcome == command.Done:
 		return c.refunded(r)
 	}
 	if out, done := c.followUpProblem(r, fieldTotal); done {
 		return out
 	}
-	return refundRefusal(r).response(c.now)
+	refusal := refundRefusal(r)
+	if refusal.Reason == reasonInvalidAmount && c.rules.Has(parity.RepeatedRefund) {
+		if amount, within := withinCaptured(do.Amount, r); within {
+			return h.refundedAgain(c, r, amount)
+		}
+	}
+	return refusal.response(c.now)
+}
+
+// repeatsWhole reports whether an equal request with the same signature had refunded all that was
+// left before this one. By the rule RepeatedRefund this is another refund: clients sign the second
+// one in the same second.
+func (c call) repeatsWhole(r command.Result) bool {
+	return c.rules.Has(parity.RepeatedRefund) && c.name.final && r.Transaction.AmountRefundable == 0
+}
+
+// withinCaptured returns an amount of a refund in minor units, and whether at least as much was
+// captured.
+func withinCaptured(amount string, r command.Result) (int64, bool) {
+	captured := r.Transaction.AmountCaptured
+	if r.Capture != nil {
+		captured = r.Capture.Amount
+	}
+	currency, known := money.Lookup(r.Transaction.Currency)
+	minor, err := money.Parse(amount, currency.Exponent)
+	return minor, known && err == nil && minor <= captured
+}
+
+// refundedAgain returns the response to a refund by the rule RepeatedRefund, although v1 has not
+// made it. Its number belongs to no refund.
+func (h *Handler) refundedAgain(c call, r command.Result, amount int64) response {
+	name, err := id.Decimal(id.Refund, h.cfg.NewNumber())
+	if err != nil {
+		return serverError(c.now, reasonSystem, textSystem) // not reached: the number is a new one
+	}
+	r.Refund = &v1.Refund{
+		ID: name, Amount: amount, Currency: r.Transaction.Currency, CreatedAt: v1.Timestamp{Time: c.now},
+	}
+	return c.refunded(r)
 }
 
 func decodeRefund(number string, req *wire.Request) (command.Refund, problem) {

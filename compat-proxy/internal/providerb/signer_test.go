@@ -201,11 +201,16 @@ func (s *signer) requestTo(ctx context.Context, path, body string) *http.Request
 
 // signedAs returns a request that the key signs for that merchant or portfolio.
 func (s *signer) signedAs(ctx context.Context, key, merchant, path, body string) *http.Request {
+	return signedBy(ctx, s.secret, key, merchant, path, body)
+}
+
+// signedBy returns a request with a signature by a shared secret.
+func signedBy(ctx context.Context, secret []byte, key, merchant, path, body string) *http.Request {
 	const host, date = "apitest.cybersource.com", "Sat, 21 Nov 2026 09:30:00 GMT"
 	r := httptest.NewRequestWithContext(ctx, http.MethodPost, path, strings.NewReader(body))
 	sum := sha256.Sum256([]byte(body))
 	digest := "SHA-256=" + base64.StdEncoding.EncodeToString(sum[:])
-	mac := hmac.New(sha256.New, s.secret)
+	mac := hmac.New(sha256.New, secret)
 	mac.Write([]byte("host: " + host + "\ndate: " + date + "\nrequest-target: post " + path + "\ndigest: " + digest +
 		"\nv-c-merchant-id: " + merchant))
 	r.Host = host

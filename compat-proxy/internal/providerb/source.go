@@ -1,6 +1,7 @@
 package providerb
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 
@@ -41,10 +42,7 @@ func (d *decoder) source(body *v1.TransactionCreate, c money.Currency) problem {
 	if p := unsupportedSource(d.req); !p.none() {
 		return p
 	}
-	customer := pay.Customer.ID
-	if customer == "" {
-		customer = pay.Customer.CustomerID
-	}
+	customer := d.customer()
 	token := !pay.TokenizedCard.Number.IsZero() || !pay.TokenizedCard.Cryptogram.IsZero()
 	carded := token || !pay.Card.Number.IsZero()
 	bank := !pay.Bank.Account.Number.IsZero() || pay.Bank.RoutingNumber != ""
@@ -74,13 +72,42 @@ func (d *decoder) source(body *v1.TransactionCreate, c money.Currency) problem {
 	return missing(none.missingFields()...)
 }
 
+// customer returns the id of the stored customer as the client sent it, "" without one.
+func (d *decoder) customer() wire.Text {
+	return cmp.Or(d.req.Payment.Customer.ID, d.req.Payment.Customer.CustomerID)
+}
+
+const (
+	fieldCustomer = "paymentInformation.customer.id"
+	fieldAddress  = "paymentInformation.shippingAddress.id"
+)
+
+// storedAddress ships the payment to the stored address that it names, unless the request has
+// another address. A customer has one stored address, with the customer's id.
+func (d *decoder) storedAddress(p *plan) problem {
+	given := d.req.Payment.ShippingAddress.ID
+	if given == "" {
+		return problem{}
+	}
+	owner, ok := stored(id.Customer, string(given))
+	if customer := d.customer(); ok && customer != "" {
+		named, known := stored(id.Customer, string(customer))
+		ok = known && named == owner
+	}
+	if !ok {
+		return invalid(fieldAddress)
+	}
+	p.Body.Customer, p.ShipToCustomer = &owner, p.Body.Shipping == nil
+	return problem{}
+}
+
 // chargeStored charges a customer's payment method. The default is the customer's default.
 func (d *decoder) chargeStored(body *v1.TransactionCreate, customer wire.Text) problem {
 	pay := &d.req.Payment
 	if customer != "" {
 		cus, ok := stored(id.Customer, string(customer))
 		if !ok {
-			return invalid("paymentInformation.customer.id")
+			return invalid(fieldCustomer)
 		}
 		body.Customer = &cus
 	}

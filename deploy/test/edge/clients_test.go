@@ -44,9 +44,10 @@ func (r *deployment) issueLogins(t *testing.T) (sdk.LoginA, sdk.LoginsB) {
 	shop := sdk.LoginA{Name: "shop", Key: "shopsOwnKey00001"}
 	transactionKey := r.path("transaction-key")
 	certtest.Replace(t, transactionKey, []byte(shop.Key+"\n"))
-	issuer.Run(t, "map", "--name", shop.Name, "--transaction-key-file", transactionKey, "--api-key-file", key)
-	sdk.MapRefunder(t, issuer, r.key)
-	loginB := issuer.IssueB(t, "shop_b", "--api-key-file", key, "--unlinked-refunds")
+	issuer.Run(t, "map", "--name", shop.Name, "--transaction-key-file", transactionKey, "--api-key-file", key,
+		"--unlinked-refunds", "--sandbox")
+	sdk.MapStrict(t, issuer, r.key)
+	loginB := issuer.IssueB(t, "shop_b", "--api-key-file", key, "--unlinked-refunds", "--sandbox")
 	return shop, sdk.IssueB(t, issuer, loginB, r.key)
 }
 

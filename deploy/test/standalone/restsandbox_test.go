@@ -20,7 +20,7 @@ func TestRESTSandbox(t *testing.T) {
 			`"bank":{"account":{"type":"C","number":"`+number+`"},"routingNumber":"`+routing+`"}`, 1), `"billTo":{`,
 			`"billTo":{"lastName":"Lopez",`, 1)
 	}
-	small := func(body string) string { return strings.Replace(body, "102.21", "1.00", 1) }
+	large := func(body string) string { return strings.Replace(body, "102.21", "5000.01", 1) }
 	unnamed := strings.Replace(bank("4100", "121042882"), "billTo", "nobody", 1)
 	for _, tt := range []struct{ name, body, want string }{
 		{"Visa", pay, `"status":"AUTHORIZED"`},
@@ -46,10 +46,10 @@ func TestRESTSandbox(t *testing.T) {
 		{"dinar", strings.Replace(other("102.21", "6.4"), "USD", "JOD", 1), `"authorizedAmount":"6.400"`},
 		{"ZIP 46282", other("73301", "46282"), `"reason":"PROCESSOR_DECLINED"`},
 		{"address that does not match", other("73301", "46205"), `"status":"AUTHORIZED_PENDING_REVIEW"`},
-		{"bank debit over the simulator's limit", bank("4100", "121042882"), `"reason":"GENERAL_DECLINE"`},
-		{"small bank debit", small(bank("4100", "121042882")), `"status":"PENDING"`},
+		{"bank debit", bank("4100", "121042882"), `"status":"PENDING"`},
+		{"bank debit over the simulator's limit", large(bank("4100", "121042882")), `"reason":"GENERAL_DECLINE"`},
 		{"bank account without a name", unnamed, `"field":"orderInformation.billTo.country"`},
-		{"bank account that declines", small(bank("550111", "121107882")), `"reason":"GENERAL_DECLINE"`},
+		{"bank account that declines", bank("550111", "121107882"), `"reason":"GENERAL_DECLINE"`},
 	} {
 		a, err := d.do(t.Context(), http.MethodPost, restPayments, tt.body)
 		if err != nil || !strings.Contains(a.Body, tt.want) {

@@ -56,11 +56,17 @@ func (a dialectResponse) outcome() string {
 	return a.Messages.Message[0].Code
 }
 
-// mustAsk posts a request of the dialect, as JSON with a key for its login; members follow the
+// mustAsk posts a request of the dialect, as JSON with an API key for its login; members follow the
 // login.
 func mustAsk(tb testing.TB, p *process, key, method, members string) dialectResponse {
 	tb.Helper()
-	body := fmt.Sprintf(`{%q:{"merchantAuthentication":{"name":"me","transactionKey":%q},%s}}`, method, key, members)
+	return mustAskAs(tb, p, "me", key, method, members)
+}
+
+// mustAskAs is mustAsk for a login.
+func mustAskAs(tb testing.TB, p *process, name, key, method, members string) dialectResponse {
+	tb.Helper()
+	body := fmt.Sprintf(`{%q:{"merchantAuthentication":{"name":%q,"transactionKey":%q},%s}}`, method, name, key, members)
 	r, err := http.NewRequestWithContext(tb.Context(), http.MethodPost, p.HTTP+"/xml/v1/request.api",
 		strings.NewReader(body))
 	if err != nil {
@@ -254,29 +260,78 @@ func TestLegacyOddTypes(t *testing.T) {
 		`"nameOnAccount":"Ana Ruiz"}}`, "1/1")
 	do(credit+`"payment":{"creditCard":{"cardNumber":"XXXX1111","expirationDate":"XXXX"}}`, "3/33")
 	do(`"transactionType":"voidTransaction","refTransId":"`+given.Response.ID+`"`, "3/175")
+}
 
-	login := strings.Replace(saleXML(p, "8"), "authCaptureTransaction", "refundTransaction", 1)
-	if body := mustPostXML(t, p, login); !strings.Contains(body, "<errorCode>33</errorCode>") {
-		t.Errorf("a login whose entry does not allow it: got %s", body)
+// TestSandboxLogin sends requests for which a sandbox login differs from any other login of the
+// same merchant.
+func TestSandboxLogin(t *testing.T) {
+	t.Parallel()
+	p := start(t, t.TempDir(), "--log", "error")
+	const (
+		account = `,"accountNumber":"15378535","nameOnAccount":"Ana Ruiz"}}`
+		bank    = `"payment":{"bankAccount":{"routingNumber":"244183602"` + account
+		badBank = `"payment":{"bankAccount":{"routingNumber":"121042883"` + account
+		token   = `"payment":{"creditCard":{"cardNumber":"4000100011112224","expirationDate":"2031-04",` +
+			`"isPaymentToken":true,"cryptogram":"EHuWW9PiBkWvqE5juRwDzAUFBAk="}}`
+		track = `"payment":{"trackData":{"track1":"%B378282246310005^LONGSON/LONGBOB^1705101130504392?"}}`
+		of    = `"transactionType":"`
+	)
+	for _, tt := range []struct{ name, members, sandbox, strict string }{
+		{"card credit", of + `refundTransaction","amount":1,` + legacyCard, "1/1", "1/1"},
+		{"token credit", of + `refundTransaction","amount":2,` + token, "1/1", "3/66"},
+		{"bank credit", of + `refundTransaction","amount":3,` + bank, "4/193", "1/1"},
+		{"bank authorization", of + `authOnlyTransaction","amount":4,` + bank, "1/1", "3/53"},
+		{"bad routing number", of + `authOnlyTransaction","amount":5,` + badBank, "3/9", "3/53"},
+		{"debit at the limit", of + `authCaptureTransaction","amount":100,` + bank, "1/1", "1/1"},
+		{"debit over the limit", of + `authCaptureTransaction","amount":100.01,` + bank, "2/2", "1/1"},
+		{"track sale", of + `authCaptureTransaction","amount":6,` + track, "1/1", "3/8"},
+		{"track authorization", of + `authOnlyTransaction","amount":7,` + track, "1/1", "3/8"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			transaction := `"transactionRequest":{` + tt.members + `}`
+			got := mustAskAs(t, p, p.ProviderA.Name, p.ProviderA.TransactionKey, "createTransactionRequest", transaction)
+			if got.outcome() != tt.sandbox {
+				t.Errorf("sandbox login: got %s, want %s: %s", got.outcome(), tt.sandbox, got.body)
+			}
+			if code := got.Response.Code; (code == "3") != (got.Response.ID == "0") {
+				t.Errorf("sandbox login: got number %s", got.Response.ID)
+			}
+			if got := mustAsk(t, p, p.Keys.SKTest, "createTransactionRequest", transaction); got.outcome() != tt.strict {
+				t.Errorf("API key: got %s, want %s: %s", got.outcome(), tt.strict, got.body)
+			}
+		})
 	}
 }
 
-// mustPostXML posts a document of provider-a and returns the response's body.
-func mustPostXML(t *testing.T, p *process, document string) string {
-	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.HTTP+"/xml/v1/request.api",
-		strings.NewReader(document))
-	if err != nil {
-		t.Fatal(err)
+// TestSandboxBankAuthorization checks that v1's books show the authorization of a bank account as a
+// debit, until it is voided.
+func TestSandboxBankAuthorization(t *testing.T) {
+	t.Parallel()
+	p := start(t, t.TempDir(), "--log", "error")
+	do := func(members, want string) dialectResponse {
+		t.Helper()
+		a := mustAskAs(t, p, p.ProviderA.Name, p.ProviderA.TransactionKey, "createTransactionRequest",
+			`"transactionRequest":{`+members+`}`)
+		if got := a.outcome(); got != want {
+			t.Fatalf("%s: got %s, want %s: %s", members, got, want, a.body)
+		}
+		return a
 	}
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
+	made := do(`"transactionType":"authOnlyTransaction","amount":4,"payment":{"bankAccount":{"routingNumber":"244183602",`+
+		`"accountNumber":"15378535","nameOnAccount":"Ana Ruiz"}}`, "1/1").Response.ID
+	books := func() string {
+		t.Helper()
+		return merchantOf(t, p).must(t, http.MethodGet, "/v1/transactions/"+txn(t, made), "", "").body
 	}
-	body, err := io.ReadAll(resp.Body)
-	_ = resp.Body.Close() // read to its end
-	if err != nil {
-		t.Fatal(err)
+	for _, want := range []string{`"status":"captured"`, `"amount_captured":400`, `"authorization_only":"true"`} {
+		if got := books(); !strings.Contains(got, want) {
+			t.Errorf("got %s, want %s", got, want)
+		}
 	}
-	return string(body)
+	do(`"transactionType":"priorAuthCaptureTransaction","refTransId":"`+made+`"`, "1/311")
+	do(`"transactionType":"voidTransaction","refTransId":"`+made+`"`, "1/1")
+	if got, want := books(), `"status":"voided"`; !strings.Contains(got, want) {
+		t.Errorf("got %s, want %s", got, want)
+	}
 }

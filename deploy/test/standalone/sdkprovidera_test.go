@@ -14,7 +14,7 @@ func TestClients(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
 	p := start(t, data)
-	mapRefunder(t, p, filepath.Join(data, "compat-credentials.yaml"))
+	mapStrict(t, p, filepath.Join(data, "compat-credentials.yaml"))
 	s := system(t, p)
 	for name, client := range map[string]func(*testing.T, *sdk.System, string) sdk.Client{
 		"node": sdk.NodeA, "python": sdk.PythonA, "java": sdk.JavaA,
@@ -26,12 +26,12 @@ func TestClients(t *testing.T) {
 	}
 }
 
-// mapRefunder gives the running proxy a second login, which may refund a card without a payment.
-func mapRefunder(t *testing.T, p *process, logins string) {
+// mapStrict gives the running proxy a second login, without the rules of a sandbox.
+func mapStrict(t *testing.T, p *process, logins string) {
 	t.Helper()
-	sdk.MapRefunder(t, issuer(logins), p.Keys.SKTest)
+	sdk.MapStrict(t, issuer(logins), p.Keys.SKTest)
 	(&loginDesk{p: p, proxy: &replica{Program: p.Program, base: p.HTTP}}).
-		until(t, sdk.Refunder.Name, sdk.Refunder.Key, "1/1")
+		until(t, sdk.Strict.Name, sdk.Strict.Key, "1/1")
 }
 
 // system returns a standalone in the form for clients.

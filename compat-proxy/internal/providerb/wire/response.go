@@ -26,13 +26,19 @@ type Response struct {
 	Token            *TokenResponse           `json:"tokenInformation,omitempty"`
 }
 
-// Links are the paths of the next operations, without a host. Mount adds the mount path.
+// Links are the paths of the next operations, and of stored objects. They have no host. Mount adds
+// the mount path.
 type Links struct {
 	Self         *Link `json:"self,omitempty"`
 	AuthReversal *Link `json:"authReversal,omitempty"`
 	Capture      *Link `json:"capture,omitempty"`
 	Refund       *Link `json:"refund,omitempty"`
 	Void         *Link `json:"void,omitempty"`
+
+	Customer             *Link `json:"customer,omitempty"`
+	PaymentInstrument    *Link `json:"paymentInstrument,omitempty"`
+	ShippingAddress      *Link `json:"shippingAddress,omitempty"`
+	InstrumentIdentifier *Link `json:"instrumentIdentifier,omitempty"`
 }
 
 // Link is the path and the HTTP method of an operation.
@@ -44,7 +50,8 @@ type Link struct {
 // Mount puts the mount path before each link. The receiver may be nil.
 func (l *Links) Mount(prefix string) {
 	if l != nil {
-		mount(prefix, l.Self, l.AuthReversal, l.Capture, l.Refund, l.Void)
+		mount(prefix, l.Self, l.AuthReversal, l.Capture, l.Refund, l.Void,
+			l.Customer, l.PaymentInstrument, l.ShippingAddress, l.InstrumentIdentifier)
 	}
 }
 
@@ -138,19 +145,26 @@ type CardResponse struct {
 
 // PaymentResponse is the payment source in the member that older clients read.
 type PaymentResponse struct {
-	TokenizedCard        *CardResponse       `json:"tokenizedCard,omitempty"`
-	Card                 *CardResponse       `json:"card,omitempty"`
-	AccountFeatures      *AccountFeatures    `json:"accountFeatures,omitempty"`
-	Customer             *IdentifiedResponse `json:"customer,omitempty"`
-	PaymentInstrument    *IdentifiedResponse `json:"paymentInstrument,omitempty"`
-	InstrumentIdentifier *IdentifiedResponse `json:"instrumentIdentifier,omitempty"`
-	Scheme               string              `json:"scheme,omitzero"`
-	AccountType          string              `json:"accountType,omitzero"`
+	TokenizedCard        *CardResponse         `json:"tokenizedCard,omitempty"`
+	Card                 *CardResponse         `json:"card,omitempty"`
+	AccountFeatures      *AccountFeatures      `json:"accountFeatures,omitempty"`
+	Customer             *IdentifiedResponse   `json:"customer,omitempty"`
+	PaymentInstrument    *IdentifiedResponse   `json:"paymentInstrument,omitempty"`
+	InstrumentIdentifier *InstrumentIdentifier `json:"instrumentIdentifier,omitempty"`
+	ShippingAddress      *IdentifiedResponse   `json:"shippingAddress,omitempty"`
+	Scheme               string                `json:"scheme,omitzero"`
+	AccountType          string                `json:"accountType,omitzero"`
 }
 
 // IdentifiedResponse is a reference to an object by its id.
 type IdentifiedResponse struct {
 	ID string `json:"id"`
+}
+
+// InstrumentIdentifier is a reference to a stored card or bank account, with its state.
+type InstrumentIdentifier struct {
+	ID    string `json:"id"`
+	State string `json:"state"`
 }
 
 // AccountFeatures holds the balance of a prepaid card.
@@ -198,7 +212,10 @@ type Issuer struct {
 
 // TokenResponse holds the ids of the objects that were stored with a payment.
 type TokenResponse struct {
-	Customer             *IdentifiedResponse `json:"customer,omitempty"`
-	PaymentInstrument    *IdentifiedResponse `json:"paymentInstrument,omitempty"`
-	InstrumentIdentifier *IdentifiedResponse `json:"instrumentIdentifier,omitempty"`
+	// New reports that the card or bank account was not stored before. The provider spells it so.
+	New                  bool                  `json:"instrumentidentifierNew"`
+	Customer             *IdentifiedResponse   `json:"customer,omitempty"`
+	PaymentInstrument    *IdentifiedResponse   `json:"paymentInstrument,omitempty"`
+	ShippingAddress      *IdentifiedResponse   `json:"shippingAddress,omitempty"`
+	InstrumentIdentifier *InstrumentIdentifier `json:"instrumentIdentifier,omitempty"`
 }

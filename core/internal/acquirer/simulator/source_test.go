@@ -33,9 +33,9 @@ func TestAuthorize_bankAccount(t *testing.T) {
 		{"no money", "000111111116", 2000, "insufficient_funds 51"},
 		{"declined", "000111111113", 2000, "generic_decline 05"},
 		{"stopped", "000222222227", 2000, "do_not_honor 78"},
-		{"at the limit", "4711", 10000, " 00"},
-		{"over the limit", "4711", 10001, "limit_exceeded 61"},
-		{"declined before the limit", "000111111116", 10001, "insufficient_funds 51"},
+		{"at the limit", "4711", 500000, " 00"},
+		{"over the limit", "4711", 500001, "limit_exceeded 61"},
+		{"declined before the limit", "000111111116", 500001, "insufficient_funds 51"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -54,7 +54,7 @@ func TestAuthorize_bankAccount(t *testing.T) {
 	}
 	text := regexp.MustCompile("(?m)^bank_account_limit: .*$").ReplaceAll(simulator.Embedded(), nil)
 	r := debit("4711")
-	r.Amount = 10001
+	r.Amount = 500001
 	if a := mustAuthorize(t, mustOpen(t, simulator.Config{Catalogue: text}), r); !a.Approved {
 		t.Errorf("without a limit: got %+v", a)
 	}
@@ -140,8 +140,8 @@ func TestCatalogue_mistakesOfSources(t *testing.T) {
 		{"account number", `"000123456789"`, `"12x4"`, "bank_accounts, entry 1: account_number"},
 		{"account twice", `"000111111116"`, `"000123456789"`, "bank_accounts, entry 2: account_number"},
 		{"outcome", `"000123456789", outcome: approve`, `"000123456789", outcome: maybe`, "bank_accounts, entry 1: outcome"},
-		{"limit amount", "{amount: 10000", "{amount: 0", "bank_account_limit: amount"},
-		{"limit decline", "{amount: 10000, decline_code: limit_exceeded, ", "{amount: 10000, ", "bank_account_limit: decline_code"},
+		{"limit amount", "{amount: 500000", "{amount: 0", "bank_account_limit: amount"},
+		{"limit decline", "{amount: 500000, decline_code: limit_exceeded, ", "{amount: 500000, ", "bank_account_limit: decline_code"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
