@@ -207,11 +207,11 @@ func (w windowed) runInPeriod(ctx context.Context, n int64) (Result, bool) {
 	}
 }
 
-// useBehind returns the use of the session's key that r is the response to. The time of an effect
-// is that of its key: unlike the time of a payment, it does not go back with v1's clock.
+// useBehind returns the use of the session's key that r is the response to. An old effect has the
+// time of its key: unlike the time of a payment, it does not go back with v1's clock.
 func (w windowed) useBehind(ctx context.Context, r Result) (keyUse, *Result) {
 	replayed := r.use()
-	if r.replayed && !replayed.effect {
+	if r.replayed && (!replayed.effect || replayed.made.After(w.recent)) {
 		return replayed, nil
 	}
 	seen, failed := w.awaitKey(ctx, w.idempotencyKey)
@@ -231,10 +231,11 @@ func (w windowed) markReplayed(ctx context.Context, r Result) Result {
 	if !r.stored || r.replayed {
 		return r
 	}
-	u, failed := w.awaitKey(ctx, w.idempotencyKey)
-	made := u.made
-	if failed != nil || made.IsZero() {
-		made = r.made
+	made := r.made
+	if made.Before(w.oldest) { // zero, too
+		if u, failed := w.awaitKey(ctx, w.idempotencyKey); failed == nil && !u.made.IsZero() {
+			made = u.made
+		}
 	}
 	r.replayed = !made.IsZero() && made.Before(w.oldest)
 	return r
