@@ -82,7 +82,7 @@ func TestSaleWithoutANameLeavesNoAuthorization(t *testing.T) {
 		number        bool
 	}{
 		"not begun":                {unavailable(command.CodeNotBegun), voided, "", append(sale, release), 503, false},
-		"the acquirer is away":     {unavailable(command.CodeAcquirerUnavailable), voided, "", append(sale, release), 502, false},
+		"the acquirer is away":     {unavailable(command.CodeAcquirerUnavailable), voided, "", append(sale, release), 400, false},
 		"nor is the void begun":    {unavailable(command.CodeNotBegun), unavailable(command.CodeNotBegun), "", append(sale, release), 502, true},
 		"the void is uncertain":    {unavailable(command.CodeNotBegun), uncertain, "", append(sale, release), 502, true},
 		"the capture is uncertain": {uncertain, voided, "", sale, 502, true},
