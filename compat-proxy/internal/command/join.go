@@ -213,8 +213,8 @@ func numbered(key string, nth int) string {
 }
 
 // duplicated returns Done if no payment of the order makes this one a duplicate, else the result to
-// give. It reports true if a payment is uncertain, so that the result may change. A payment with one
-// of the digests that was made after recent makes this one a duplicate.
+// give. It reports true if a payment is uncertain, so that the result may change. A payment with
+// one of the digests that was made after recent makes this one a duplicate.
 func (j *joining) duplicated(ctx context.Context, g *group, recent time.Time) (Result, bool) {
 	for i := len(g.payments) - 1; len(j.digests) > 0 && i > 0; i-- {
 		t := &g.payments[i]

@@ -7,8 +7,8 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 )
 
-// TestDeduplication_clockSetBack: v1's clock was set back. Date and the times of keys go on, and the
-// times of new payments are behind them. A payment's duplicate is found by the time of its key.
+// TestDeduplication_clockSetBack: v1's clock was set back. Date and the times of keys go on, and
+// the times of new payments are behind them. A payment's duplicate is found by the time of its key.
 func TestDeduplication_clockSetBack(t *testing.T) {
 	t.Parallel()
 	for _, back := range []time.Duration{10 * time.Minute, 9 * time.Hour, 24 * time.Hour} {

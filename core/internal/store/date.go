@@ -16,9 +16,9 @@ func (db *DB) notBehind(at time.Time) time.Time {
 }
 
 // DateAt returns the Date of a time of the clock. A client compares Date with the times of
-// idempotency keys to find an earlier equal request, so Date and those times do not go back with
-// the clock. For a week after the clock is set back they go on from before. All processes of a
-// shared store have one Date: there the time of the server counts.
+// idempotency keys to find an earlier equal request. So neither goes back with the clock: for a
+// week after the clock is set back they go on from before. All processes of a shared store have one
+// Date: there the time of the server counts.
 func (db *DB) DateAt(at time.Time) time.Time {
 	if db.shared {
 		return at.Add(time.Duration(db.dateAhead.Load()))

@@ -7,8 +7,8 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// TestServerClock: Date is the server's time plus Ahead. It never goes back with the server's clock,
-// and is the server's time again once that has caught up, or after a week.
+// TestServerClock: Date is the server's time plus Ahead. It never goes back with the server's
+// clock, and is the server's time again once that has caught up, or after a week.
 func TestServerClock(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour

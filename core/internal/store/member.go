@@ -10,7 +10,7 @@ import (
 func (db *DB) WorkAs(process int64) { db.process = process }
 
 // Heartbeat is Engine.Heartbeat. From then on DateAt goes by the server's clock. While may compares
-// the clocks, DateAt is too late rather than too early: a request that begins then must not find
+// the clocks, DateAt is too late rather than too early. A request that begins then must not find
 // that its duplicate is old.
 func (db *DB) Heartbeat(
 	ctx context.Context, process int64, term time.Duration, may func(server time.Time) bool,

@@ -22,9 +22,11 @@ func (j *judge) transactionsAreRight() {
 		}
 		made := byReference[c.Marker]
 		delete(byReference, c.Marker)
-		// A failed transaction moved nothing; a retry made it again.
+		// A failed transaction moved nothing; a retry made it again. One that waited for its confirmation
+		// was acknowledged, and the confirmation failed.
+		waited := c.ok() && c.Response.transaction().Status == v1.TransactionStatusRequiresConfirmation
 		live := slices.DeleteFunc(slices.Clone(made), func(t v1.Transaction) bool {
-			return t.Status == v1.TransactionStatusFailed
+			return t.Status == v1.TransactionStatusFailed && (!waited || t.ID != c.Response.id())
 		})
 		ids := make([]string, len(live))
 		for i, t := range live {

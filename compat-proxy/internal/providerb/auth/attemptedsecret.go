@@ -11,8 +11,8 @@ import (
 // AttemptedSecret returns the secret with which a request tries to authenticate: its API key, or
 // the id or certificate of the key that signed it. A signature differs in each request, so it
 // cannot show that two requests try the same secret. A request without a key counts as a separate
-// attempt. The secret is zero if the headers have none of these. Only an API key has the form of one:
-// a client that signs, with any key id, is bounded like other logins.
+// attempt. The secret is zero if the headers have none of these. Only an API key has the form of
+// one: a client that signs, with any key id, is bounded like other logins.
 func AttemptedSecret(h http.Header) secret.String {
 	carried, bearer := bearerOf(h)
 	if !bearer {
