@@ -26,8 +26,8 @@ type Response struct {
 	Token            *TokenResponse           `json:"tokenInformation,omitempty"`
 }
 
-// Links are the paths of the next operations, and of stored objects. They have no host. Mount adds
-// the mount path.
+// Links are the paths of the next operations, without a host, to which Mount adds the mount path.
+// The paths of stored objects are the provider's, which are not served here.
 type Links struct {
 	Self         *Link `json:"self,omitempty"`
 	AuthReversal *Link `json:"authReversal,omitempty"`
@@ -47,11 +47,10 @@ type Link struct {
 	Method string `json:"method"`
 }
 
-// Mount puts the mount path before each link. The receiver may be nil.
+// Mount puts the mount path before each link of an operation. The receiver may be nil.
 func (l *Links) Mount(prefix string) {
 	if l != nil {
-		mount(prefix, l.Self, l.AuthReversal, l.Capture, l.Refund, l.Void,
-			l.Customer, l.PaymentInstrument, l.ShippingAddress, l.InstrumentIdentifier)
+		mount(prefix, l.Self, l.AuthReversal, l.Capture, l.Refund, l.Void)
 	}
 }
 
