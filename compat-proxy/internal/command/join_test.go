@@ -110,6 +110,23 @@ func TestJoin_repeated(t *testing.T) {
 	}
 }
 
+// TestJoin_clockSetBack: v1's clock was set back. Date and the times of keys go on, and the times of
+// new payments are behind them. A duplicate is found by the time of the key.
+func TestJoin_clockSetBack(t *testing.T) {
+	t.Parallel()
+	f, x := setupOrder(t)
+	f.setBack = 24 * time.Hour
+	for i, want := range []command.Outcome{command.Done, command.Repeated, command.Done} {
+		if got := run(t, x, further(100, 120, visa)).Outcome; got != want {
+			t.Errorf("payment %d: got %s, want %s", i, got, want)
+		}
+		f.clock.Advance(70 * time.Second)
+	}
+	if payments, _ := f.taken(); payments != 2 {
+		t.Errorf("got %d payments, want 2", payments)
+	}
+}
+
 // A command that names a stored payment method gets the charged source.
 func TestJoin_repeatedWithAStoredMethod(t *testing.T) {
 	t.Parallel()

@@ -26,6 +26,7 @@ type orderV1 struct {
 	rival         bool            // the first post is lost, and an equal one takes its position meanwhile
 	lostResponses int             // this many responses are lost after their effect
 	emptyLists    bool            // lists are empty, and every key belongs to another request
+	setBack       time.Duration   // the clock of new payments is behind Date and the times of keys
 
 	mu           sync.Mutex
 	payments     []orderPayment    // guarded by mu
@@ -159,7 +160,8 @@ func (f *orderV1) lookUp(key string) (status int, response string) {
 	if purpose, used := f.reserved[key]; used {
 		record.HTTPStatus, record.Purpose = new(http.StatusCreated), &purpose
 	} else if i := slices.IndexFunc(f.payments, named); i >= 0 {
-		record.HTTPStatus = new(http.StatusCreated)
+		record.HTTPStatus, record.Resource = new(http.StatusCreated), &f.payments[i].ID
+		record.CreatedAt = v1.Time{Time: f.payments[i].CreatedAt.Add(f.setBack)}
 		if f.payments[i].Status == v1.TransactionStatusProcessing {
 			record.HTTPStatus = nil
 		}
@@ -211,7 +213,7 @@ func (f *orderV1) pay(key, body string) (status int, response string) {
 func (f *orderV1) add(key, body string, amount int64, status v1.TransactionStatus, m v1.Metadata) *orderPayment {
 	p := orderPayment{key: key, body: body, Transaction: v1.Transaction{
 		ID: id.Format(id.Transaction, int64(60410000200+len(f.payments))), Status: status, Amount: amount, Currency: "usd",
-		Metadata: m, CreatedAt: v1.Time{Time: f.clock.Now()},
+		Metadata: m, CreatedAt: v1.Time{Time: f.clock.Now().Add(-f.setBack)},
 	}}
 	if status == v1.TransactionStatusCaptured {
 		p.AmountAuthorized = amount

@@ -59,16 +59,17 @@ func (c serverCore) call(t *testing.T, method, path, body, key string) (int, []b
 	return got.StatusCode, text, date
 }
 
-// mustReserve claims a key as soon as the core takes requests, and returns Date and the key's time.
-func (c serverCore) mustReserve(t *testing.T, key string) (date, made time.Time) {
+// mustUse sends a request with a key as soon as the core takes requests. It returns Date and the
+// time of the key.
+func (c serverCore) mustUse(t *testing.T, key, path, body string) (date, made time.Time) {
 	t.Helper()
 	programtest.WaitFor(t, "the core takes requests", func() bool {
-		status, _, _ := c.call(t, http.MethodPost, "/v1/idempotency_keys", `{"purpose":"test"}`, key)
+		status, _, _ := c.call(t, http.MethodPost, path, body, key)
 		return status == http.StatusCreated
 	})
-	_, body, date := c.call(t, http.MethodGet, "/v1/idempotency_keys/"+key, "", "")
+	_, found, date := c.call(t, http.MethodGet, "/v1/idempotency_keys/"+key, "", "")
 	var record v1.IdempotencyKeyRecord
-	if err := json.Unmarshal(body, &record); err != nil {
+	if err := json.Unmarshal(found, &record); err != nil {
 		t.Fatal(err)
 	}
 	return date, record.CreatedAt.Time
@@ -98,10 +99,15 @@ func TestDateAfterTheServersClockIsSetBackPostgreSQL(t *testing.T) {
 	want := func(step string) {
 		t.Helper()
 		for i, c := range cores {
-			date, made := c.mustReserve(t, fmt.Sprint(step, "-", i))
-			expected := clock.System().Now()
-			if date.Sub(expected).Abs() > time.Minute || made.Sub(expected).Abs() > time.Minute {
-				t.Errorf("%s, core %d: got Date %s and a key of %s, want %s", step, i, date, made, expected)
+			for path, body := range map[string]string{
+				"/v1/idempotency_keys": `{"purpose":"test"}`,
+				"/v1/transactions":     `{"amount":5,"currency":"usd","payment_method":"pm_card_visa"}`,
+			} {
+				date, made := c.mustUse(t, fmt.Sprint(step, "-", i, path[len("/v1/"):]), path, body)
+				expected := clock.System().Now()
+				if date.Sub(expected).Abs() > time.Minute || made.Sub(expected).Abs() > time.Minute {
+					t.Errorf("%s, core %d, %s: got Date %s and a key of %s, want %s", step, i, path, date, made, expected)
+				}
 			}
 		}
 	}
