@@ -110,8 +110,8 @@ func TestJoin_repeated(t *testing.T) {
 	}
 }
 
-// TestJoin_clockSetBack: v1's clock was set back. Date and the times of keys go on, and the times of
-// new payments are behind them. A duplicate is found by the time of the key.
+// TestJoin_clockSetBack: v1's clock was set back. Date and the times of keys go on, and the times
+// of new payments are behind them. A duplicate is found by the time of the key.
 func TestJoin_clockSetBack(t *testing.T) {
 	t.Parallel()
 	f, x := setupOrder(t)

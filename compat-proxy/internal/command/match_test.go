@@ -214,7 +214,7 @@ func TestWarning(t *testing.T) {
 		t.Errorf("got %s and %d times closed, want done and no more", got, kept.closed.Load())
 	}
 	server.Close()
-	run(t, x, charge) // four attempts, whose log lines are suppressed
+	run(t, x, charge)         // four attempts, whose log lines are suppressed
 	now.Step(-24 * time.Hour) // a clock that is set back delays no line
 	now.Advance(time.Minute)
 	run(t, x, charge)

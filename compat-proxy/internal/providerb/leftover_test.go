@@ -81,9 +81,13 @@ func TestSaleWithoutANameLeavesNoAuthorization(t *testing.T) {
 		status        int
 		number        bool
 	}{
-		"not begun":                {unavailable(command.CodeNotBegun), voided, "", append(sale, release), 503, false},
-		"the acquirer is away":     {unavailable(command.CodeAcquirerUnavailable), voided, "", append(sale, release), 400, false},
-		"nor is the void begun":    {unavailable(command.CodeNotBegun), unavailable(command.CodeNotBegun), "", append(sale, release), 502, true},
+		"not begun": {unavailable(command.CodeNotBegun), voided, "", append(sale, release), 503, false},
+		"the acquirer is away": {
+			unavailable(command.CodeAcquirerUnavailable), voided, "", append(sale, release), 400, false,
+		},
+		"nor is the void begun": {
+			unavailable(command.CodeNotBegun), unavailable(command.CodeNotBegun), "", append(sale, release), 502, true,
+		},
 		"the void is uncertain":    {unavailable(command.CodeNotBegun), uncertain, "", append(sale, release), 502, true},
 		"the capture is uncertain": {uncertain, voided, "", sale, 502, true},
 		"with a name":              {unavailable(command.CodeNotBegun), voided, "a-key", sale, 502, false},
@@ -91,7 +95,8 @@ func TestSaleWithoutANameLeavesNoAuthorization(t *testing.T) {
 		l := &leftover{capture: tt.capture, void: tt.void}
 		h := mustHandler(t, l).At("/compat/provider-b")
 		w := httptest.NewRecorder()
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/compat/provider-b/pts/v2/payments", strings.NewReader(body))
+		const path = "/compat/provider-b/pts/v2/payments"
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, strings.NewReader(body))
 		r.Header.Set("Authorization", "Bearer "+goldentest.APIKey)
 		if tt.key != "" {
 			r.Header.Set("Idempotency-Key", tt.key)

@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"time"
 
@@ -223,7 +222,7 @@ func (tx *Tx) CompleteKey(claim int64, status int, body []byte) error {
 func (tx *Tx) ContestKey(claim int64, body []byte) error { return tx.exec(contestKey, body, claim) }
 
 // contestedStatus is the HTTP status of a response that ContestKey has stored.
-const contestedStatus = http.StatusUnprocessableEntity
+const contestedStatus = 422 // Unprocessable Content
 
 // ReleaseKey frees a claimed key of a request that had no effect. If the key is contested, it is
 // completed instead. ReleaseKey does nothing if the claim is 0.

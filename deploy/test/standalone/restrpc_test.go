@@ -56,7 +56,7 @@ func TestRPCRunsProviderB(t *testing.T) {
 		step("refundPayment", taken, restAmount("2.50", ""), "PENDING")
 		tooMuch := "INVALID_AMOUNT"
 		if name == "a signature" {
-			tooMuch = "PENDING" // as the sandbox says to a development login; v1 makes no refund
+			tooMuch = "PENDING" // as in the sandbox, for a development login; v1 makes no refund
 		}
 		step("refundPayment", taken, restAmount("2.51", ""), tooMuch)
 		other := step("createPayment", "", restPayment("30.00", "USD", false, ""), "AUTHORIZED")
