@@ -16,7 +16,11 @@ import (
 func TestDrain(t *testing.T) {
 	t.Parallel()
 	arrived, hold := make(chan struct{}), make(chan struct{})
-	core := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	core := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/v1/transactions" { // mle-filter's own request for requirements
+			http.NotFound(w, r)
+			return
+		}
 		close(arrived)
 		<-hold
 		_, _ = io.WriteString(w, "{}")
