@@ -54,7 +54,9 @@ func hasAPIKey(f Fields) bool {
 	}
 	scheme, key, _ := strings.Cut(lines[0], " ")
 	key = strings.TrimSpace(key)
-	return strings.EqualFold(scheme, "Bearer") && (strings.HasPrefix(key, "sk_") || strings.HasPrefix(key, "pk_"))
+	// Envoy joins two logins by a comma, which no API key has.
+	return strings.EqualFold(scheme, "Bearer") && !strings.Contains(key, ",") &&
+		(strings.HasPrefix(key, "sk_") || strings.HasPrefix(key, "pk_"))
 }
 
 // rejectLogin rejects encryption with the login of a provider. The filter must find the merchant's

@@ -43,5 +43,6 @@ var nouns = map[string]bool{
 	"keys":          true,
 	"requirements":  true,
 	"response_keys": true, "rotate": true, "prove": true,
+	"js": true, "causeway-1.js": true,
 	"challenge": true, "trust": true, "fingerprints": true, "calendar.ics": true,
 }
