@@ -1,0 +1,144 @@
+package specification_test
+
+import (
+	"io"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/causeway-pay/causeway/deploy/test/fleet"
+	"github.com/causeway-pay/causeway/shared/programtest"
+)
+
+var bin string
+
+func TestMain(m *testing.M) { programtest.Main(m, &bin, "standalone") }
+
+// row is a statement of the specification, word for word, and the test of it.
+type row struct {
+	statement string
+	test      func(t *testing.T, s *service)
+}
+
+// service is a running standalone.
+type service struct {
+	fleet.Ready
+
+	client *http.Client
+}
+
+// reply is a response of the service.
+type reply struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// run tests the rows on one standalone, side by side.
+func run(t *testing.T, rows []row) {
+	t.Helper()
+	p := programtest.Start(t, programtest.Command{
+		Path: filepath.Join(bin, "standalone"), Args: fleet.StandaloneArgs(t.TempDir(), "--log", "error"),
+		Stdout: &programtest.Log{},
+	})
+	ready, err := fleet.AwaitReady(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &service{Ready: ready, client: &http.Client{Timeout: programtest.Patience}}
+	t.Run("rows", func(t *testing.T) {
+		for _, r := range rows {
+			t.Run(r.statement, func(t *testing.T) {
+				t.Parallel()
+				r.test(t, s)
+			})
+		}
+	})
+}
+
+// send sends a JSON request with an API key, unless it is empty, and pairs of further header
+// fields.
+func (s *service) send(t *testing.T, method, path, key, body string, fields ...string) reply {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, s.HTTP+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json")
+	if key != "" {
+		r.Header.Set("Authorization", "Bearer "+key)
+	}
+	for i := 0; i+1 < len(fields); i += 2 {
+		r.Header.Set(fields[i], fields[i+1])
+	}
+	response, err := s.client.Do(r)
+	if err != nil {
+		t.Fatalf("%s %s: %v", method, path, err)
+	}
+	text, err := io.ReadAll(response.Body)
+	_ = response.Body.Close() // read to its end
+	if err != nil {
+		t.Fatalf("%s %s: %v", method, path, err)
+	}
+	return reply{response.StatusCode, response.Header, strings.TrimPrefix(string(text), "\xef\xbb\xbf")}
+}
+
+// get is send without a body.
+func (s *service) get(t *testing.T, path, key string) reply {
+	t.Helper()
+	return s.send(t, http.MethodGet, path, key, "")
+}
+
+// post is send with the method POST.
+func (s *service) post(t *testing.T, path, key, body string, fields ...string) reply {
+	t.Helper()
+	return s.send(t, http.MethodPost, path, key, body, fields...)
+}
+
+// want checks the status and parts of the body.
+func (r reply) want(t *testing.T, status int, parts ...string) reply {
+	t.Helper()
+	if r.status != status {
+		t.Errorf("got %d %s, want %d", r.status, r.body, status)
+	}
+	for _, part := range parts {
+		if !strings.Contains(r.body, part) {
+			t.Errorf("got %s, want %s in it", r.body, part)
+		}
+	}
+	return r
+}
+
+// decode returns the body as a T.
+func decode[T any](t *testing.T, r reply) (out T) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(r.body), &out); err != nil {
+		t.Fatalf("%d %s: %v", r.status, r.body, err)
+	}
+	return out
+}
+
+// id returns the id in the body.
+func (r reply) id(t *testing.T) string {
+	t.Helper()
+	got := decode[struct {
+		ID string `json:"id"`
+	}](t, r)
+	if got.ID == "" {
+		t.Fatalf("got %d %s, want an id", r.status, r.body)
+	}
+	return got.ID
+}
+
+// scoped returns a new secret key with the scopes.
+func (s *service) scoped(t *testing.T, scopes string) string {
+	t.Helper()
+	body := `{"kind":"secret","scopes":["` + strings.ReplaceAll(scopes, ", ", `","`) + `"]}`
+	return decode[struct {
+		Secret string `json:"secret"`
+	}](t, s.post(t, "/v1/api_keys", s.Keys.SKTest, body).want(t, http.StatusCreated)).Secret
+}
