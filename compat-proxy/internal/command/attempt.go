@@ -74,25 +74,19 @@ func (x *Executor) callAfter(ctx context.Context, before *earlier, again string,
 func (resp response) transient() bool {
 	switch resp.status {
 	case http.StatusTooManyRequests:
-		return resp.err.Code == codeTooManyChanges
+		return resp.err.Code == v1.CodeTooManyChanges
 	case 0, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return !definite[resp.err.Code]
 	case http.StatusConflict:
-		return resp.err.Code == CodeKeyInUse
+		return resp.err.Code == v1.CodeKeyInUse
 	}
 	return false
 }
 
-// codeTooManyChanges is v1's code for a change that waited too long for other changes.
-const codeTooManyChanges = "too_many_changes"
-
-// codeRateLimited is v1's code for a call beyond the merchant's rate limit.
-const codeRateLimited = "rate_limited"
-
 // definite are v1's codes of 5xx responses that a retry would not change.
 var definite = map[string]bool{
-	CodeOutcomeUnknown: true, CodeNotProcessed: true, CodeAcquirerNotConfigured: true, CodeAcquirerUnavailable: true,
-	CodeListTimeout: true,
+	v1.CodeOutcomeUnknown: true, v1.CodeNotProcessed: true, v1.CodeAcquirerNotConfigured: true, v1.CodeAcquirerUnavailable: true,
+	v1.CodeListTimeout: true,
 }
 
 // attempt sends once and reads the response. The duration is its Retry-After.
@@ -182,9 +176,9 @@ func (resp response) result() Result {
 		r.Param = *resp.err.Param
 	}
 	switch {
-	case resp.mayHaveReached || resp.err.Code == CodeOutcomeUnknown:
+	case resp.mayHaveReached || resp.err.Code == v1.CodeOutcomeUnknown:
 		r.Outcome = Uncertain
-	case resp.err.Code == CodeNotProcessed:
+	case resp.err.Code == v1.CodeNotProcessed:
 		r.Outcome = Refused
 	case resp.status == http.StatusPaymentRequired:
 		r.Outcome = Declined

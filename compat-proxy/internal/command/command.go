@@ -71,7 +71,7 @@ type Capture struct {
 type Void struct {
 	Target Number `json:"target"`
 	// Expected is the version at which the caller decided to void the payment. Any other version is
-	// Refused with CodeNotVoidable and the payment as it is. Nil accepts any version.
+	// Refused with v1.CodeNotVoidable and the payment as it is. Nil accepts any version.
 	Expected *int64 `json:"expected,omitempty"`
 }
 

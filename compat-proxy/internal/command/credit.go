@@ -11,7 +11,7 @@ import (
 func (s session) credit(ctx context.Context, c Credit) Result {
 	c.Body.Metadata = s.marked(c.Body.Metadata)
 	params := &v1.CreateRefundParams{IdempotencyKey: &s.idempotencyKey}
-	resp, ok := s.post(ctx, c.Body, CodeOutcomeUnknown,
+	resp, ok := s.post(ctx, c.Body, v1.CodeOutcomeUnknown,
 		func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
 			return s.x.client.CreateRefundWithBody(ctx, params, contentType, body, s.authorized)
 		})

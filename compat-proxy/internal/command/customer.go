@@ -180,7 +180,7 @@ func (s session) findOrCreate(ctx context.Context, c CreateCustomer, name string
 		s.deleteAbandoned(ctx, same, r)
 		return r
 	}
-	return Result{Outcome: Unavailable, Code: CodeOperationInProgress}
+	return Result{Outcome: Unavailable, Code: v1.CodeOperationInProgress}
 }
 
 // withoutCodes returns the command without security codes. Names are stored. A name that depends on

@@ -11,7 +11,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/secret"
@@ -48,7 +47,7 @@ func (f *customerV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if kept, used := f.keys[key]; used && key != "" {
 		if kept.body != string(body) {
 			w.WriteHeader(http.StatusUnprocessableEntity)
-			_, _ = io.WriteString(w, refusal(command.CodeKeyReused))
+			_, _ = io.WriteString(w, refusal(v1.CodeKeyReused))
 			return
 		}
 		w.Header().Set("Idempotent-Replayed", "true")
@@ -94,7 +93,7 @@ func (f *customerV1) response(r *http.Request, body []byte) (int, string) {
 			return http.StatusNotFound, refusal("not_found")
 		}
 		if expected := r.URL.Query().Get("expected_version"); expected != "" && expected != strconv.FormatInt(c.Version, 10) {
-			return http.StatusConflict, refusal(command.CodeVersionConflict)
+			return http.StatusConflict, refusal(v1.CodeVersionConflict)
 		}
 		return f.one(r.Method, c, body)
 	}

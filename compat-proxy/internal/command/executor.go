@@ -157,8 +157,8 @@ func (x *Executor) execute(ctx context.Context, key secret.String, c Command) Re
 		return *failed
 	}
 	r := s.decide(ctx, c)
-	if r.Code == CodeVersionConflict { // after the last try
-		r.Code = CodeOperationInProgress
+	if r.Code == v1.CodeVersionConflict { // after the last try
+		r.Code = v1.CodeOperationInProgress
 	}
 	return r
 }
@@ -175,7 +175,7 @@ func (s session) decide(ctx context.Context, c Command) (r Result) {
 	}
 	for range maxDecisions {
 		s.idempotencyKey = s.x.idempotencyKey()
-		if r = s.run(ctx, c); r.Code != CodeVersionConflict {
+		if r = s.run(ctx, c); r.Code != v1.CodeVersionConflict {
 			break
 		}
 	}

@@ -179,7 +179,7 @@ func TestAuthorize(t *testing.T) {
 		{"overload is retried", []response{{status: 503, body: refusal("overloaded")}, done}, nil, command.Done, 2},
 		{
 			"a key in use is retried",
-			[]response{{status: 409, body: refusal(command.CodeKeyInUse)}, done},
+			[]response{{status: 409, body: refusal(v1.CodeKeyInUse)}, done},
 			nil,
 			command.Done,
 			2,
@@ -230,13 +230,13 @@ func TestAuthorize(t *testing.T) {
 		},
 		{
 			"a missing acquirer is not retried",
-			[]response{{status: 503, body: refusal(command.CodeAcquirerNotConfigured)}},
+			[]response{{status: 503, body: refusal(v1.CodeAcquirerNotConfigured)}},
 			nil,
 			command.Unavailable, 1,
 		},
 		{
 			"a payment that was not processed",
-			[]response{{status: 502, body: refusal(command.CodeNotProcessed)}},
+			[]response{{status: 502, body: refusal(v1.CodeNotProcessed)}},
 			nil, command.Refused,
 			1,
 		},
@@ -244,19 +244,19 @@ func TestAuthorize(t *testing.T) {
 		{"an unreadable response", []response{{status: 201, body: "<html>"}}, nil, command.Uncertain, 1},
 		{
 			"an unknown outcome that becomes known",
-			[]response{{status: 504, body: refusalWith(command.CodeOutcomeUnknown, transaction("unknown"))}},
+			[]response{{status: 504, body: refusalWith(v1.CodeOutcomeUnknown, transaction("unknown"))}},
 			[]response{{status: 200, body: transaction("unknown")}, {status: 200, body: transaction("captured")}},
 			command.Done, 1,
 		},
 		{
 			"an unknown outcome that v1 reversed",
-			[]response{{status: 504, body: refusalWith(command.CodeOutcomeUnknown, transaction("unknown"))}},
+			[]response{{status: 504, body: refusalWith(v1.CodeOutcomeUnknown, transaction("unknown"))}},
 			[]response{{status: 200, body: transaction("voided")}},
 			command.Refused, 1,
 		},
 		{
 			"an unknown outcome that stays so",
-			[]response{{status: 504, body: refusalWith(command.CodeOutcomeUnknown, transaction("unknown"))}},
+			[]response{{status: 504, body: refusalWith(v1.CodeOutcomeUnknown, transaction("unknown"))}},
 			[]response{{status: 200, body: transaction("unknown")}},
 			command.Uncertain, 1,
 		},

@@ -6,6 +6,7 @@ import (
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/shared/id"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 const (
@@ -114,21 +115,21 @@ func TestFollowUpRefusals(t *testing.T) {
 		posts     int
 	}{
 		{"void lost, then refused: there was no first void", command.Void{Target: number}, map[string][]response{
-			void: {{}, {status: 409, body: refusalWith(command.CodeNotVoidable, transaction("voided"))}},
+			void: {{}, {status: 409, body: refusalWith(v1.CodeNotVoidable, transaction("voided"))}},
 		}, command.Refused, 2},
 		{"void with an unknown outcome", command.Void{Target: number}, map[string][]response{
-			void: {{status: 504, body: refusalWith(command.CodeOutcomeUnknown, transaction("authorized"))}},
+			void: {{status: 504, body: refusalWith(v1.CodeOutcomeUnknown, transaction("authorized"))}},
 			read: {{status: 200, body: transaction("authorized")}, {status: 200, body: transaction("voided")}},
 		}, command.Done, 1},
 		{"capture with an unknown outcome is sent again", command.Capture{Target: number}, map[string][]response{
 			read:    authorized,
-			capture: {{status: 504, body: refusal(command.CodeOutcomeUnknown)}, {status: 201, body: of("succeeded", "100")}},
+			capture: {{status: 504, body: refusal(v1.CodeOutcomeUnknown)}, {status: 201, body: of("succeeded", "100")}},
 		}, command.Done, 2},
 		{"capture with an outcome that stays unknown", command.Capture{Target: number}, map[string][]response{
-			read: authorized, capture: {{status: 504, body: refusal(command.CodeOutcomeUnknown)}},
+			read: authorized, capture: {{status: 504, body: refusal(v1.CodeOutcomeUnknown)}},
 		}, command.Uncertain, 4},
 		{"capture refused by state", command.Capture{Target: number}, map[string][]response{
-			read: authorized, capture: {{status: 409, body: refusalWith(command.CodeNotCapturable, transaction("captured"))}},
+			read: authorized, capture: {{status: 409, body: refusalWith(v1.CodeNotCapturable, transaction("captured"))}},
 		}, command.Refused, 1},
 		{"capture declined", command.Capture{Target: number}, map[string][]response{
 			read: authorized, capture: {{status: 402, body: refusal("acquirer_declined")}},

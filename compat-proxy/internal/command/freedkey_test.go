@@ -15,6 +15,7 @@ import (
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // clientHeader names the scheduled client of a call, and turnHeader the acquirer's state for the
@@ -78,14 +79,14 @@ func (f *scheduledV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		case lost:
 			client.key, client.reads = key, 0
 			w.WriteHeader(http.StatusBadGateway)
-			_, _ = io.WriteString(w, refusalWith(command.CodeOutcomeUnknown, fmt.Sprintf(lostPayment, "unknown")))
+			_, _ = io.WriteString(w, refusalWith(v1.CodeOutcomeUnknown, fmt.Sprintf(lostPayment, "unknown")))
 			return
 		case unavailable:
 			f.mu.Lock()
 			f.recovered(key)
 			f.mu.Unlock()
 			w.WriteHeader(http.StatusServiceUnavailable)
-			_, _ = io.WriteString(w, refusal(command.CodeAcquirerUnavailable))
+			_, _ = io.WriteString(w, refusal(v1.CodeAcquirerUnavailable))
 			return
 		case served:
 			f.free(key)
@@ -284,7 +285,7 @@ func TestDeduplication_gapBehindAFreedKey(t *testing.T) {
 				t.Fatal(err)
 			}
 			resultA := make(chan command.Result, 1)
-			b.v1.claimed, b.v1.meanwhile = command.CodeAcquirerUnavailable, func() {
+			b.v1.claimed, b.v1.meanwhile = v1.CodeAcquirerUnavailable, func() {
 				go func() { resultA <- b.at(t, slow, key, sale(tt.a, other)) }()
 				<-p.posted
 			}

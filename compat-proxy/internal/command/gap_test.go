@@ -10,6 +10,7 @@ import (
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // TestDeduplication_gap: a request takes a key of a chain and leaves it unused, while another one
@@ -25,12 +26,12 @@ func TestDeduplication_gap(t *testing.T) {
 	}{
 		{"refused, at one proxy", 0, "", 0, noon},
 		{"refused, where a period ends", 0, "", 0, midnight.Add(-time.Second)},
-		{"the acquirer was unavailable, at one proxy", 0, command.CodeAcquirerUnavailable, 0, noon},
-		{"the acquirer was unavailable, at two proxies", 0, command.CodeAcquirerUnavailable, 1, noon},
-		{"the acquirer was unavailable, with a window, at one proxy", 120, command.CodeAcquirerUnavailable, 0, noon},
-		{"the acquirer was unavailable, with a window, at two proxies", 120, command.CodeAcquirerUnavailable, 1, noon},
-		{"never processed, at two proxies", 0, command.CodeNotProcessed, 1, noon},
-		{"never processed, with a window, at two proxies", 120, command.CodeNotProcessed, 1, noon},
+		{"the acquirer was unavailable, at one proxy", 0, v1.CodeAcquirerUnavailable, 0, noon},
+		{"the acquirer was unavailable, at two proxies", 0, v1.CodeAcquirerUnavailable, 1, noon},
+		{"the acquirer was unavailable, with a window, at one proxy", 120, v1.CodeAcquirerUnavailable, 0, noon},
+		{"the acquirer was unavailable, with a window, at two proxies", 120, v1.CodeAcquirerUnavailable, 1, noon},
+		{"never processed, at two proxies", 0, v1.CodeNotProcessed, 1, noon},
+		{"never processed, with a window, at two proxies", 120, v1.CodeNotProcessed, 1, noon},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -110,7 +111,7 @@ func TestDeduplication_gapIsFilledByARetry(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.proxies[0] = first
-		b.v1.claimed, b.v1.meanwhile = command.CodeAcquirerUnavailable, func() {
+		b.v1.claimed, b.v1.meanwhile = v1.CodeAcquirerUnavailable, func() {
 			if got := b.execute(t.Context(), 0, sale(0)); got != command.Done {
 				t.Errorf("%s: the other request: got %s", code, got)
 			}
@@ -130,7 +131,7 @@ func TestDeduplication_noGap(t *testing.T) {
 	t.Parallel()
 	for _, window := range []int{0, 120} {
 		b := setupWindow(t, noon)
-		b.v1.claimed, b.v1.meanwhile = command.CodeAcquirerUnavailable, func() {}
+		b.v1.claimed, b.v1.meanwhile = v1.CodeAcquirerUnavailable, func() {}
 		if got, want := b.execute(t.Context(), 0, sale(window)), command.Unavailable; got != want {
 			t.Errorf("first: got %s, want %s", got, want)
 		}

@@ -102,7 +102,7 @@ func (s session) voidGroup(ctx context.Context, c VoidGroup) Result {
 	if g == nil {
 		return r
 	}
-	done := Result{Outcome: Refused, Code: CodeNotVoidable, Transaction: &g.payments[0]}
+	done := Result{Outcome: Refused, Code: v1.CodeNotVoidable, Transaction: &g.payments[0]}
 	for i := range g.payments {
 		t := &g.payments[i]
 		again := s.named() && t.Status == v1.TransactionStatusVoided // maybe by an earlier request of the name
@@ -114,7 +114,7 @@ func (s session) voidGroup(ctx context.Context, c VoidGroup) Result {
 			key = s.idempotencyKey + "-" + t.ID
 		}
 		r := s.step(key).voidID(ctx, t.ID, nil)
-		if again && r.Code == CodeNotVoidable {
+		if again && r.Code == v1.CodeNotVoidable {
 			continue
 		}
 		if r.Outcome != Done {

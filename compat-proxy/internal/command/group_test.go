@@ -42,7 +42,7 @@ func voided(body string) response {
 }
 
 func notVoidable(body string) []response {
-	return []response{{status: 409, body: refusalWith(command.CodeNotVoidable, body)}}
+	return []response{{status: 409, body: refusalWith(v1.CodeNotVoidable, body)}}
 }
 
 // TestVoidGroup: a void that is refused, or whose response is lost, ends the command, which then
@@ -105,7 +105,7 @@ func TestListTimeout(t *testing.T) {
 	t.Parallel()
 	x, f := setup(t, map[string][]response{
 		read: {{status: 200, body: transaction("captured", partial)}},
-		list: {{status: http.StatusGatewayTimeout, body: refusal(command.CodeListTimeout)}},
+		list: {{status: http.StatusGatewayTimeout, body: refusal(v1.CodeListTimeout)}},
 	})
 	if got := run(t, x, command.VoidGroup{First: number}); got.Outcome != command.Unavailable {
 		t.Errorf("got %s %s, want %s", got.Outcome, got.Code, command.Unavailable)
@@ -188,11 +188,11 @@ func TestCredit(t *testing.T) {
 		"a response is lost":     {[]response{{}, {status: 201, body: credited("succeeded")}}, command.Done, 2},
 		"every response is lost": {[]response{{}}, command.Uncertain, 4},
 		"unknown, then known": {[]response{
-			{status: 504, body: refusal(command.CodeOutcomeUnknown)},
+			{status: 504, body: refusal(v1.CodeOutcomeUnknown)},
 			{status: 201, body: credited("pending")},
 		}, command.Done, 2},
 		"failed":                 {[]response{{status: 201, body: credited("failed")}}, command.Refused, 1},
-		"not allowed":            {[]response{{status: 403, body: refusal(command.CodeUnlinkedRefunds)}}, command.Refused, 1},
+		"not allowed":            {[]response{{status: 403, body: refusal(v1.CodeUnlinkedRefunds)}}, command.Refused, 1},
 		"declined":               {[]response{{status: 402, body: refusal("card_declined")}}, command.Declined, 1},
 		"an unreadable response": {[]response{{status: 201, body: `<html>`}}, command.Uncertain, 1},
 	} {

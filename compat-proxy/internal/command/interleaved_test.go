@@ -11,6 +11,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/secret"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // stepped is a transport whose calls each wait for the schedule.
@@ -108,7 +109,7 @@ func TestNamed_skippedStep(t *testing.T) {
 	c := command.Named{Command: nakedSale(), Name: "n"}
 	b.at(t, b.proxy(t, otherSecret, goldentest.Secret()), key, c)
 	r := b.at(t, b.proxies[0], key, c)
-	if r.Outcome != command.Refused || r.Code != command.CodeKeyReused || b.v1.paid() != 1 {
+	if r.Outcome != command.Refused || r.Code != v1.CodeKeyReused || b.v1.paid() != 1 {
 		t.Errorf("got %s %s and %d payments, want it refused and 1", r.Outcome, r.Code, b.v1.paid())
 	}
 }

@@ -99,13 +99,13 @@ func (s session) join(ctx context.Context, c Authorize) Result {
 		}
 		return r
 	}
-	return Result{Outcome: Refused, Code: CodeOperationInProgress}
+	return Result{Outcome: Refused, Code: v1.CodeOperationInProgress}
 }
 
 // ofOther reports whether r is of another request. The body of a Named command has its nonce, so v1
 // replays only its own response to it.
 func (j *joining) ofOther(r Result) bool {
-	return r.Code == CodeKeyReused || r.replayed && j.name == ""
+	return r.Code == v1.CodeKeyReused || r.replayed && j.name == ""
 }
 
 // madeBefore returns the result of the payment that an earlier request under the name made. It
@@ -270,7 +270,7 @@ func (g *group) admits(currency string) (Result, bool) {
 	case unpaid <= 0:
 		return Result{Outcome: Unmet, Unmet: ConditionGroupEnded}, false
 	case unpaid <= pending:
-		return Result{Outcome: Refused, Code: CodeOperationInProgress}, true
+		return Result{Outcome: Refused, Code: v1.CodeOperationInProgress}, true
 	}
 	return Result{Outcome: Done}, false
 }

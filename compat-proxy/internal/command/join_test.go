@@ -153,9 +153,9 @@ func TestJoin_whileAnotherIsUnderWay(t *testing.T) {
 	}{
 		"for the whole unpaid amount": {
 			v1.TransactionStatusProcessing, 700, command.Refused,
-			command.CodeOperationInProgress,
+			v1.CodeOperationInProgress,
 		},
-		"unknown":                   {v1.TransactionStatusUnknown, 700, command.Refused, command.CodeOperationInProgress},
+		"unknown":                   {v1.TransactionStatusUnknown, 700, command.Refused, v1.CodeOperationInProgress},
 		"for one cent less":         {v1.TransactionStatusProcessing, 699, command.Done, ""},
 		"declined":                  {v1.TransactionStatusDeclined, 700, command.Done, ""},
 		"taken back":                {v1.TransactionStatusVoided, 700, command.Done, ""},
@@ -236,7 +236,7 @@ func TestJoin_afterARefusal(t *testing.T) {
 	f, x := setupOrder(t)
 	for i := range 20 {
 		got := run(t, x, further(int64(100+i), 120, expiredCard))
-		if got.Outcome != command.Refused || got.Code != command.CodeExpiredCard {
+		if got.Outcome != command.Refused || got.Code != v1.CodeExpiredCard {
 			t.Fatalf("payment %d by an expired card: got %s %s, want it refused as expired", i, got.Outcome, got.Code)
 		}
 	}
@@ -255,8 +255,8 @@ func TestJoin_withoutAVisibleOrder(t *testing.T) {
 	f.add("k", "", 700, v1.TransactionStatusCaptured, nil)
 	f.emptyLists = true
 	if got := run(t, x, further(100, 120, visa)); got.Outcome != command.Refused ||
-		got.Code != command.CodeOperationInProgress {
-		t.Errorf("got %s %s, want %s", got.Outcome, got.Code, command.CodeOperationInProgress)
+		got.Code != v1.CodeOperationInProgress {
+		t.Errorf("got %s %s, want %s", got.Outcome, got.Code, v1.CodeOperationInProgress)
 	}
 	if payments, _ := f.taken(); payments != 1 || f.posts != 16 {
 		t.Errorf("got %d payments and %d posts, want none and 16", payments-1, f.posts)

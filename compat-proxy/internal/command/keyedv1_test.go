@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/id"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -58,7 +57,7 @@ func (f *keyedV1) recovered(key string) {
 		delete(f.uses, key)
 		return
 	}
-	u.running, u.status, u.response = false, http.StatusUnprocessableEntity, refusal(command.CodeKeyReused)
+	u.running, u.status, u.response = false, http.StatusUnprocessableEntity, refusal(v1.CodeKeyReused)
 }
 
 // hear makes the server respond again.
@@ -113,12 +112,12 @@ func (f *keyedV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case used && u.body != string(body):
 		u.contested = true
 		w.WriteHeader(http.StatusUnprocessableEntity)
-		_, _ = io.WriteString(w, refusal(command.CodeKeyReused))
+		_, _ = io.WriteString(w, refusal(v1.CodeKeyReused))
 		return
 	case used && (u.running || f.atIt > 0):
 		f.atIt--
 		w.WriteHeader(http.StatusConflict)
-		_, _ = io.WriteString(w, refusal(command.CodeKeyInUse))
+		_, _ = io.WriteString(w, refusal(v1.CodeKeyInUse))
 		return
 	case used:
 		w.Header().Set("Idempotent-Replayed", "true")
@@ -127,7 +126,7 @@ func (f *keyedV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.meets()
 		delete(f.uses, key)
 		status := http.StatusServiceUnavailable
-		if f.claimed == command.CodeNotProcessed {
+		if f.claimed == v1.CodeNotProcessed {
 			status = http.StatusBadGateway
 		}
 		w.WriteHeader(status)

@@ -318,7 +318,7 @@ func (m maker) finish(ctx context.Context, customer string, methods []v1.Payment
 // be made.
 func (m maker) stop(ctx context.Context, made *seenCustomer, r Result, ours bool) (Result, bool) {
 	switch {
-	case r.Code == CodeKeyReused:
+	case r.Code == v1.CodeKeyReused:
 		return m.contested(ctx, made)
 	case r.Outcome == NotFound:
 		return Result{}, true
@@ -347,7 +347,7 @@ func (m maker) contested(ctx context.Context, made *seenCustomer) (Result, bool)
 		}
 	}
 	if !last.abandoned() {
-		return Result{Outcome: Unavailable, Code: CodeOperationInProgress}, false
+		return Result{Outcome: Unavailable, Code: v1.CodeOperationInProgress}, false
 	}
 	if m.deleteCustomer(ctx, &last.Customer) {
 		return Result{}, true
@@ -367,5 +367,5 @@ func (m maker) completed(ctx context.Context, customer string) (Result, *seenCus
 	case there != nil && complete(&there.Customer):
 		return Result{Outcome: Repeated, Status: http.StatusOK, Customer: &there.Customer}, there
 	}
-	return Result{Outcome: Unavailable, Code: CodeOperationInProgress}, there
+	return Result{Outcome: Unavailable, Code: v1.CodeOperationInProgress}, there
 }

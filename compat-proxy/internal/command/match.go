@@ -31,7 +31,7 @@ func (resp response) decodeMatching(v any, matches func() bool) bool {
 // belongs to another call.
 func (resp response) resultOn(matches func(*v1.Transaction) bool) Result {
 	t := resp.err.Transaction
-	if t == nil || resp.err.Code == CodeKeyReused || matches(t) {
+	if t == nil || resp.err.Code == v1.CodeKeyReused || matches(t) {
 		return resp.result()
 	}
 	resp.distrust()

@@ -107,7 +107,7 @@ func TestRefusalOfAnother(t *testing.T) {
 	t.Parallel()
 	for _, a := range []response{
 		{status: 402, body: refusalWith("card_declined", transaction("declined", `"amount":5000`))},
-		{status: 504, body: refusalWith(command.CodeOutcomeUnknown, transaction("unknown", `"amount":5000`))},
+		{status: 504, body: refusalWith(v1.CodeOutcomeUnknown, transaction("unknown", `"amount":5000`))},
 	} {
 		x, _ := setup(t, map[string][]response{create: {a}, read: ok(transaction("captured", `"amount":5000`))})
 		if r := run(t, x, charge); r.Outcome != command.Uncertain || r.Transaction != nil {

@@ -8,11 +8,12 @@ import (
 
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/secret"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // Named is a command to which the client gives a name. A later command with the same Name is a
 // retry. It has no effect and gets the first result, for as long as v1 keeps it (24 hours). A
-// different command under the same name is Refused with CodeKeyReused. Only a command that had an
+// different command under the same name is Refused with v1.CodeKeyReused. Only a command that had an
 // effect, or may still have one, uses the name. After a refusal the name is free again. A Named
 // command waits briefly while another operation on the same payment runs.
 type Named struct {
@@ -81,7 +82,7 @@ func (s session) runNamed(ctx context.Context, c Named) Result {
 		s.idempotencyKey, s.keyResponse = names.key(c.Kind(), c.Name, n), &keyResponse{}
 		r := s.run(ctx, c.Command)
 		r.Fresh = s.keyResponse.fresh
-		if !s.keyResponse.taken && r.Code != CodeVersionConflict {
+		if !s.keyResponse.taken && r.Code != v1.CodeVersionConflict {
 			next, failed := s.finalizeRefusal(ctx, c, names, n, r)
 			switch {
 			case failed != nil:
@@ -98,7 +99,7 @@ func (s session) runNamed(ctx context.Context, c Named) Result {
 			return keyInUse()
 		case failed != nil:
 			return *failed
-		case r.Code == CodeKeyReused:
+		case r.Code == v1.CodeKeyReused:
 			r.Outcome = Refused // the other request keeps the key
 		}
 		if n == 0 {
@@ -182,7 +183,7 @@ func (n naming) refusal(c Named, nth int) string {
 // makes clients retry is not.
 func (r Result) final() bool {
 	switch r.Code {
-	case CodeOperationInProgress, CodeKeyInUse, CodeKeyReused, CodeNameSpent, CodeFailed:
+	case v1.CodeOperationInProgress, v1.CodeKeyInUse, v1.CodeKeyReused, CodeNameSpent, CodeFailed:
 		return false
 	}
 	return (r.Outcome == Refused || r.Outcome == Unmet || r.Outcome == NotFound) && (r.Status == 0 || r.Status/100 == 4)
@@ -191,7 +192,7 @@ func (r Result) final() bool {
 // spent returns the refusal of a request that may not try the next key. That is v1's refusal, or
 // CodeNameSpent if the key belongs to another request.
 func (r Result) spent() Result {
-	if r.Code == CodeKeyReused {
+	if r.Code == v1.CodeKeyReused {
 		r.Code = CodeNameSpent
 	}
 	return r
@@ -210,7 +211,7 @@ func (p *keyResponse) record(resp response) {
 	if p != nil {
 		p.fresh = effective(resp.status) && !resp.stored
 		p.stored = resp.settles() && resp.status != http.StatusNotFound
-		p.taken = resp.err.Code == CodeKeyReused || resp.replayed && refusal(resp.status)
+		p.taken = resp.err.Code == v1.CodeKeyReused || resp.replayed && refusal(resp.status)
 	}
 }
 

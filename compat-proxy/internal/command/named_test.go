@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // named returns a payment of that amount under one name.
@@ -51,8 +52,8 @@ func TestNameAfterARefusal(t *testing.T) {
 	}{
 		{200, command.Done, "", true},
 		{200, command.Done, "", false},
-		{300, command.Refused, command.CodeKeyReused, false},
-		{100, command.Refused, command.CodeKeyReused, false},
+		{300, command.Refused, v1.CodeKeyReused, false},
+		{100, command.Refused, v1.CodeKeyReused, false},
 	} {
 		r := b.result(t, i%2, named(tt.amount))
 		if r.Outcome != tt.want || r.Code != tt.code || r.Fresh != tt.fresh {
@@ -89,7 +90,7 @@ func TestTheSameAfterARefusal(t *testing.T) {
 	if r := b.result(t, 1, named(100)); r.Outcome != command.Declined || r.Fresh {
 		t.Errorf("again: got %s, fresh %t, want the decline", r.Outcome, r.Fresh)
 	}
-	if r := b.result(t, 1, named(200)); r.Code != command.CodeKeyReused || b.v1.paid() != 1 {
+	if r := b.result(t, 1, named(200)); r.Code != v1.CodeKeyReused || b.v1.paid() != 1 {
 		t.Errorf("another: got %s, %d payments, want it refused", r.Code, b.v1.paid())
 	}
 }
@@ -145,7 +146,7 @@ func TestNameInUse(t *testing.T) {
 	}
 	b = refusedFirst(t)
 	b.v1.blind = true
-	if r := b.result(t, 0, named(200)); r.Code != command.CodeKeyReused {
+	if r := b.result(t, 0, named(200)); r.Code != v1.CodeKeyReused {
 		t.Errorf("without the scope to read: got %s, want it refused", r.Code)
 	}
 	if got := b.v1.paid(); got != 0 {

@@ -35,7 +35,7 @@ func TestNameOutranksTheWindow(t *testing.T) {
 		}{
 			{"n", func(*command.Authorize) {}, command.Done, "", 1},
 			{"n", func(*command.Authorize) {}, command.Done, "", 1},
-			{"n", other, command.Refused, command.CodeKeyReused, 1},
+			{"n", other, command.Refused, v1.CodeKeyReused, 1},
 			{"m", func(*command.Authorize) {}, command.Done, "", 2},
 			{"m", func(*command.Authorize) {}, command.Done, "", 2},
 		} {
@@ -84,7 +84,7 @@ func TestNamedFurtherPayment(t *testing.T) {
 		}{
 			{"n", 350, command.Done, "", 350},
 			{"n", 350, command.Done, "", 350},
-			{"n", 340, command.Refused, command.CodeKeyReused, 350},
+			{"n", 340, command.Refused, v1.CodeKeyReused, 350},
 			{"m", 350, command.Done, "", 700},
 			{"m", 350, command.Done, "", 700},
 			{"n", 350, command.Done, "", 700},
@@ -240,11 +240,11 @@ func TestNamedCustomer(t *testing.T) {
 	}
 	other := ana(visa)
 	other.Body.Email = new("other@example.org")
-	if r := b.whole(t, under("n", other)); r.Outcome != command.Refused || r.Code != command.CodeKeyReused {
-		t.Errorf("another customer: got %s %s, want %s", r.Outcome, r.Code, command.CodeKeyReused)
+	if r := b.whole(t, under("n", other)); r.Outcome != command.Refused || r.Code != v1.CodeKeyReused {
+		t.Errorf("another customer: got %s %s, want %s", r.Outcome, r.Code, v1.CodeKeyReused)
 	}
-	if r := b.whole(t, under("n", ana(amex))); r.Code != command.CodeKeyReused {
-		t.Errorf("another card: got %s %s, want %s", r.Outcome, r.Code, command.CodeKeyReused)
+	if r := b.whole(t, under("n", ana(amex))); r.Code != v1.CodeKeyReused {
+		t.Errorf("another card: got %s %s, want %s", r.Outcome, r.Code, v1.CodeKeyReused)
 	}
 	if customers, numbers := b.v1.kept(); len(customers) != 1 || !slices.Equal(numbers, []string{visa, mastercard}) {
 		t.Errorf("got %d customers with %v", len(customers), numbers)
@@ -278,8 +278,8 @@ func TestNamedCustomer_changed(t *testing.T) {
 		if customers, _ := b.v1.kept(); len(customers) != before {
 			t.Errorf("%s: got %d customers, want %d", name, len(customers), before)
 		}
-		if r := b.whole(t, under("n", ana(amex))); r.Code != command.CodeKeyReused {
-			t.Errorf("%s, another card: got %s %s, want %s", name, r.Outcome, r.Code, command.CodeKeyReused)
+		if r := b.whole(t, under("n", ana(amex))); r.Code != v1.CodeKeyReused {
+			t.Errorf("%s, another card: got %s %s, want %s", name, r.Outcome, r.Code, v1.CodeKeyReused)
 		}
 	}
 }
@@ -420,7 +420,7 @@ func TestNamedPaymentByACustomer(t *testing.T) {
 		return response{status: 200, body: `{"id":"cus_1","shipping":{"address":{"line1":"` + line + `"}}}`}
 	}
 	paid := transaction("captured", `"customer":"cus_1"`, `"payment_method":"pm_1"`)
-	reused := response{status: http.StatusUnprocessableEntity, body: refusal(command.CodeKeyReused)}
+	reused := response{status: http.StatusUnprocessableEntity, body: refusal(v1.CodeKeyReused)}
 	c := command.Authorize{ShipToCustomer: true, Body: v1.TransactionCreate{
 		Amount: 100, Currency: "usd", Customer: new("cus_1"), PaymentMethod: "pm_1",
 	}}
@@ -441,8 +441,8 @@ func TestNamedPaymentByACustomer(t *testing.T) {
 		t.Errorf("the retry: got %s %s, want the first payment", r.Outcome, r.Code)
 	}
 	c.Body.Amount++
-	if r := run(t, x, under("n", c)); r.Outcome != command.Refused || r.Code != command.CodeKeyReused {
-		t.Errorf("another amount: got %s %s, want %s", r.Outcome, r.Code, command.CodeKeyReused)
+	if r := run(t, x, under("n", c)); r.Outcome != command.Refused || r.Code != v1.CodeKeyReused {
+		t.Errorf("another amount: got %s %s, want %s", r.Outcome, r.Code, v1.CodeKeyReused)
 	}
 	if posts := f.posts(); len(posts) != 3 || strings.Contains(posts[0].body, "New") {
 		t.Errorf("got %+v", posts)
@@ -458,7 +458,7 @@ func TestNamedPaymentByACustomer_unreadable(t *testing.T) {
 	brand := func(name string) response {
 		return response{status: 200, body: `{"id":"pm_1","customer":"cus_1","card":{"brand":"` + name + `","last4":"4242"}}`}
 	}
-	reused := response{status: http.StatusUnprocessableEntity, body: refusal(command.CodeKeyReused)}
+	reused := response{status: http.StatusUnprocessableEntity, body: refusal(v1.CodeKeyReused)}
 	for name, tt := range map[string]struct {
 		brand    string
 		reserved response

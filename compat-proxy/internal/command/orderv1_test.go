@@ -121,7 +121,7 @@ func (f *orderV1) reserve(w http.ResponseWriter, key string, body []byte) {
 	paid := slices.ContainsFunc(f.payments, func(p orderPayment) bool { return p.key == key })
 	if paid || used && purpose != in.Purpose {
 		w.WriteHeader(http.StatusUnprocessableEntity)
-		_, _ = io.WriteString(w, refusal(command.CodeKeyReused))
+		_, _ = io.WriteString(w, refusal(v1.CodeKeyReused))
 		return
 	}
 	f.reserved[key] = in.Purpose
@@ -177,16 +177,16 @@ const expiredCard = "4000000000000069"
 // pay makes a payment of the order under a key. The caller holds mu.
 func (f *orderV1) pay(key, body string) (status int, response string) {
 	if _, used := f.reserved[key]; used {
-		return http.StatusUnprocessableEntity, refusal(command.CodeKeyReused)
+		return http.StatusUnprocessableEntity, refusal(v1.CodeKeyReused)
 	}
 	for _, p := range f.refused {
 		if p.key == key && p.body != body {
-			return http.StatusUnprocessableEntity, refusal(command.CodeKeyReused)
+			return http.StatusUnprocessableEntity, refusal(v1.CodeKeyReused)
 		}
 	}
 	if strings.Contains(body, expiredCard) {
 		f.refused = append(f.refused, orderPayment{key: key, body: body})
-		return http.StatusBadRequest, refusal(command.CodeExpiredCard)
+		return http.StatusBadRequest, refusal(v1.CodeExpiredCard)
 	}
 	for _, p := range f.payments {
 		if p.key == key && p.body == body {
@@ -194,7 +194,7 @@ func (f *orderV1) pay(key, body string) (status int, response string) {
 			return http.StatusOK, string(text)
 		}
 		if p.key == key || f.emptyLists {
-			return http.StatusUnprocessableEntity, refusal(command.CodeKeyReused)
+			return http.StatusUnprocessableEntity, refusal(v1.CodeKeyReused)
 		}
 	}
 	var sent struct {

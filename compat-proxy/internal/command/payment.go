@@ -41,7 +41,7 @@ func (c Authorize) readsCustomer() bool {
 // made, if r has none. The customer may have changed since then, and so v1 or the proxy refused to
 // make the payment again.
 func (s session) madeBefore(ctx context.Context, c Authorize, r Result) Result {
-	if r.Outcome == Done || r.Outcome == Declined || r.Outcome == Unavailable || r.Code == CodeKeyInUse {
+	if r.Outcome == Done || r.Outcome == Declined || r.Outcome == Unavailable || r.Code == v1.CodeKeyInUse {
 		return r
 	}
 	u, failed := s.awaitKey(ctx, s.idempotencyKey)
@@ -70,7 +70,7 @@ func (s session) madeBefore(ctx context.Context, c Authorize, r Result) Result {
 // under the name may have paid, and the result is Uncertain.
 func (s session) unread(ctx context.Context, r Result) Result {
 	switch {
-	case r.Code == CodeKeyReused:
+	case r.Code == v1.CodeKeyReused:
 		return keyInUse()
 	case r.Outcome != Unmet:
 		return r // v1 looked the key up before it refused
@@ -169,7 +169,7 @@ func (s session) captureID(ctx context.Context, c Capture, txn string, t *v1.Tra
 		body.Final = &c.Final
 	}
 	params := &v1.CreateCaptureParams{IdempotencyKey: &s.idempotencyKey}
-	resp, ok := s.post(ctx, body, CodeOutcomeUnknown,
+	resp, ok := s.post(ctx, body, v1.CodeOutcomeUnknown,
 		func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
 			return s.x.client.CreateCaptureWithBody(ctx, txn, params, contentType, body, s.authorized)
 		})
@@ -200,7 +200,7 @@ func (s session) refund(ctx context.Context, c Refund) Result {
 		body.Capture = &captured.ID
 	}
 	params := &v1.CreateRefundParams{IdempotencyKey: &s.idempotencyKey}
-	resp, ok := s.post(ctx, body, CodeOutcomeUnknown,
+	resp, ok := s.post(ctx, body, v1.CodeOutcomeUnknown,
 		func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
 			return s.x.client.CreateRefundWithBody(ctx, params, contentType, body, s.authorized)
 		})
@@ -228,13 +228,13 @@ func (s session) void(ctx context.Context, c Void) Result {
 	switch {
 	case r.Outcome == NotFound:
 		return s.notFound(ctx, c.Target)
-	case r.Code == CodeVersionConflict:
-		r.Code = CodeNotVoidable // the caller decided on a version, so this does not decide again
+	case r.Code == v1.CodeVersionConflict:
+		r.Code = v1.CodeNotVoidable // the caller decided on a version, so this does not decide again
 	}
 	return r
 }
 
-// voidRead voids a payment at the version that was read. CodeVersionConflict means that it has
+// voidRead voids a payment at the version that was read. v1.CodeVersionConflict means that it has
 // changed since and nothing was done. The command then decides again, under another key.
 func (s session) voidRead(ctx context.Context, t *v1.Transaction) Result {
 	if t.Status != v1.TransactionStatusVoided && t.Status != v1.TransactionStatusCanceled {
@@ -245,7 +245,7 @@ func (s session) voidRead(ctx context.Context, t *v1.Transaction) Result {
 	for before := int64(1); ; before++ {
 		expected := t.Version - before
 		r := s.voidID(ctx, t.ID, &expected)
-		if r.Code != CodeKeyReused || before == maxDecisions || expected <= 0 {
+		if r.Code != v1.CodeKeyReused || before == maxDecisions || expected <= 0 {
 			return r
 		}
 	}
@@ -286,7 +286,7 @@ func (s session) post(
 		})
 		resp.claimed = before.claimed
 		// V1 does not store this refusal under the key.
-		busy := s.patient && resp.err.Code == CodeOperationInProgress
+		busy := s.patient && resp.err.Code == v1.CodeOperationInProgress
 		if !busy || i == busyRepeats || !wait(ctx, s.x.cfg.FollowPause<<i) {
 			s.keyResponse.record(resp)
 			return resp, true
@@ -431,7 +431,7 @@ func voided(t *v1.Transaction) Result {
 	if t.Status == v1.TransactionStatusVoided {
 		return Result{Outcome: Done, Transaction: t}
 	}
-	return Result{Outcome: Uncertain, Code: CodeOutcomeUnknown, Transaction: t}
+	return Result{Outcome: Uncertain, Code: v1.CodeOutcomeUnknown, Transaction: t}
 }
 
 // unencodable returns the result of a body that cannot be written as JSON. Nothing was sent.

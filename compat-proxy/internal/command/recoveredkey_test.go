@@ -12,6 +12,7 @@ import (
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // lostPayment is the payment of recoveringV1 in a status.
@@ -69,7 +70,7 @@ func (f *recoveringV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		w.WriteHeader(http.StatusBadGateway)
-		_, _ = io.WriteString(w, refusalWith(command.CodeOutcomeUnknown, fmt.Sprintf(lostPayment, "unknown")))
+		_, _ = io.WriteString(w, refusalWith(v1.CodeOutcomeUnknown, fmt.Sprintf(lostPayment, "unknown")))
 		return
 	}
 	if f.calls++; f.calls == f.recovers {
@@ -106,7 +107,7 @@ func (f *recoveringV1) respond(w http.ResponseWriter, r *http.Request, read bool
 	case read:
 		w.WriteHeader(http.StatusNotFound)
 		_, _ = io.WriteString(w, refusal("not_found"))
-	case f.refusal == command.CodeKeyInUse: // sent before recovery, and read after it
+	case f.refusal == v1.CodeKeyInUse: // sent before recovery, and read after it
 		w.WriteHeader(http.StatusConflict)
 		_, _ = io.WriteString(w, refusal(f.refusal))
 	default:
@@ -129,27 +130,27 @@ func TestDeduplication_gapBehindARecoveredKey(t *testing.T) {
 	}{
 		"failed at the first read": {recovery{status: "failed", recovers: 1}, command.Refused, command.CodeFailed},
 		"failed at the last read":  {recovery{status: "failed", recovers: 4}, command.Refused, command.CodeFailed},
-		"removed":                  {recovery{recovers: 1}, command.Uncertain, command.CodeOutcomeUnknown},
+		"removed":                  {recovery{recovers: 1}, command.Uncertain, v1.CodeOutcomeUnknown},
 		"freed after the last read": {
 			recovery{status: "unknown", recovers: 4},
 			command.Uncertain,
-			command.CodeOutcomeUnknown,
+			v1.CodeOutcomeUnknown,
 		},
 		"refused finally after the transport resent it": {
-			recovery{lost: "connection", refusal: command.CodeUnknownCustomer, recovers: 1},
+			recovery{lost: "connection", refusal: v1.CodeUnknownCustomer, recovers: 1},
 			command.Refused,
-			command.CodeUnknownCustomer,
+			v1.CodeUnknownCustomer,
 		},
 		"refused finally after a retry": {
-			recovery{lost: "gateway", refusal: command.CodeUnknownCustomer, recovers: 1},
+			recovery{lost: "gateway", refusal: v1.CodeUnknownCustomer, recovers: 1},
 			command.Refused,
-			command.CodeUnknownCustomer,
+			v1.CodeUnknownCustomer,
 		},
 		"refused when it was sent again": {
 			recovery{lost: "gateway", refusal: "insufficient_scope", recovers: 1}, command.Uncertain, "insufficient_scope",
 		},
 		"in use when it was sent again": {
-			recovery{lost: "gateway", refusal: command.CodeKeyInUse, recovers: 3}, command.Uncertain, command.CodeKeyInUse,
+			recovery{lost: "gateway", refusal: v1.CodeKeyInUse, recovers: 3}, command.Uncertain, v1.CodeKeyInUse,
 		},
 	} {
 		for _, window := range []int{0, 120} {

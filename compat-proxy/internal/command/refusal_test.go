@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // refusing returns the named command with a Refusal of its kind instead of the payment.
@@ -35,7 +36,7 @@ func TestRefusalIsFinal(t *testing.T) {
 			}
 			for i := range 4 {
 				r := b.result(t, i%2, c)
-				taken := r.Code == command.CodeKeyReused || r.Code == command.CodeNameSpent
+				taken := r.Code == v1.CodeKeyReused || r.Code == command.CodeNameSpent
 				if r.Outcome != command.Refused || !taken {
 					t.Errorf("the same bytes: got %s %s, want a refusal", r.Outcome, r.Code)
 				}

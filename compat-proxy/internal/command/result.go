@@ -80,30 +80,6 @@ type Result struct {
 	resource string
 }
 
-// The v1 error codes that results depend on, here and in the encoders.
-const (
-	CodeNotCapturable         = "transaction_not_capturable"
-	CodeNotVoidable           = "transaction_not_voidable"
-	CodeNotRefundable         = "transaction_not_refundable"
-	CodeExceedsCapturable     = "amount_exceeds_capturable"
-	CodeExceedsRefundable     = "amount_exceeds_refundable"
-	CodeOperationInProgress   = "operation_in_progress"
-	CodeVersionConflict       = "version_conflict" // the payment has changed since it was read
-	CodeExpiredCard           = "expired_card"
-	CodeOutcomeUnknown        = "outcome_unknown"
-	CodeNotProcessed          = "not_processed" // the payment never reached the acquirer
-	CodeAcquirerNotConfigured = "acquirer_not_configured"
-	CodeAcquirerUnavailable   = "acquirer_unavailable"
-	CodeUnlinkedRefunds       = "unlinked_refunds_not_allowed"
-	CodeMerchantDisabled      = "merchant_disabled"
-	CodeKeyInUse              = "idempotency_key_in_use"
-	CodeKeyReused             = "idempotency_key_reused"
-	CodeUnknownCustomer       = "unknown_customer"
-	CodeUnknownMethod         = "unknown_payment_method"
-	CodeMissingField          = "missing_field"
-	CodeListTimeout           = "list_timeout" // of a read, so it had no effect
-)
-
 // CodeNameSpent is not a v1 code. Requests under the name of a Named command were refused too
 // often, or too long ago, to try another key. None had an effect, nor had this one.
 const CodeNameSpent = "name_spent"

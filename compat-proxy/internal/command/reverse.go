@@ -18,7 +18,7 @@ const (
 
 // Reverse releases a payment of which its client has captured nothing: an authorization, or a sale
 // that has not settled. V1's void would cancel captures too, so a payment that was captured later
-// is Refused with CodeNotVoidable.
+// is Refused with v1.CodeNotVoidable.
 type Reverse struct {
 	Target Number `json:"target,omitempty"`
 	// Name is that of the Named Authorize that made the payment. It counts if Target is empty.
@@ -32,7 +32,7 @@ type Reverse struct {
 // CancelCapture cancels one capture that has not settled. Target is its number, or that of the
 // payment of which it is the only capture. The number of a payment without a capture releases the
 // payment. V1 voids whole payments, so a payment with other captures, or a partly captured one, is
-// Refused with CodeNotVoidable. A sale's name stands for the whole sale, captured or not.
+// Refused with v1.CodeNotVoidable. A sale's name stands for the whole sale, captured or not.
 type CancelCapture struct {
 	Target Number `json:"target,omitempty"`
 	// Name is that of the Named Capture, or of the Named Authorize of a sale. It counts if Target is
@@ -71,7 +71,7 @@ func (s session) reverse(ctx context.Context, c Reverse) Result {
 		return s.withVoidedCapture(ctx, s.voidRead(ctx, t))
 	}
 	if !alone {
-		return Result{Outcome: Refused, Status: http.StatusConflict, Code: CodeNotVoidable, Transaction: t}
+		return Result{Outcome: Refused, Status: http.StatusConflict, Code: v1.CodeNotVoidable, Transaction: t}
 	}
 	if unmet := c.unmet(t); unmet != "" {
 		return Result{Outcome: Unmet, Unmet: unmet, Transaction: t}
@@ -114,7 +114,7 @@ func (s session) cancelCapture(ctx context.Context, c CancelCapture) Result {
 	default: // v1 refuses it, or has the stored response to this command
 	}
 	if !only {
-		return Result{Outcome: Refused, Status: http.StatusConflict, Code: CodeNotVoidable, Transaction: t, Capture: captured}
+		return Result{Outcome: Refused, Status: http.StatusConflict, Code: v1.CodeNotVoidable, Transaction: t, Capture: captured}
 	}
 	done := s.voidRead(ctx, t)
 	done.Capture = captured

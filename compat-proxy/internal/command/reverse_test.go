@@ -8,6 +8,7 @@ import (
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/shared/id"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 var (
@@ -42,7 +43,7 @@ func ok(body string) []response { return []response{{status: 200, body: body}} }
 
 func TestReverse(t *testing.T) {
 	t.Parallel()
-	notVoidable := []response{{status: 409, body: refusalWith(command.CodeNotVoidable, transaction("captured", taken...))}}
+	notVoidable := []response{{status: 409, body: refusalWith(v1.CodeNotVoidable, transaction("captured", taken...))}}
 	sale := `"metadata":{"` + command.SaleKey + `":"` + command.SaleMark + `"}`
 	tests := []struct {
 		name, state    string
@@ -91,12 +92,12 @@ func TestReverse(t *testing.T) {
 		},
 		{
 			name: "one that was captured in two parts", state: transaction("captured", append(taken, manual, sale)...),
-			amount: "20.00", want: command.Refused, code: command.CodeNotVoidable,
+			amount: "20.00", want: command.Refused, code: v1.CodeNotVoidable,
 			capturesListed: listed(of("succeeded", "1000"), of("succeeded", "1000")),
 		},
 		{
 			name: "one that was held, and captured in part", amount: "20.00", want: command.Refused,
-			code:  command.CodeNotVoidable,
+			code:  v1.CodeNotVoidable,
 			state: transaction("captured", manual, sale, `"amount":2000`, `"amount_authorized":2000`, `"amount_captured":500`),
 		},
 		{
@@ -105,15 +106,15 @@ func TestReverse(t *testing.T) {
 		},
 		{
 			name: "a sale that settled", state: transaction("captured", append(taken, automatic)...), amount: "20.00",
-			response: notVoidable, want: command.Refused, code: command.CodeNotVoidable, voids: 1,
+			response: notVoidable, want: command.Refused, code: v1.CodeNotVoidable, voids: 1,
 		},
 		{
 			name: "captured later: nothing is voided", state: transaction("captured", append(taken, manual)...), amount: "20.00",
-			want: command.Refused, code: command.CodeNotVoidable,
+			want: command.Refused, code: v1.CodeNotVoidable,
 		},
 		{
 			name: "captured in part: nothing is voided", state: transaction("partially_captured", held...), amount: "20.00",
-			want: command.Refused, code: command.CodeNotVoidable,
+			want: command.Refused, code: v1.CodeNotVoidable,
 		},
 		{
 			name: "reversed already: v1 may have stored this one", state: transaction("voided", held...), amount: "1",
@@ -386,7 +387,7 @@ func routes(f *fakeV1) []string {
 
 func TestNamedWaitsForAnotherOperation(t *testing.T) {
 	t.Parallel()
-	busy := response{status: http.StatusConflict, body: refusal(command.CodeOperationInProgress)}
+	busy := response{status: http.StatusConflict, body: refusal(v1.CodeOperationInProgress)}
 	done := response{status: 201, body: of("succeeded", "100")}
 	tests := []struct {
 		name      string

@@ -8,6 +8,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 	"github.com/causeway-pay/causeway/shared/secret"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // inVersion returns a payment in that version, as v1 returns it.
@@ -15,7 +16,7 @@ func inVersion(version, status string, more ...string) string {
 	return transaction(status, append(more, `"version":`+version)...)
 }
 
-var conflicts = response{status: http.StatusConflict, body: refusal(command.CodeVersionConflict)}
+var conflicts = response{status: http.StatusConflict, body: refusal(v1.CodeVersionConflict)}
 
 // bodies returns the bodies of the requests of a route.
 func bodies(f *fakeV1, route string) (all, keys []string) {
@@ -54,7 +55,7 @@ func TestReversalDecidesAgain(t *testing.T) {
 			"captured by another request", reverse,
 			[]string{plain, captured},
 			[]response{conflicts},
-			command.Refused, command.CodeNotVoidable,
+			command.Refused, v1.CodeNotVoidable,
 			[]string{first},
 		},
 		{
@@ -68,7 +69,7 @@ func TestReversalDecidesAgain(t *testing.T) {
 			"a sale that is held, and captured in part", cancel,
 			[]string{sold, inPart},
 			[]response{conflicts},
-			command.Refused, command.CodeNotVoidable,
+			command.Refused, v1.CodeNotVoidable,
 			[]string{first},
 		},
 		{
@@ -82,7 +83,7 @@ func TestReversalDecidesAgain(t *testing.T) {
 			"without an end", reverse,
 			[]string{authorized},
 			[]response{conflicts},
-			command.Refused, command.CodeOperationInProgress, slices.Repeat([]string{first}, 8),
+			command.Refused, v1.CodeOperationInProgress, slices.Repeat([]string{first}, 8),
 		},
 	}
 	for _, tt := range tests {
@@ -109,7 +110,7 @@ func TestReversalDecidesAgain(t *testing.T) {
 // are final. Its retry finds the void that followed.
 func TestNameAfterAVersionConflict(t *testing.T) {
 	t.Parallel()
-	reused := response{status: http.StatusUnprocessableEntity, body: refusal(command.CodeKeyReused)}
+	reused := response{status: http.StatusUnprocessableEntity, body: refusal(v1.CodeKeyReused)}
 	voided := inVersion("3", "voided", held...)
 	for _, final := range []bool{false, true} {
 		reversal := command.Named{Command: command.Reverse{Target: number}, Name: "n", Final: final}
@@ -147,7 +148,7 @@ func TestNameAfterAVersionConflict(t *testing.T) {
 // The retry of the void still gets its response. A key of another request stays taken.
 func TestVoidAgainAfterAChange(t *testing.T) {
 	t.Parallel()
-	reused := response{status: http.StatusUnprocessableEntity, body: refusal(command.CodeKeyReused)}
+	reused := response{status: http.StatusUnprocessableEntity, body: refusal(v1.CodeKeyReused)}
 	done := response{status: http.StatusOK, body: inVersion("2", "voided", held...)}
 	third, second, first, none := `{"expected_version":3}`, `{"expected_version":2}`, `{"expected_version":1}`,
 		`{"expected_version":0}`
@@ -174,10 +175,10 @@ func TestVoidOfAnExpectedVersion(t *testing.T) {
 	t.Parallel()
 	version := int64(1)
 	x, f := setup(t, map[string][]response{void: {{
-		status: http.StatusConflict, body: refusalWith(command.CodeVersionConflict, inVersion("2", "captured", taken...)),
+		status: http.StatusConflict, body: refusalWith(v1.CodeVersionConflict, inVersion("2", "captured", taken...)),
 	}}})
 	r := run(t, x, command.Named{Command: command.Void{Target: number, Expected: &version}, Name: "n", Final: true})
-	if r.Outcome != command.Refused || r.Code != command.CodeNotVoidable || r.Transaction == nil || f.count(void) != 1 {
+	if r.Outcome != command.Refused || r.Code != v1.CodeNotVoidable || r.Transaction == nil || f.count(void) != 1 {
 		t.Errorf("got %s %s after %d voids, want one refusal with the payment", r.Outcome, r.Code, f.count(void))
 	}
 }
@@ -197,7 +198,7 @@ func TestNotFoundByNameReservesTheName(t *testing.T) {
 		}
 		for i, x := range []*command.Executor{b.proxies[1], before} {
 			r := x.Execute(t.Context(), key, []command.Command{named(100)})[0]
-			if r.Outcome != command.Refused || r.Code != command.CodeKeyReused {
+			if r.Outcome != command.Refused || r.Code != v1.CodeKeyReused {
 				t.Errorf("%s: the late payment at proxy %d: got %s %s, want refused", name, i, r.Outcome, r.Code)
 			}
 		}

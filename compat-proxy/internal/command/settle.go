@@ -18,7 +18,7 @@ type earlier struct {
 // add updates the response to the next attempt by the attempts before it, and adds it to them.
 func (e *earlier) add(resp *response) {
 	resp.replayed = resp.replayed && !e.ours && !resp.resent
-	e.ours = e.ours || resp.resent || resp.mayHaveReached && resp.err.Code != CodeKeyInUse
+	e.ours = e.ours || resp.resent || resp.mayHaveReached && resp.err.Code != v1.CodeKeyInUse
 	resp.mayHaveReached = resp.mayHaveReached || e.lost && !resp.settles()
 	e.lost = resp.mayHaveReached
 	e.claimed = e.claimed || resp.mayHaveReached || resp.resent
@@ -28,18 +28,18 @@ func (e *earlier) add(resp *response) {
 // effect. A gateway's 5xx proves nothing about v1, unless it is a 503 with httpx.UnsentHeader.
 func (resp response) hadNoEffect() bool {
 	switch {
-	case resp.err.Code == CodeKeyInUse:
+	case resp.err.Code == v1.CodeKeyInUse:
 		return false
 	case resp.status == http.StatusServiceUnavailable:
 		return beforeEffect[resp.err.Code] || resp.unsent
 	}
-	return resp.status < http.StatusInternalServerError || resp.err.Code == CodeNotProcessed
+	return resp.status < http.StatusInternalServerError || resp.err.Code == v1.CodeNotProcessed
 }
 
 // beforeEffect are the codes of 503 responses that v1 sends before any effect. Any other, such as
 // store_unavailable, may come after the commit of an intent, which v1 then carries out.
 var beforeEffect = map[string]bool{
-	"overloaded": true, CodeAcquirerNotConfigured: true, CodeAcquirerUnavailable: true,
+	"overloaded": true, v1.CodeAcquirerNotConfigured: true, v1.CodeAcquirerUnavailable: true,
 }
 
 // settles reports whether the response also proves that the earlier attempts with the same key had

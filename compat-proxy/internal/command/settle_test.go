@@ -23,20 +23,20 @@ func TestRefusalsThatSettleALostAttempt(t *testing.T) {
 		code   string // "" for a response that is not v1's
 		want   command.Outcome
 	}{
-		{400, command.CodeExpiredCard, command.Refused},
+		{400, v1.CodeExpiredCard, command.Refused},
 		{400, "token_used", command.Refused},
-		{400, command.CodeUnknownCustomer, command.Refused},
-		{400, command.CodeExceedsCapturable, command.Refused},
-		{403, command.CodeUnlinkedRefunds, command.Refused},
+		{400, v1.CodeUnknownCustomer, command.Refused},
+		{400, v1.CodeExceedsCapturable, command.Refused},
+		{403, v1.CodeUnlinkedRefunds, command.Refused},
 		{404, "not_found", command.NotFound},
-		{409, command.CodeNotCapturable, command.Refused},
-		{409, command.CodeVersionConflict, command.Refused},
-		{422, command.CodeKeyReused, command.Uncertain},
+		{409, v1.CodeNotCapturable, command.Refused},
+		{409, v1.CodeVersionConflict, command.Refused},
+		{422, v1.CodeKeyReused, command.Uncertain},
 		{402, "card_declined", command.Declined},
-		{409, command.CodeOperationInProgress, command.Uncertain},
-		{502, command.CodeNotProcessed, command.Uncertain},
-		{503, command.CodeAcquirerNotConfigured, command.Uncertain},
-		{503, command.CodeAcquirerUnavailable, command.Uncertain},
+		{409, v1.CodeOperationInProgress, command.Uncertain},
+		{502, v1.CodeNotProcessed, command.Uncertain},
+		{503, v1.CodeAcquirerNotConfigured, command.Uncertain},
+		{503, v1.CodeAcquirerUnavailable, command.Uncertain},
 		{400, "body_not_received", command.Uncertain},
 		{400, "a_code_of_tomorrow", command.Uncertain},
 		{400, "", command.Uncertain},
@@ -48,12 +48,12 @@ func TestRefusalsThatSettleALostAttempt(t *testing.T) {
 		{400, "mle_required", command.Uncertain},
 		{400, "mle_decrypt_failed", command.Uncertain},
 		{401, "invalid_api_key", command.Uncertain},
-		{403, command.CodeMerchantDisabled, command.Uncertain},
+		{403, v1.CodeMerchantDisabled, command.Uncertain},
 		{403, "insufficient_scope", command.Uncertain},
 		{403, "not_through_filter", command.Uncertain},
 		{403, "publishable_key_not_allowed", command.Uncertain},
 		{404, "route_not_found", command.Uncertain},
-		{409, command.CodeKeyInUse, command.Uncertain},
+		{409, v1.CodeKeyInUse, command.Uncertain},
 		{413, "body_too_large", command.Uncertain},
 		{415, "unsupported_media_type", command.Uncertain},
 	} {
@@ -109,10 +109,10 @@ func TestSettlingRefusals(t *testing.T) {
 // did nothing and never will. The void stays rejected, even if the payment changes again.
 func TestVersionConflictSettlesALostAttempt(t *testing.T) {
 	t.Parallel()
-	conflict := refusalWith(command.CodeVersionConflict, transaction("captured"))
+	conflict := refusalWith(v1.CodeVersionConflict, transaction("captured"))
 	x, f := setup(t, map[string][]response{void: {{}, {status: http.StatusConflict, body: conflict}}})
 	r := run(t, x, command.Void{Target: number, Expected: new(int64(1))})
-	if r.Outcome != command.Refused || r.Code != command.CodeNotVoidable || r.Transaction == nil {
+	if r.Outcome != command.Refused || r.Code != v1.CodeNotVoidable || r.Transaction == nil {
 		t.Errorf("got %s %q %v, want a refusal with the payment", r.Outcome, r.Code, r.Transaction)
 	}
 	if keys := f.posts(); len(keys) != 2 || keys[0].key != keys[1].key {
@@ -124,7 +124,7 @@ func TestVersionConflictSettlesALostAttempt(t *testing.T) {
 // it. The second attempt leaves the key free, so the first one then pays.
 func TestLateFirstAttempt(t *testing.T) {
 	t.Parallel()
-	for code, status := range map[string]int{command.CodeAcquirerUnavailable: 503, "body_not_received": 400} {
+	for code, status := range map[string]int{v1.CodeAcquirerUnavailable: 503, "body_not_received": 400} {
 		t.Run(code, func(t *testing.T) {
 			t.Parallel()
 			var requests atomic.Int32
@@ -159,12 +159,12 @@ func TestLateFirstAttempt(t *testing.T) {
 func TestUnavailableAcquirerOrV1(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[string]command.Outcome{
-		"overloaded":                      command.Unavailable,
-		command.CodeAcquirerNotConfigured: command.Unavailable,
-		command.CodeAcquirerUnavailable:   command.Unavailable,
-		"store_unavailable":               command.Uncertain, // the commit may have taken place
-		"mle_unavailable":                 command.Uncertain,
-		"a_code_of_tomorrow":              command.Uncertain,
+		"overloaded":                 command.Unavailable,
+		v1.CodeAcquirerNotConfigured: command.Unavailable,
+		v1.CodeAcquirerUnavailable:   command.Unavailable,
+		"store_unavailable":          command.Uncertain, // the commit may have taken place
+		"mle_unavailable":            command.Uncertain,
+		"a_code_of_tomorrow":         command.Uncertain,
 	} {
 		x, _ := setup(t, map[string][]response{create: {{status: http.StatusServiceUnavailable, body: refusal(code)}}})
 		if got := run(t, x, charge).Outcome; got != want {
@@ -177,8 +177,8 @@ func TestUnavailableAcquirerOrV1(t *testing.T) {
 // request again. Its result still depends on the earlier lost attempt.
 func TestBusyAfterALostAttempt(t *testing.T) {
 	t.Parallel()
-	busy := response{status: http.StatusConflict, body: refusal(command.CodeOperationInProgress)}
-	down := response{status: http.StatusServiceUnavailable, body: refusal(command.CodeAcquirerUnavailable)}
+	busy := response{status: http.StatusConflict, body: refusal(v1.CodeOperationInProgress)}
+	down := response{status: http.StatusServiceUnavailable, body: refusal(v1.CodeAcquirerUnavailable)}
 	for name, tt := range map[string]struct {
 		responses []response
 		want      command.Outcome

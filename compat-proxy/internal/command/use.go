@@ -29,19 +29,19 @@ func (u keyUse) final() bool { return u.found && !u.running && (u.denied == nil 
 
 // keyInUse returns the result of a request that found its key with a request that still runs.
 func keyInUse() Result {
-	return Result{Outcome: Uncertain, Status: http.StatusConflict, Code: CodeKeyInUse}
+	return Result{Outcome: Uncertain, Status: http.StatusConflict, Code: v1.CodeKeyInUse}
 }
 
 // keyReused returns the result of a request whose name belongs to another request.
 func keyReused() *Result {
-	return &Result{Outcome: Refused, Status: http.StatusUnprocessableEntity, Code: CodeKeyReused}
+	return &Result{Outcome: Refused, Status: http.StatusUnprocessableEntity, Code: v1.CodeKeyReused}
 }
 
 // mayActLate reports whether an attempt of the request may still have an effect under a key of that
 // use. V1 refused the key to a later attempt, but may free it. The request must not use another key
 // then.
 func (r Result) mayActLate(u keyUse) bool {
-	return r.Code == CodeKeyReused && r.Outcome == Uncertain && !u.final()
+	return r.Code == v1.CodeKeyReused && r.Outcome == Uncertain && !u.final()
 }
 
 // duplicateResult returns the result of a request that is equal to the use, if the use is running
@@ -70,7 +70,7 @@ func (s session) loadDuplicated(ctx context.Context, r *Result) {
 
 // ofOtherRequest reports whether an earlier request has the key: v1 returned that request's
 // response, or refused the key.
-func (r Result) ofOtherRequest() bool { return r.replayed || r.Code == CodeKeyReused }
+func (r Result) ofOtherRequest() bool { return r.replayed || r.Code == v1.CodeKeyReused }
 
 // use returns the use of the key that a replayed response describes.
 func (r Result) use() keyUse {
@@ -116,7 +116,7 @@ func (s session) readKey(ctx context.Context, key string) (keyUse, *Result) {
 	if !u.running {
 		u.effect = effective(*found.HTTPStatus) && u.purpose == ""
 		u.refused = refusal(*found.HTTPStatus) || u.purpose == refusedPurpose
-		u.conflict = textOf(found.ErrorCode) == CodeVersionConflict
+		u.conflict = textOf(found.ErrorCode) == v1.CodeVersionConflict
 	}
 	return u, nil
 }

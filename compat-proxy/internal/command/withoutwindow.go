@@ -25,7 +25,7 @@ func (s session) runWithoutWindow(ctx context.Context, in chain, do func(session
 	for range chainTries {
 		s.idempotencyKey = in.key(n)
 		r := do(s)
-		if r.Code != CodeKeyReused {
+		if r.Code != v1.CodeKeyReused {
 			s.repairChain(ctx, in, n, r)
 			return r
 		}

@@ -104,7 +104,7 @@ func permit(ctx context.Context, x Executor, key secret.String, m catalogue.Meth
 	switch {
 	case r.Outcome == command.Unavailable:
 		return info, unavailable(r)
-	case r.Code == command.CodeMerchantDisabled:
+	case r.Code == v1.CodeMerchantDisabled:
 		return info, refuse(apiInactive)
 	case r.Outcome != command.Done:
 		return info, refuse(apiBadLogin)

@@ -44,7 +44,7 @@ func detailsProblem(r command.Result) problem {
 		return problem{}
 	case r.Outcome == command.Refused && r.Status == 401:
 		return refuse(apiBadLogin)
-	case r.Code == command.CodeMerchantDisabled:
+	case r.Code == v1.CodeMerchantDisabled:
 		return refuse(apiInactive)
 	case r.Outcome == command.Refused && r.Status == 403:
 		return problem{API: apiAccessDenied, Text: detailsForbidden}

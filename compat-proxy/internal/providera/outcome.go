@@ -138,27 +138,27 @@ func unmetReason(transactionType string, c command.Condition) reason {
 // refused converts v1's refusals.
 func refused(r command.Result) problem {
 	switch r.Code {
-	case command.CodeKeyReused, command.CodeNameSpent:
+	case v1.CodeKeyReused, command.CodeNameSpent:
 		return nameTaken()
-	case command.CodeNotCapturable:
+	case v1.CodeNotCapturable:
 		return because(notCapturable(r.Transaction))
-	case command.CodeNotVoidable:
+	case v1.CodeNotVoidable:
 		return because(notVoidable(r.Transaction))
-	case command.CodeNotRefundable:
+	case v1.CodeNotRefundable:
 		return because(notRefundable(r.Transaction))
-	case command.CodeExceedsCapturable:
+	case v1.CodeExceedsCapturable:
 		return because(reasonOverCapture)
-	case command.CodeExceedsRefundable:
+	case v1.CodeExceedsRefundable:
 		return because(reasonOverCredit)
-	case command.CodeExpiredCard:
+	case v1.CodeExpiredCard:
 		return because(reasonExpired)
-	case command.CodeUnknownCustomer, command.CodeUnknownMethod:
+	case v1.CodeUnknownCustomer, v1.CodeUnknownMethod:
 		return noProfile()
-	case command.CodeMissingField:
+	case v1.CodeMissingField:
 		if r.Param == "payment_method" {
 			return refuse(apiNoDefault)
 		}
-	case command.CodeOperationInProgress, command.CodeFailed, command.CodeNotProcessed:
+	case v1.CodeOperationInProgress, command.CodeFailed, v1.CodeNotProcessed:
 		return because(reasonProcessing)
 	}
 	switch r.Status {
@@ -166,9 +166,9 @@ func refused(r command.Result) problem {
 		return refuse(apiBadLogin)
 	case http.StatusForbidden:
 		switch r.Code {
-		case command.CodeUnlinkedRefunds:
+		case v1.CodeUnlinkedRefunds:
 			return because(reasonBlank)
-		case command.CodeMerchantDisabled:
+		case v1.CodeMerchantDisabled:
 			return refuse(apiInactive)
 		}
 		return refuse(apiAccessDenied)
@@ -242,9 +242,9 @@ func status(t *v1.Transaction) v1.TransactionStatus {
 // unavailable converts the result if v1 could not take the request.
 func unavailable(r command.Result) problem {
 	switch {
-	case r.Code == command.CodeAcquirerNotConfigured:
+	case r.Code == v1.CodeAcquirerNotConfigured:
 		return because(reasonMerchantSetup)
-	case r.Code == command.CodeAcquirerUnavailable:
+	case r.Code == v1.CodeAcquirerUnavailable:
 		return because(reasonProcessing)
 	case r.Status == http.StatusTooManyRequests || r.Status == http.StatusServiceUnavailable:
 		return refuse(apiBusy)

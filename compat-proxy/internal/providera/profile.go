@@ -284,14 +284,14 @@ var profileFields = map[string]string{
 }
 
 func refusedProfile(r command.Result) problem {
-	if r.Code == command.CodeKeyReused || r.Code == command.CodeNameSpent {
+	if r.Code == v1.CodeKeyReused || r.Code == command.CodeNameSpent {
 		return nameTaken()
 	}
 	switch r.Status {
 	case 401:
 		return refuse(apiBadLogin)
 	case 403:
-		if r.Code == command.CodeMerchantDisabled {
+		if r.Code == v1.CodeMerchantDisabled {
 			return refuse(apiInactive)
 		}
 		return refuse(apiAccessDenied)

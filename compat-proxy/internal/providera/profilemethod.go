@@ -5,6 +5,7 @@ import (
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 const createCustomerProfileResponse = "createCustomerProfileResponse"
@@ -33,7 +34,7 @@ func (h *Handler) createProfile(ctx context.Context, c call) (*wire.Document, pr
 			problem{API: apiDuplicate, Text: "A duplicate customer payment profile already exists."})
 	}
 	r := h.execute(ctx, c, plan.Create)[0]
-	if r.Code == command.CodeExpiredCard && len(plan.Checks) > 0 {
+	if r.Code == v1.CodeExpiredCard && len(plan.Checks) > 0 {
 		responses, p = failedCheck(plan.Checks, responses, r.Position, reasonExpired)
 		return profileResponse(c.req.RefID, profileNumbers{}, responses, p)
 	}

@@ -77,9 +77,9 @@ func captureRefusal(r command.Result) problem {
 	switch {
 	case t == nil:
 		return problem{Reason: reasonInvalid}
-	case r.Code == command.CodeExceedsCapturable && t.AmountAuthorized != 0:
+	case r.Code == v1.CodeExceedsCapturable && t.AmountAuthorized != 0:
 		return problem{Reason: reasonExceedsAuth}
-	case r.Code != command.CodeNotCapturable && r.Code != command.CodeExceedsCapturable:
+	case r.Code != v1.CodeNotCapturable && r.Code != v1.CodeExceedsCapturable:
 		return invalid(fieldOf(r.Param)...)
 	}
 	switch t.Status {

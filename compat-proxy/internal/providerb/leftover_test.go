@@ -83,7 +83,7 @@ func TestSaleWithoutANameLeavesNoAuthorization(t *testing.T) {
 	}{
 		"not begun": {unavailable(command.CodeNotBegun), voided, "", append(sale, release), 503, false},
 		"the acquirer is away": {
-			unavailable(command.CodeAcquirerUnavailable), voided, "", append(sale, release), 400, false,
+			unavailable(v1.CodeAcquirerUnavailable), voided, "", append(sale, release), 400, false,
 		},
 		"nor is the void begun": {
 			unavailable(command.CodeNotBegun), unavailable(command.CodeNotBegun), "", append(sale, release), 502, true,

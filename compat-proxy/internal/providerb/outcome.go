@@ -96,26 +96,26 @@ func refusedPayment(r command.Result, now time.Time) (problem, response) {
 		return invalid(fieldAddress), response{}
 	}
 	switch r.Code {
-	case command.CodeKeyReused:
+	case v1.CodeKeyReused:
 		return problem{Reason: reasonDuplicate}, response{}
-	case command.CodeExpiredCard:
+	case v1.CodeExpiredCard:
 		return decline(reasonExpiredCard), response{}
-	case command.CodeUnknownCustomer:
+	case v1.CodeUnknownCustomer:
 		return invalid(fieldCustomer), response{}
-	case command.CodeUnknownMethod:
+	case v1.CodeUnknownMethod:
 		return invalid("paymentInformation.paymentInstrument.id"), response{}
-	case command.CodeMissingField:
+	case v1.CodeMissingField:
 		if r.Param == "payment_method" { // of a customer without a default
 			return missing("paymentInformation.paymentInstrument.id"), response{}
 		}
-	case command.CodeFailed, command.CodeNotProcessed:
+	case command.CodeFailed, v1.CodeNotProcessed:
 		return problem{Reason: reasonProcessorUnavailable}, response{}
 	}
 	switch r.Status {
 	case http.StatusUnauthorized:
 		return problem{}, unauthenticated()
 	case http.StatusForbidden:
-		if r.Code == command.CodeMerchantDisabled {
+		if r.Code == v1.CodeMerchantDisabled {
 			return problem{Reason: reasonMerchantSetup}, response{}
 		}
 		return problem{}, forbidden("payments:authorize")
@@ -137,9 +137,9 @@ func outcomeUnknown(now time.Time) response { return serverError(now, reasonTime
 // unavailable returns the response if v1 could not take the request. Nothing moved.
 func unavailable(r command.Result, now time.Time) response {
 	switch r.Code {
-	case command.CodeAcquirerNotConfigured:
+	case v1.CodeAcquirerNotConfigured:
 		return problem{Reason: reasonMerchantSetup}.response(now)
-	case command.CodeAcquirerUnavailable:
+	case v1.CodeAcquirerUnavailable:
 		return problem{Reason: reasonProcessorUnavailable}.response(now)
 	case command.CodeNotBegun:
 		return tooBusy(now)

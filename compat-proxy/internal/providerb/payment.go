@@ -60,7 +60,7 @@ func (h *Handler) captureSale(c call, p plan, t *v1.Transaction) response {
 	switch {
 	case r.Outcome == command.Done, captured(r.Transaction):
 		return h.finish(c, p, t)
-	case r.Code == command.CodeOperationInProgress, r.Outcome != command.Refused && r.Outcome != command.Declined && !lost:
+	case r.Code == v1.CodeOperationInProgress, r.Outcome != command.Refused && r.Outcome != command.Declined && !lost:
 		return c.uncertainSale(t)
 	}
 	back := h.execute(c, command.Void{Target: number, Expected: &t.Version})

@@ -92,9 +92,9 @@ func refundRefusal(r command.Result) problem {
 		return problem{Reason: reasonInvalid}
 	case r.Outcome == command.Declined || r.Refund != nil:
 		return problem{Reason: reasonProcessorDeclined}
-	case r.Code == command.CodeExceedsRefundable:
+	case r.Code == v1.CodeExceedsRefundable:
 		return problem{Reason: reasonInvalidAmount, Fields: []string{fieldTotal}}
-	case r.Code != command.CodeNotRefundable:
+	case r.Code != v1.CodeNotRefundable:
 		return invalid(fieldOf(r.Param)...)
 	case captureVoided(t, r.Capture):
 		return problem{Reason: reasonCaptureVoided}

@@ -8,6 +8,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
 	"github.com/causeway-pay/causeway/shared/money"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // The reasons for refusing follow-up operations. Some clients treat "already" ones as a success, so
@@ -58,11 +59,11 @@ func (c call) refusedByCode(r command.Result) (response, bool) {
 	switch {
 	case nameTaken(r):
 		return c.reused(r), true
-	case r.Code == command.CodeOperationInProgress:
+	case r.Code == v1.CodeOperationInProgress:
 		return serverError(c.now, reasonSystem, "Error - Another operation on the transaction is in progress."), true
-	case r.Code == command.CodeMerchantDisabled, r.Code == command.CodeAcquirerNotConfigured:
+	case r.Code == v1.CodeMerchantDisabled, r.Code == v1.CodeAcquirerNotConfigured:
 		return problem{Reason: reasonMerchantSetup}.response(c.now), true
-	case r.Code == command.CodeUnlinkedRefunds:
+	case r.Code == v1.CodeUnlinkedRefunds:
 		return problem{Reason: reasonNoCredit}.response(c.now), true
 	case r.Status == http.StatusForbidden:
 		return denied("The key lacks a scope that v1 requires."), true // the operation's scope was checked before

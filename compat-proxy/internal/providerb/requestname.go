@@ -15,6 +15,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/auth"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
 	"github.com/causeway-pay/causeway/shared/idempotency"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // The provider's headers that name a request without an Idempotency-Key. The first one that is
@@ -237,5 +238,5 @@ func (c call) reused(r command.Result) response {
 
 // nameTaken reports whether r means that the name belongs to another request.
 func nameTaken(r command.Result) bool {
-	return r.Code == command.CodeKeyReused || r.Code == command.CodeNameSpent
+	return r.Code == v1.CodeKeyReused || r.Code == command.CodeNameSpent
 }
