@@ -24,6 +24,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/rpc"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/upstream"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/v1client"
 	"github.com/causeway-pay/causeway/shared/admission"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/health"
@@ -143,9 +144,12 @@ func New(cfg Config) (*Proxy, error) {
 		return nil, err
 	}
 	executor, err := command.New(command.Config{
-		V1: cfg.V1, Transport: cfg.Transport, CallTimeout: cfg.CallTimeout, TotalTimeout: cfg.TotalTimeout, Clock: cfg.Clock,
-		Tracer: cfg.Tracer, Observe: p.metrics.Call, Log: cfg.Log, Hop: cfg.Hop,
-		DeduplicationSecret: cfg.DeduplicationSecret, DeduplicationSecretOther: cfg.DeduplicationSecretOther,
+		V1: v1client.Config{
+			URL: cfg.V1, Transport: cfg.Transport, CallTimeout: cfg.CallTimeout, Clock: cfg.Clock,
+			Tracer: cfg.Tracer, Observe: p.metrics.Call, Log: cfg.Log, Hop: cfg.Hop,
+		},
+		TotalTimeout: cfg.TotalTimeout, DeduplicationSecret: cfg.DeduplicationSecret,
+		DeduplicationSecretOther: cfg.DeduplicationSecretOther,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("compat-proxy: %w", err)

@@ -12,6 +12,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/upstream"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/v1client"
 )
 
 // A kept connection breaks under the request, and v1 is overloaded from then on. The second attempt
@@ -33,8 +34,10 @@ func TestLostOnAKeptConnection_thenRefused(t *testing.T) {
 		}
 	})))
 	x, err := command.New(command.Config{
-		DeduplicationSecret: goldentest.Secret(), V1: server.URL, Transport: server.Client().Transport,
-		Backoff: time.Microsecond, FollowPause: time.Microsecond,
+		V1: v1client.Config{
+			URL: server.URL, Transport: server.Client().Transport, Backoff: time.Microsecond,
+		},
+		DeduplicationSecret: goldentest.Secret(), FollowPause: time.Microsecond,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -92,8 +95,10 @@ func TestLostOnAKeptConnection_thenGone(t *testing.T) {
 			var payments atomic.Int32
 			go payWindowed(ln, &payments)
 			x, err := command.New(command.Config{
-				DeduplicationSecret: goldentest.Secret(), V1: "http://" + ln.Addr().String(), Transport: transport,
-				Backoff: time.Microsecond, FollowPause: time.Microsecond,
+				V1: v1client.Config{
+					URL: "http://" + ln.Addr().String(), Transport: transport, Backoff: time.Microsecond,
+				},
+				DeduplicationSecret: goldentest.Secret(), FollowPause: time.Microsecond,
 			})
 			if err != nil {
 				t.Fatal(err)

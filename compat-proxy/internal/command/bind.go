@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/causeway-pay/causeway/compat-proxy/internal/v1client"
 	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -123,18 +124,19 @@ func (s session) reserve(ctx context.Context, key, purpose string) (bool, *Resul
 	s.keyResponse = nil // a reservation is not the command itself
 	params, body := v1.ReserveIdempotencyKeyParams{IdempotencyKey: &key}, v1.IdempotencyKeyReserve{Purpose: purpose}
 	// Wait after a rate limit: a key that is not reserved would leave a gap in the chain of keys.
-	resp, ok := s.post(ctx, body, v1.CodeRateLimited, func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
-		return s.x.client.ReserveIdempotencyKeyWithBody(ctx, &params, contentType, body, s.authorized)
-	})
+	resp, ok := s.post(ctx, body, v1.CodeRateLimited,
+		func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
+			return s.x.client.API.ReserveIdempotencyKeyWithBody(ctx, &params, v1client.ContentType, body, s.authorized)
+		})
 	switch {
 	case !ok:
 		r := unencodable()
 		return false, &r
-	case resp.status == http.StatusCreated, resp.err.Code == v1.CodeKeyReused:
-		return resp.status == http.StatusCreated, nil
+	case resp.Status == http.StatusCreated, resp.Err.Code == v1.CodeKeyReused:
+		return resp.Status == http.StatusCreated, nil
 	}
 	r := resp.result()
-	if resp.err.Code != v1.CodeKeyInUse && (r.Outcome == Uncertain || r.Outcome == NotFound) {
+	if resp.Err.Code != v1.CodeKeyInUse && (r.Outcome == Uncertain || r.Outcome == NotFound) {
 		r.Outcome = Unavailable
 	}
 	return false, &r

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/causeway-pay/causeway/compat-proxy/internal/v1client"
 	"github.com/causeway-pay/causeway/shared/id"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -209,13 +210,13 @@ func (s session) deleteAbandoned(ctx context.Context, same []seenCustomer, r Res
 // customer reads one customer. It returns nil and the result to give if it cannot.
 func (s session) customer(ctx context.Context, customer string) (*seenCustomer, Result) {
 	resp := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
-		return s.x.client.GetCustomer(ctx, customer, s.authorized)
+		return s.x.client.API.GetCustomer(ctx, customer, s.authorized)
 	})
 	var c v1.Customer
 	if r, ok := resp.read(&c, func() bool { return c.ID == customer }); !ok {
 		return nil, r
 	}
-	return &seenCustomer{c, resp.date}, Result{}
+	return &seenCustomer{c, resp.Date}, Result{}
 }
 
 // deleteCustomer deletes a customer unless it has changed since it was read. It reports whether the
@@ -223,9 +224,9 @@ func (s session) customer(ctx context.Context, customer string) (*seenCustomer, 
 func (s session) deleteCustomer(ctx context.Context, c *v1.Customer) bool {
 	params := &v1.DeleteCustomerParams{ExpectedVersion: &c.Version}
 	resp := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
-		return s.x.client.DeleteCustomer(ctx, c.ID, params, s.authorized)
+		return s.x.client.API.DeleteCustomer(ctx, c.ID, params, s.authorized)
 	})
-	return resp.status/100 == 2 || resp.status == http.StatusNotFound
+	return resp.Status/100 == 2 || resp.Status == http.StatusNotFound
 }
 
 // pageSize is the number of customers on one page of a list.
@@ -247,7 +248,7 @@ func (s session) customersLike(ctx context.Context, c CreateCustomer) ([]seenCus
 	var same []seenCustomer
 	for {
 		resp := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
-			return s.x.client.ListCustomers(ctx, params, s.authorized)
+			return s.x.client.API.ListCustomers(ctx, params, s.authorized)
 		})
 		var page v1.CustomerList
 		if r, ok := resp.read(&page, func() bool { return page.Data != nil }); !ok {
@@ -255,7 +256,7 @@ func (s session) customersLike(ctx context.Context, c CreateCustomer) ([]seenCus
 		}
 		for i := range page.Data {
 			if slices.ContainsFunc(wanted, func(in v1.CustomerInput) bool { return sameIdentity(&page.Data[i], in) }) {
-				same = append(same, seenCustomer{page.Data[i], resp.date})
+				same = append(same, seenCustomer{page.Data[i], resp.Date})
 			}
 		}
 		if !page.HasMore || len(page.Data) == 0 {
@@ -269,13 +270,13 @@ func (s session) customersLike(ctx context.Context, c CreateCustomer) ([]seenCus
 func (s session) token(ctx context.Context, c CreateToken, key string) Result {
 	params := &v1.CreateTokenParams{IdempotencyKey: &key}
 	resp, ok := s.post(ctx, c.Body, "", func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
-		return s.x.client.CreateTokenWithBody(ctx, params, contentType, body, s.authorized)
+		return s.x.client.API.CreateTokenWithBody(ctx, params, v1client.ContentType, body, s.authorized)
 	})
 	var made v1.Token
 	if r, read := resp.readCreated(ok, &made, func() bool { return isID(id.Token, made.ID) && made.Value != nil }); !read {
 		return r
 	}
-	return Result{Outcome: Done, Status: resp.status, Token: &made}
+	return Result{Outcome: Done, Status: resp.Status, Token: &made}
 }
 
 // readCreated reads the object that a call made into v. It reports false, with the result to give,
@@ -284,10 +285,10 @@ func (resp response) readCreated(encoded bool, v any, matches func() bool) (Resu
 	switch {
 	case !encoded:
 		return unencodable(), false
-	case resp.status/100 != 2:
+	case resp.Status/100 != 2:
 		return resp.result(), false
-	case !resp.decodeMatching(v, matches):
-		return Result{Outcome: Uncertain, Status: resp.status}, false
+	case !resp.DecodeMatching(v, matches):
+		return Result{Outcome: Uncertain, Status: resp.Status}, false
 	}
 	return Result{}, true
 }

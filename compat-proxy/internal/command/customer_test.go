@@ -14,6 +14,7 @@ import (
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/v1client"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -89,9 +90,11 @@ func (b customerBundle) through(
 	tb.Helper()
 	// A busy machine delays one of two concurrent requests.
 	x, err := command.New(command.Config{
-		DeduplicationSecret: goldentest.Secret(),
-		V1:                  b.server.URL, Transport: transport, Backoff: time.Microsecond,
-		FollowPause: 200 * time.Millisecond, Clock: b.proxy,
+		V1: v1client.Config{
+			URL: b.server.URL, Transport: transport, Backoff: time.Microsecond,
+			Clock: b.proxy,
+		},
+		DeduplicationSecret: goldentest.Secret(), FollowPause: 200 * time.Millisecond,
 	})
 	if err != nil {
 		tb.Fatal(err)

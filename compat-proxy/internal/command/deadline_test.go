@@ -10,6 +10,7 @@ import (
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/v1client"
 )
 
 // TestOneDeadlineForARequest: v1 gets a payment and sends no response. The payment takes all the
@@ -23,8 +24,9 @@ func TestOneDeadlineForARequest(t *testing.T) {
 		<-r.Context().Done()
 	})))
 	x, err := command.New(command.Config{
-		DeduplicationSecret: goldentest.Secret(), V1: server.URL, Transport: server.Client().Transport,
-		TotalTimeout: 10 * time.Second, // a busy machine takes some of it before the command begins
+		V1:                  v1client.Config{URL: server.URL, Transport: server.Client().Transport},
+		DeduplicationSecret: goldentest.Secret(),
+		TotalTimeout:        10 * time.Second, // a busy machine takes some of it before the command begins
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -60,8 +62,9 @@ func TestTooLateToBegin(t *testing.T) {
 		f := &fakeV1{responses: map[string][]response{create: {{status: http.StatusCreated, body: transaction("captured")}}}}
 		server := goldentest.Serve(t, f.identified())
 		x, err := command.New(command.Config{
-			DeduplicationSecret: goldentest.Secret(), V1: server.URL, Transport: server.Client().Transport,
-			TotalTimeout: 100 * time.Minute, // a tenth of it is too little
+			V1:                  v1client.Config{URL: server.URL, Transport: server.Client().Transport},
+			DeduplicationSecret: goldentest.Secret(),
+			TotalTimeout:        100 * time.Minute, // a tenth of it is too little
 		})
 		if err != nil {
 			t.Fatal(err)

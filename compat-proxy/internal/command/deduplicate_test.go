@@ -11,6 +11,7 @@ import (
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/v1client"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -40,8 +41,11 @@ func setupWindow(tb testing.TB, at time.Time) windowBundle {
 func (b windowBundle) proxy(tb testing.TB, current, other secret.String) *command.Executor {
 	tb.Helper()
 	x, err := command.New(command.Config{
-		DeduplicationSecret: current, DeduplicationSecretOther: other, V1: b.server.URL,
-		Transport: b.server.Client().Transport, Backoff: time.Microsecond, FollowPause: time.Microsecond, Clock: b.clock,
+		V1: v1client.Config{
+			URL: b.server.URL, Transport: b.server.Client().Transport, Backoff: time.Microsecond,
+			Clock: b.clock,
+		},
+		DeduplicationSecret: current, DeduplicationSecretOther: other, FollowPause: time.Microsecond,
 	})
 	if err != nil {
 		tb.Fatal(err)

@@ -4,53 +4,25 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"fmt"
-	"log/slog"
 	"net/http"
-	"strings"
-	"sync/atomic"
 	"time"
 
-	"github.com/causeway-pay/causeway/shared/clock"
-	"github.com/causeway-pay/causeway/shared/httpx"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/v1client"
 	"github.com/causeway-pay/causeway/shared/secret"
-	"github.com/causeway-pay/causeway/shared/telemetry"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// Config holds the settings of an Executor. V1 and DeduplicationSecret are required.
+// Config holds the settings of an Executor. V1.URL and DeduplicationSecret are required.
 type Config struct {
-	// V1 is the base URL of v1, scheme and host, without the /v1 path.
-	V1 string
-	// Transport sends the calls. Nil means http.DefaultTransport.
-	Transport http.RoundTripper
-	// Hop authenticates the client address that v1 receives. Zero forwards no address.
-	Hop secret.String
-	// Tracer makes a span for every attempt. Nil makes none, and still passes the legacy client's
-	// trace context on to v1.
-	Tracer *telemetry.Tracer
-	// Observe gets every attempt, when the header of its response has arrived or the attempt failed.
-	// It must not block. May be nil.
-	Observe func(Call)
-	// CallTimeout bounds one attempt. Zero means 30 seconds.
-	CallTimeout time.Duration
+	// V1 is how v1 is called.
+	V1 v1client.Config
 	// TotalTimeout bounds one legacy request with all its commands, attempts and waits; see Begin.
 	// Zero means 50 seconds: the proxy's HTTP servers end a response after 60, and legacy clients give
 	// up at 120.
 	TotalTimeout time.Duration
-	// Attempts is the largest number of attempts at one v1 call, including the first. Zero means 4.
-	Attempts int
-	// Backoff is the wait before the second attempt; each further wait is four times as long. Zero
-	// means 50 ms.
-	Backoff time.Duration
 	// FollowPause is the wait before a payment with an unknown outcome is read again. It doubles three
 	// times. Zero means 250 ms.
 	FollowPause time.Duration
-	// Log gets a line at times while v1 does not respond. Nil discards it.
-	Log *slog.Logger
-	// Clock measures how old a cached response is. It may be wrong: ages of objects are measured by
-	// v1's clock. Nil means the system's.
-	Clock clock.Clock
 	// DeduplicationSecret, at least 32 bytes, is the key from which names of requests are derived.
 	// Proxies with the same secret share names.
 	DeduplicationSecret secret.String
@@ -62,18 +34,11 @@ type Config struct {
 }
 
 // Executor runs commands as v1 calls. It is safe for concurrent use. Its only state is a
-// short-lived memory of the scopes of API keys and of the ends of chains, which saves calls.
+// short-lived memory of the ends of chains, which saves calls, and the state of its client.
 type Executor struct {
-	cfg    Config
-	client *v1.Client
-	// payments is the URL of v1's transactions.
-	payments  string
-	keys      keyCache
+	cfg       Config
+	client    *v1client.Client
 	chainEnds chainEnds
-	v1Clock   *v1Clock
-
-	nextWarning atomic.Int64 // when the next line may be logged, by the monotonic clock
-	suppressed  atomic.Int64 // number of suppressed lines after the last one
 }
 
 // New returns an executor. It opens and calls nothing. It returns an error for an invalid V1
@@ -82,45 +47,17 @@ func New(cfg Config) (*Executor, error) {
 	if err := checkSecrets(cfg.DeduplicationSecret, cfg.DeduplicationSecretOther); err != nil {
 		return nil, err
 	}
-	if cfg.Transport == nil {
-		cfg.Transport = http.DefaultTransport
-	}
-	if cfg.Clock == nil {
-		cfg.Clock = clock.System()
-	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
 	if cfg.NewKey == nil {
 		cfg.NewKey = rand.Text
 	}
-	cfg.CallTimeout = cmp.Or(cfg.CallTimeout, 30*time.Second)
 	cfg.TotalTimeout = cmp.Or(cfg.TotalTimeout, 50*time.Second)
-	cfg.Attempts = cmp.Or(cfg.Attempts, 4)
 	cfg.FollowPause = cmp.Or(cfg.FollowPause, 250*time.Millisecond)
-	cfg.Backoff = cmp.Or(cfg.Backoff, 50*time.Millisecond)
-
-	transport := cfg.Transport
-	if cfg.Observe != nil {
-		transport = &observedTransport{transport, cfg.Clock, cfg.Observe}
-	}
-	times := &v1Clock{own: cfg.Clock}
-	client, err := v1.NewClient(cfg.V1, v1.WithHTTPClient(
-		doer{httpx.Traced(cfg.Tracer, template, &clockTransport{transport, times})}))
+	client, err := v1client.New(cfg.V1)
 	if err != nil {
-		return nil, fmt.Errorf("v1 client: %w", err)
+		return nil, err //nolint:wrapcheck // it names the client
 	}
-	return &Executor{
-		cfg: cfg, client: client, payments: strings.TrimRight(cfg.V1, "/") + "/v1/transactions",
-		keys: keyCache{entries: map[keyHash]keyEntry{}}, chainEnds: chainEnds{ends: map[chain]*takenKeys{}}, v1Clock: times,
-	}, nil
+	return &Executor{cfg: cfg, client: client, chainEnds: chainEnds{ends: map[chain]*takenKeys{}}}, nil
 }
-
-// doer is an http.Client without cookies and redirects. A redirect would carry a card number to an
-// address that is not configured.
-type doer struct{ http.RoundTripper }
-
-func (d doer) Do(r *http.Request) (*http.Response, error) { return d.RoundTrip(r) }
 
 // Execute runs the commands in order with the caller's API key, and stops after the first that is
 // not Done. It returns the results of the commands that ran. Failures are in the results.
@@ -258,8 +195,5 @@ func (s session) step(key string) session {
 
 // authorized sets the API key on a call to v1, and the fields that trusted hops forward.
 func (s session) authorized(ctx context.Context, r *http.Request) error {
-	r.Header.Set("Authorization", "Bearer "+s.key.Reveal())
-	httpx.ForwardClientAddress(ctx, s.x.cfg.Hop, r.Header)
-	httpx.ForwardLegacy(ctx, r.Header)
-	return nil
+	return s.x.client.As(s.key)(ctx, r)
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/v1client"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/id"
@@ -143,9 +144,12 @@ func setup(t *testing.T, responses map[string][]response) (*command.Executor, *f
 	f := &fakeV1{responses: responses}
 	server := goldentest.Serve(t, f.identified())
 	x, err := command.New(command.Config{
-		DeduplicationSecret: goldentest.Secret(),
-		V1:                  server.URL, Transport: server.Client().Transport, Backoff: time.Millisecond,
-		FollowPause: time.Millisecond, Clock: clock.NewFake(time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)),
+		V1: v1client.Config{
+			URL: server.URL, Transport: server.Client().Transport,
+			Backoff: time.Millisecond,
+			Clock:   clock.NewFake(time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)),
+		},
+		DeduplicationSecret: goldentest.Secret(), FollowPause: time.Millisecond,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -336,7 +340,7 @@ func TestRetryAfter(t *testing.T) {
 	f := &fakeV1{responses: map[string][]response{create: {{status: 503, body: refusal("overloaded"), after: "3600"}}}}
 	server := goldentest.Serve(t, goldentest.Identified(f))
 	x, err := command.New(command.Config{
-		DeduplicationSecret: goldentest.Secret(), V1: server.URL,
+		V1: v1client.Config{URL: server.URL}, DeduplicationSecret: goldentest.Secret(),
 		TotalTimeout: 5 * time.Minute,
 	})
 	if err != nil {
@@ -358,8 +362,8 @@ func TestUnreachable(t *testing.T) {
 		return new(net.Dialer).DialContext(ctx, "unix", socket)
 	}}
 	x, err := command.New(command.Config{
-		DeduplicationSecret: goldentest.Secret(), V1: "http://v1", Transport: unreachable,
-		Backoff: time.Millisecond,
+		V1:                  v1client.Config{URL: "http://v1", Transport: unreachable, Backoff: time.Millisecond},
+		DeduplicationSecret: goldentest.Secret(),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/v1client"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -151,8 +152,10 @@ func freedKeys(t *testing.T) func(*rapid.T) {
 		var proxies []*command.Executor
 		for range rapid.IntRange(1, 3).Draw(rt, "proxies") {
 			x, err := command.New(command.Config{
-				DeduplicationSecret: goldentest.Secret(), V1: server.URL, Transport: transport,
-				Backoff: time.Microsecond, FollowPause: time.Microsecond, Clock: b.clock,
+				V1: v1client.Config{
+					URL: server.URL, Transport: transport, Backoff: time.Microsecond, Clock: b.clock,
+				},
+				DeduplicationSecret: goldentest.Secret(), FollowPause: time.Microsecond,
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -278,8 +281,8 @@ func TestDeduplication_gapBehindAFreedKey(t *testing.T) {
 				RoundTripper: b.server.Client().Transport, posted: make(chan struct{}), goOn: make(chan struct{}),
 			}
 			slow, err := command.New(command.Config{
-				DeduplicationSecret: goldentest.Secret(), V1: b.server.URL, Transport: p,
-				Backoff: time.Microsecond, FollowPause: time.Microsecond, Clock: b.clock,
+				V1:                  v1client.Config{URL: b.server.URL, Transport: p, Backoff: time.Microsecond, Clock: b.clock},
+				DeduplicationSecret: goldentest.Secret(), FollowPause: time.Microsecond,
 			})
 			if err != nil {
 				t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/v1client"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -104,8 +105,8 @@ func TestDeduplication_gapIsFilledByARetry(t *testing.T) {
 		b := setupWindow(t, noon)
 		busy := &busyV1{RoundTripper: b.server.Client().Transport, status: status, code: code}
 		first, err := command.New(command.Config{
-			DeduplicationSecret: goldentest.Secret(), V1: b.server.URL, Transport: busy,
-			Backoff: time.Microsecond, FollowPause: time.Microsecond, Clock: b.clock,
+			V1:                  v1client.Config{URL: b.server.URL, Transport: busy, Backoff: time.Microsecond, Clock: b.clock},
+			DeduplicationSecret: goldentest.Secret(), FollowPause: time.Microsecond,
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -45,7 +45,7 @@ func (s session) group(ctx context.Context, n Number) (*group, Result) {
 	params := &v1.ListTransactionsParams{Reference: &reference, Limit: &limit}
 	for range maxGroupPages {
 		resp := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
-			return s.x.client.ListTransactions(ctx, params, s.authorized)
+			return s.x.client.API.ListTransactions(ctx, params, s.authorized)
 		})
 		var page v1.TransactionList
 		if r, ok := resp.read(&page, func() bool { return page.Data != nil }); !ok {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/v1client"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -38,8 +39,12 @@ func interleaved(
 	for i, secrets := range proxies {
 		s := &stepped{b.server.Client().Transport, make(chan bool), make(chan struct{})}
 		x, err := command.New(command.Config{
-			DeduplicationSecret: secrets[0], DeduplicationSecretOther: secrets[1], V1: b.server.URL, Transport: s,
-			Backoff: time.Microsecond, FollowPause: time.Microsecond, Clock: clock.NewFake(b.clock.Now().Add(skew[i])),
+			V1: v1client.Config{
+				URL: b.server.URL, Transport: s, Backoff: time.Microsecond,
+				Clock: clock.NewFake(b.clock.Now().Add(skew[i])),
+			},
+			DeduplicationSecret: secrets[0], DeduplicationSecretOther: secrets[1],
+			FollowPause: time.Microsecond,
 		})
 		if err != nil {
 			tb.Fatal(err)

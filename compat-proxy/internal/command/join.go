@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/causeway-pay/causeway/compat-proxy/internal/v1client"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -79,7 +80,7 @@ func (s session) join(ctx context.Context, c Authorize) Result {
 		if r.Outcome == Done {
 			r, again = g.admits(c.Body.Currency)
 		}
-		if again && waits < joinWaits && wait(ctx, s.x.cfg.FollowPause<<waits) {
+		if again && waits < joinWaits && v1client.Wait(ctx, s.x.cfg.FollowPause<<waits) {
 			waits++
 			continue
 		}

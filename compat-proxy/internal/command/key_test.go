@@ -8,6 +8,7 @@ import (
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/v1client"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
@@ -23,7 +24,9 @@ func TestInspect(t *testing.T) {
 	}}}
 	server := goldentest.Serve(t, f)
 	now := clock.NewFake(time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC))
-	x, err := command.New(command.Config{DeduplicationSecret: goldentest.Secret(), V1: server.URL, Clock: now})
+	x, err := command.New(command.Config{
+		V1: v1client.Config{URL: server.URL, Clock: now}, DeduplicationSecret: goldentest.Secret(),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

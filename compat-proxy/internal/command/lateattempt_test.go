@@ -11,6 +11,7 @@ import (
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/v1client"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -45,8 +46,10 @@ func (d *delayedV1) proxy(t *testing.T) *command.Executor {
 	t.Helper()
 	server := goldentest.Serve(t, d)
 	x, err := command.New(command.Config{
-		DeduplicationSecret: goldentest.Secret(), V1: server.URL, Transport: server.Client().Transport,
-		Backoff: time.Microsecond, FollowPause: time.Microsecond,
+		V1: v1client.Config{
+			URL: server.URL, Transport: server.Client().Transport, Backoff: time.Microsecond,
+		},
+		DeduplicationSecret: goldentest.Secret(), FollowPause: time.Microsecond,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/causeway-pay/causeway/compat-proxy/internal/v1client"
 	"github.com/causeway-pay/causeway/shared/id"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -177,13 +178,13 @@ func (m maker) createIncomplete(ctx context.Context) (*seenCustomer, Result) {
 	var made v1.Customer
 	resp, ok := m.post(ctx, identifyingPart(m.command.Body), "",
 		func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
-			return m.x.client.CreateCustomerWithBody(ctx, params, contentType, body, m.authorized)
+			return m.x.client.API.CreateCustomerWithBody(ctx, params, v1client.ContentType, body, m.authorized)
 		})
 	matches := func() bool { return isID(id.Customer, made.ID) && sameIdentity(&made, m.command.Body) }
 	if r, read := resp.readCreated(ok, &made, matches); !read {
 		return nil, r
 	}
-	return &seenCustomer{made, resp.date}, Result{replayed: resp.replayed}
+	return &seenCustomer{made, resp.Date}, Result{replayed: resp.Replayed}
 }
 
 // The codes of refusals of an old token.
@@ -252,7 +253,7 @@ func (m maker) attachToken(ctx context.Context, customer string, i, nth int, tok
 	in := v1.PaymentMethodCreate{Token: token, Billing: wanted.Billing, Metadata: metadata(wanted.Metadata)}
 	var made v1.PaymentMethod
 	resp, ok := m.post(ctx, in, "", func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
-		return m.x.client.AttachPaymentMethodWithBody(ctx, customer, params, contentType, body, m.authorized)
+		return m.x.client.API.AttachPaymentMethodWithBody(ctx, customer, params, v1client.ContentType, body, m.authorized)
 	})
 	matches := func() bool { return isID(id.PaymentMethod, made.ID) && made.Customer == customer }
 	if r, read := resp.readCreated(ok, &made, matches); !read {
@@ -303,7 +304,7 @@ func (m maker) finish(ctx context.Context, customer string, methods []v1.Payment
 	}
 	var whole v1.Customer
 	resp, ok := m.post(ctx, last, "", func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
-		return m.x.client.UpdateCustomerWithBody(ctx, customer, &params, contentType, body, m.authorized)
+		return m.x.client.API.UpdateCustomerWithBody(ctx, customer, &params, v1client.ContentType, body, m.authorized)
 	})
 	if r, read := resp.readCreated(ok, &whole, func() bool { return whole.ID == customer }); !read {
 		return nil, r
@@ -335,7 +336,7 @@ func (m maker) stop(ctx context.Context, made *seenCustomer, r Result, ours bool
 func (m maker) contested(ctx context.Context, made *seenCustomer) (Result, bool) {
 	last := made
 	for i := range followReads {
-		if !wait(ctx, m.x.cfg.FollowPause<<i) {
+		if !v1client.Wait(ctx, m.x.cfg.FollowPause<<i) {
 			break
 		}
 		r, there := m.completed(ctx, made.ID)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/v1client"
 	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -25,8 +26,11 @@ func (b customerBundle) at(
 ) command.Result {
 	t.Helper()
 	x, err := command.New(command.Config{
-		DeduplicationSecret: current, DeduplicationSecretOther: other, V1: b.server.URL,
-		Transport: b.server.Client().Transport, Backoff: time.Microsecond, FollowPause: time.Microsecond, Clock: b.proxy,
+		V1: v1client.Config{
+			URL: b.server.URL, Transport: b.server.Client().Transport, Backoff: time.Microsecond,
+			Clock: b.proxy,
+		},
+		DeduplicationSecret: current, DeduplicationSecretOther: other, FollowPause: time.Microsecond,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -17,25 +17,15 @@ func isID(prefix id.Prefix, text string) bool {
 	return err == nil
 }
 
-// decodeMatching reads a success into v, which is zero, and reports whether it matches the request.
-// A success that does not match is an effect whose response was lost.
-func (resp response) decodeMatching(v any, matches func() bool) bool {
-	if resp.decode(v) == nil && matches() {
-		return true
-	}
-	resp.distrust()
-	return false
-}
-
 // resultOn is result for a call on the payment that matches accepts. A refusal with another payment
 // belongs to another call.
 func (resp response) resultOn(matches func(*v1.Transaction) bool) Result {
-	t := resp.err.Transaction
-	if t == nil || resp.err.Code == v1.CodeKeyReused || matches(t) {
+	t := resp.Err.Transaction
+	if t == nil || resp.Err.Code == v1.CodeKeyReused || matches(t) {
 		return resp.result()
 	}
-	resp.distrust()
-	return Result{Outcome: Uncertain, Status: resp.status, claimed: resp.claimed}
+	resp.Distrust()
+	return Result{Outcome: Uncertain, Status: resp.Status, claimed: resp.Claimed}
 }
 
 // hasID returns a function that reports whether a payment has that id.

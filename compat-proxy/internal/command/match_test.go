@@ -11,6 +11,7 @@ import (
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/v1client"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/secret"
@@ -169,8 +170,8 @@ func TestCreateCustomerEnds(t *testing.T) {
 	}))
 	var calls atomic.Int64
 	x, err := command.New(command.Config{
-		DeduplicationSecret: goldentest.Secret(), V1: server.URL,
-		Observe: func(command.Call) { calls.Add(1) },
+		V1:                  v1client.Config{URL: server.URL, Observe: func(v1client.Call) { calls.Add(1) }},
+		DeduplicationSecret: goldentest.Secret(),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -200,9 +201,11 @@ func TestWarning(t *testing.T) {
 	kept := &closing{RoundTripper: server.Client().Transport}
 	now := clock.NewFake(time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC))
 	x, err := command.New(command.Config{
+		V1: v1client.Config{
+			URL: server.URL, Transport: kept, Observe: func(v1client.Call) {},
+			Backoff: time.Microsecond, Clock: now, Log: slog.New(slog.NewTextHandler(&log, nil)),
+		},
 		DeduplicationSecret: goldentest.Secret(),
-		V1:                  server.URL, Transport: kept, Observe: func(command.Call) {}, Backoff: time.Microsecond,
-		Clock: now, Log: slog.New(slog.NewTextHandler(&log, nil)),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/causeway-pay/causeway/compat-proxy/internal/v1client"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -207,11 +208,11 @@ type keyResponse struct {
 }
 
 // record records v1's last response to a request. On a nil keyResponse it does nothing.
-func (p *keyResponse) record(resp response) {
+func (p *keyResponse) record(resp v1client.Response) {
 	if p != nil {
-		p.fresh = effective(resp.status) && !resp.stored
-		p.stored = resp.settles() && resp.status != http.StatusNotFound
-		p.taken = resp.err.Code == v1.CodeKeyReused || resp.replayed && refusal(resp.status)
+		p.fresh = effective(resp.Status) && !resp.Stored
+		p.stored = resp.Settles() && resp.Status != http.StatusNotFound
+		p.taken = resp.Err.Code == v1.CodeKeyReused || resp.Replayed && refusal(resp.Status)
 	}
 }
 

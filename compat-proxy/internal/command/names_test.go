@@ -7,6 +7,7 @@ import (
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/v1client"
 	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -163,8 +164,8 @@ func TestReplacedSecretFindsOrdersAndCustomers(t *testing.T) {
 	x.Execute(t.Context(), key, []command.Command{further(350, 120, visa)})
 	server := goldentest.Serve(t, goldentest.Identified(orders))
 	after, err := command.New(command.Config{
-		V1: server.URL, DeduplicationSecret: otherSecret, DeduplicationSecretOther: goldentest.Secret(), Clock: orders.clock,
-		FollowPause: time.Microsecond,
+		V1: v1client.Config{URL: server.URL, Clock: orders.clock}, DeduplicationSecret: otherSecret,
+		DeduplicationSecretOther: goldentest.Secret(), FollowPause: time.Microsecond,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -175,7 +176,8 @@ func TestReplacedSecretFindsOrdersAndCustomers(t *testing.T) {
 	b := setupCustomers(t)
 	b.make(t, &failing{left: 2, after: true}, ana(visa)) // the customer exists, and is incomplete
 	after, err = command.New(command.Config{
-		V1: b.server.URL, DeduplicationSecret: otherSecret, DeduplicationSecretOther: goldentest.Secret(), Clock: b.v1.clock,
+		V1: v1client.Config{URL: b.server.URL, Clock: b.v1.clock}, DeduplicationSecret: otherSecret,
+		DeduplicationSecretOther: goldentest.Secret(),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -223,7 +225,8 @@ func TestDeduplicationSecretIsChecked(t *testing.T) {
 		{long, long, "deduplication_secret_other"},
 	} {
 		_, err := command.New(command.Config{
-			V1: "http://v1", DeduplicationSecret: secret.New(tt.current), DeduplicationSecretOther: secret.New(tt.other),
+			V1: v1client.Config{URL: "http://v1"}, DeduplicationSecret: secret.New(tt.current),
+			DeduplicationSecretOther: secret.New(tt.other),
 		})
 		if (err != nil) != (tt.fault != "") || err != nil && !strings.Contains(err.Error(), tt.fault) {
 			t.Errorf("%d and %d characters: got %v, want %q", len(tt.current), len(tt.other), err, tt.fault)

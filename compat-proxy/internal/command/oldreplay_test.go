@@ -8,6 +8,7 @@ import (
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/v1client"
 	"github.com/causeway-pay/causeway/shared/clock"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -115,10 +116,12 @@ func TestDeduplication_ownResponseOfAnotherServer(t *testing.T) {
 		} {
 			b := setupWindow(t, noon)
 			b.v1.lostResponses, b.v1.response = 1, status
+			back := &onPost{RoundTripper: b.server.Client().Transport, run: func() { b.clock.Advance(-8 * time.Second) }}
 			x, err := command.New(command.Config{
-				DeduplicationSecret: goldentest.Secret(), V1: b.server.URL,
-				Transport: &onPost{RoundTripper: b.server.Client().Transport, run: func() { b.clock.Advance(-8 * time.Second) }},
-				Backoff:   time.Microsecond, FollowPause: time.Microsecond, Clock: clock.NewFake(noon),
+				V1: v1client.Config{
+					URL: b.server.URL, Transport: back, Backoff: time.Microsecond, Clock: clock.NewFake(noon),
+				},
+				DeduplicationSecret: goldentest.Secret(), FollowPause: time.Microsecond,
 			})
 			if err != nil {
 				t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/v1client"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/id"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -236,10 +237,11 @@ func setupOrder(tb testing.TB) (*orderV1, *command.Executor) {
 	f := &orderV1{clock: clock.NewFake(noon), reserved: map[string]string{}}
 	server := goldentest.Serve(tb, goldentest.Identified(f))
 	x, err := command.New(command.Config{
-		DeduplicationSecret: goldentest.Secret(),
-		V1:                  server.URL, Transport: server.Client().Transport, Backoff: time.Microsecond,
-		FollowPause: time.Microsecond,
-		Clock:       clock.NewFake(noon.Add(time.Hour)), // wrong on purpose
+		V1: v1client.Config{
+			URL: server.URL, Transport: server.Client().Transport, Backoff: time.Microsecond,
+			Clock: clock.NewFake(noon.Add(time.Hour)), // wrong on purpose
+		},
+		DeduplicationSecret: goldentest.Secret(), FollowPause: time.Microsecond,
 	})
 	if err != nil {
 		tb.Fatal(err)

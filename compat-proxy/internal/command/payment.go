@@ -4,15 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 
+	"github.com/causeway-pay/causeway/compat-proxy/internal/v1client"
 	"github.com/causeway-pay/causeway/shared/money"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
-
-const contentType = "application/json"
 
 // pay makes a payment. It looks for an equal request before it reads the customer, so a retry does
 // not become another payment because the customer changed meanwhile.
@@ -119,31 +117,20 @@ func (s session) authorize(ctx context.Context, create v1.TransactionCreate) Res
 	switch {
 	case !ok:
 		return unencodable()
-	case resp.status/100 != 2:
+	case resp.Status/100 != 2:
 		r := s.follow(ctx, resp.resultOn(func(t *v1.Transaction) bool { return matchesPayment(t, &create) }), authorized)
 		if r.Transaction == nil {
 			return r
 		}
 		return r.from(resp, r.Transaction.CreatedAt.Time)
-	case !resp.decodeMatching(&t, func() bool { return matchesPayment(&t, &create) }):
-		return Result{Outcome: Uncertain, Status: resp.status}
+	case !resp.DecodeMatching(&t, func() bool { return matchesPayment(&t, &create) }):
+		return Result{Outcome: Uncertain, Status: resp.Status}
 	}
 	return s.follow(ctx, authorized(&t), authorized).from(resp, t.CreatedAt.Time)
 }
 
-// create is the generated client's CreateTransactionWithBody without two costs: it does not parse
-// the URL and does not format the headers. Most calls of a proxy are this one.
 func (s session) create(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.x.payments, body)
-	if err != nil {
-		return nil, fmt.Errorf("create a transaction: %w", err)
-	}
-	r.Header["Content-Type"] = []string{contentType}
-	r.Header["Idempotency-Key"] = []string{s.idempotencyKey}
-	if err := s.authorized(ctx, r); err != nil {
-		return nil, err
-	}
-	return s.x.client.Client.Do(r)
+	return s.x.client.CreateTransaction(ctx, s.key, s.idempotencyKey, body) //nolint:wrapcheck // only logged
 }
 
 func (s session) capture(ctx context.Context, c Capture) Result {
@@ -171,13 +158,13 @@ func (s session) captureID(ctx context.Context, c Capture, txn string, t *v1.Tra
 	params := &v1.CreateCaptureParams{IdempotencyKey: &s.idempotencyKey}
 	resp, ok := s.post(ctx, body, v1.CodeOutcomeUnknown,
 		func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
-			return s.x.client.CreateCaptureWithBody(ctx, txn, params, contentType, body, s.authorized)
+			return s.x.client.API.CreateCaptureWithBody(ctx, txn, params, v1client.ContentType, body, s.authorized)
 		})
 	var made v1.Capture
 	if r, done := resp.settled(ok, txn, t, &made, func() bool { return matchesCapture(&made, &body, txn, t) }); !done {
 		return r
 	}
-	r := Result{Outcome: Done, Status: resp.status, Transaction: t, Capture: &made}
+	r := Result{Outcome: Done, Status: resp.Status, Transaction: t, Capture: &made}
 	if made.Status == v1.CaptureStatusFailed {
 		r.Outcome = Refused
 	}
@@ -202,7 +189,7 @@ func (s session) refund(ctx context.Context, c Refund) Result {
 	params := &v1.CreateRefundParams{IdempotencyKey: &s.idempotencyKey}
 	resp, ok := s.post(ctx, body, v1.CodeOutcomeUnknown,
 		func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
-			return s.x.client.CreateRefundWithBody(ctx, params, contentType, body, s.authorized)
+			return s.x.client.API.CreateRefundWithBody(ctx, params, v1client.ContentType, body, s.authorized)
 		})
 	var made v1.Refund
 	if r, done := resp.settled(ok, t.ID, t, &made, func() bool { return matchesRefund(&made, &body, t.Currency) }); !done {
@@ -211,7 +198,7 @@ func (s session) refund(ctx context.Context, c Refund) Result {
 		}
 		return r
 	}
-	r = Result{Outcome: Done, Status: resp.status, Transaction: t, Capture: captured, Refund: &made}
+	r = Result{Outcome: Done, Status: resp.Status, Transaction: t, Capture: captured, Refund: &made}
 	r = r.from(resp, made.CreatedAt.Time)
 	if made.Status == v1.RefundStatusFailed {
 		r.Outcome = Refused
@@ -256,16 +243,16 @@ func (s session) voidID(ctx context.Context, txn string, expected *int64) Result
 	params := &v1.VoidTransactionParams{IdempotencyKey: &s.idempotencyKey}
 	resp, ok := s.post(ctx, v1.TransactionVoid{ExpectedVersion: expected}, "",
 		func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
-			return s.x.client.VoidTransactionWithBody(ctx, txn, params, contentType, body, s.authorized)
+			return s.x.client.API.VoidTransactionWithBody(ctx, txn, params, v1client.ContentType, body, s.authorized)
 		})
 	var t v1.Transaction
 	switch {
 	case !ok:
 		return unencodable()
-	case resp.status/100 != 2:
+	case resp.Status/100 != 2:
 		return s.follow(ctx, resp.resultOn(hasID(txn)), voided)
-	case !resp.decodeMatching(&t, func() bool { return t.ID == txn }):
-		return Result{Outcome: Uncertain, Status: resp.status}
+	case !resp.DecodeMatching(&t, func() bool { return t.ID == txn }):
+		return Result{Outcome: Uncertain, Status: resp.Status}
 	}
 	return s.follow(ctx, voided(&t), voided)
 }
@@ -279,17 +266,17 @@ func (s session) post(
 	if err != nil {
 		return response{}, false
 	}
-	var before earlier
+	var before v1client.Earlier
 	for i := 0; ; i++ {
-		resp := s.x.callAfter(ctx, &before, again, func(ctx context.Context) (*http.Response, error) {
+		resp := s.x.client.CallAfter(ctx, &before, again, func(ctx context.Context) (*http.Response, error) {
 			return send(ctx, bytes.NewReader(body))
 		})
-		resp.claimed = before.claimed
+		resp.Claimed = before.Claimed
 		// V1 does not store this refusal under the key.
-		busy := s.patient && resp.err.Code == v1.CodeOperationInProgress
-		if !busy || i == busyRepeats || !wait(ctx, s.x.cfg.FollowPause<<i) {
+		busy := s.patient && resp.Err.Code == v1.CodeOperationInProgress
+		if !busy || i == busyRepeats || !v1client.Wait(ctx, s.x.cfg.FollowPause<<i) {
 			s.keyResponse.record(resp)
-			return resp, true
+			return response{resp}, true
 		}
 	}
 }
@@ -306,14 +293,14 @@ func (resp response) settled(
 	switch {
 	case !encoded:
 		return unencodable(), false
-	case resp.status/100 != 2:
+	case resp.Status/100 != 2:
 		r := resp.resultOn(hasID(txn))
 		if r.Transaction == nil {
 			r.Transaction = t
 		}
 		return r, false
-	case !resp.decodeMatching(made, matches):
-		return Result{Outcome: Uncertain, Status: resp.status, Transaction: t}, false
+	case !resp.DecodeMatching(made, matches):
+		return Result{Outcome: Uncertain, Status: resp.Status, Transaction: t}, false
 	}
 	return Result{}, true
 }
@@ -390,7 +377,7 @@ func (s session) follow(ctx context.Context, r Result, judge func(*v1.Transactio
 	}
 	id := r.Transaction.ID
 	for i := range followReads {
-		if !wait(ctx, s.x.cfg.FollowPause<<i) {
+		if !v1client.Wait(ctx, s.x.cfg.FollowPause<<i) {
 			return r
 		}
 		t, read := s.read(ctx, id)

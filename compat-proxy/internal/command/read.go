@@ -77,7 +77,7 @@ func (s session) readCapture(ctx context.Context, n Number) (*v1.Capture, Result
 // captureOf reads one capture by its id. It returns nil and the result to give if it cannot.
 func (s session) captureOf(ctx context.Context, captured string) (*v1.Capture, Result) {
 	resp := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
-		return s.x.client.GetCapture(ctx, captured, s.authorized)
+		return s.x.client.API.GetCapture(ctx, captured, s.authorized)
 	})
 	var c v1.Capture
 	if r, ok := resp.read(&c, func() bool { return c.ID == captured }); !ok {
@@ -89,7 +89,7 @@ func (s session) captureOf(ctx context.Context, captured string) (*v1.Capture, R
 // read reads one transaction by its id. It returns nil and the result to give if it cannot.
 func (s session) read(ctx context.Context, txn string) (*v1.Transaction, Result) {
 	resp := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
-		return s.x.client.GetTransaction(ctx, txn, s.authorized)
+		return s.x.client.API.GetTransaction(ctx, txn, s.authorized)
 	})
 	var t v1.Transaction
 	if r, ok := resp.read(&t, func() bool { return t.ID == txn }); !ok {
@@ -107,13 +107,13 @@ func (s session) notFound(ctx context.Context, n Number) Result {
 		return r
 	}
 	resp := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
-		return s.x.client.GetRefund(ctx, re, s.authorized)
+		return s.x.client.API.GetRefund(ctx, re, s.authorized)
 	})
 	var found v1.Refund
 	readFailure, ok := resp.read(&found, func() bool { return found.ID == re })
 	if ok {
 		r.Refund = &found
-	} else if resp.status/100 == 2 {
+	} else if resp.Status/100 == 2 {
 		return readFailure // the refund may still exist
 	}
 	return r
@@ -122,14 +122,19 @@ func (s session) notFound(ctx context.Context, n Number) Result {
 // read reads the response to a GET into v. It reports false, with the result to give, if nothing in
 // it matches. A lost response to a read is never Uncertain, because a read has no effect.
 func (resp response) read(v any, matches func() bool) (Result, bool) {
-	if resp.status/100 == 2 && resp.decodeMatching(v, matches) {
+	if resp.Status/100 == 2 && resp.DecodeMatching(v, matches) {
 		return Result{}, true
 	}
+	return resp.unread(), false
+}
+
+// unread returns the result of a read whose response has no matching object.
+func (resp response) unread() Result {
 	r := resp.result()
-	if r.Outcome == Uncertain || resp.status/100 == 2 {
+	if r.Outcome == Uncertain || resp.Status/100 == 2 {
 		r.Outcome = Unavailable
 	}
-	return r, false
+	return r
 }
 
 // transactionID returns the v1 id of the transaction with that number, and false if the number is

@@ -12,6 +12,7 @@ import (
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/v1client"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -187,8 +188,11 @@ func TestDeduplication_gapBehindARecoveredKey(t *testing.T) {
 func mustProxy(t *testing.T, server *httptest.Server, b windowBundle) *command.Executor {
 	t.Helper()
 	x, err := command.New(command.Config{
-		DeduplicationSecret: goldentest.Secret(), V1: server.URL, Transport: server.Client().Transport,
-		Backoff: time.Microsecond, FollowPause: time.Microsecond, Clock: b.clock,
+		V1: v1client.Config{
+			URL: server.URL, Transport: server.Client().Transport, Backoff: time.Microsecond,
+			Clock: b.clock,
+		},
+		DeduplicationSecret: goldentest.Secret(), FollowPause: time.Microsecond,
 	})
 	if err != nil {
 		t.Fatal(err)

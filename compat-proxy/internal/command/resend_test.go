@@ -7,10 +7,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/v1client"
 	"github.com/causeway-pay/causeway/shared/telemetry"
 	"github.com/causeway-pay/causeway/shared/telemetry/export"
 	"github.com/causeway-pay/causeway/shared/telemetry/telemetrytest"
@@ -39,10 +39,8 @@ func TestRetriesAreInTheTrace(t *testing.T) {
 		mu.Unlock()
 		f.ServeHTTP(w, r)
 	}))
-	x, err := command.New(command.Config{
-		DeduplicationSecret: goldentest.Secret(), V1: server.URL, Transport: server.Client().Transport,
-		Backoff: time.Millisecond, Tracer: tracer,
-	})
+	calls := v1client.Config{URL: server.URL, Transport: server.Client().Transport, Backoff: 1, Tracer: tracer}
+	x, err := command.New(command.Config{V1: calls, DeduplicationSecret: goldentest.Secret()})
 	if err != nil {
 		t.Fatal(err)
 	}

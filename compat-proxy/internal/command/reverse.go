@@ -114,7 +114,9 @@ func (s session) cancelCapture(ctx context.Context, c CancelCapture) Result {
 	default: // v1 refuses it, or has the stored response to this command
 	}
 	if !only {
-		return Result{Outcome: Refused, Status: http.StatusConflict, Code: v1.CodeNotVoidable, Transaction: t, Capture: captured}
+		return Result{
+			Outcome: Refused, Status: http.StatusConflict, Code: v1.CodeNotVoidable, Transaction: t, Capture: captured,
+		}
 	}
 	done := s.voidRead(ctx, t)
 	done.Capture = captured
@@ -162,9 +164,9 @@ func (s session) withVoidedCapture(ctx context.Context, r Result) Result {
 // captures lists one page of the captures of a payment, newest first. It returns nil and the result
 // to give if it cannot.
 func (s session) captures(ctx context.Context, t *v1.Transaction) ([]v1.Capture, Result) {
-	limit := 100
+	params := &v1.ListTransactionCapturesParams{Limit: new(100)}
 	resp := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
-		return s.x.client.ListTransactionCaptures(ctx, t.ID, &v1.ListTransactionCapturesParams{Limit: &limit}, s.authorized)
+		return s.x.client.API.ListTransactionCaptures(ctx, t.ID, params, s.authorized)
 	})
 	var page v1.CaptureList
 	if r, ok := resp.read(&page, func() bool { return page.Data != nil }); !ok {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/v1client"
 	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -231,7 +232,8 @@ func TestReversalLosesTheNameToItsPayment(t *testing.T) {
 	between := &meanwhile{method: http.MethodPost, RoundTripper: b.server.Client().Transport}
 	between.run = func() { b.result(t, 1, named(100)) }
 	x, err := command.New(command.Config{
-		DeduplicationSecret: goldentest.Secret(), V1: b.server.URL, Transport: between, Clock: b.clock,
+		V1:                  v1client.Config{URL: b.server.URL, Transport: between, Clock: b.clock},
+		DeduplicationSecret: goldentest.Secret(),
 	})
 	if err != nil {
 		t.Fatal(err)

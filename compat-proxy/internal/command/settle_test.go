@@ -10,6 +10,7 @@ import (
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/v1client"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -139,8 +140,11 @@ func TestLateFirstAttempt(t *testing.T) {
 				_, _ = w.Write([]byte(refusal(code)))
 			})))
 			x, err := command.New(command.Config{
-				DeduplicationSecret: goldentest.Secret(), V1: server.URL, Transport: server.Client().Transport,
-				Backoff: time.Microsecond, CallTimeout: 5 * time.Second, // a busy machine takes some of it for the second attempt
+				V1: v1client.Config{
+					URL: server.URL, Transport: server.Client().Transport, Backoff: time.Microsecond,
+					CallTimeout: 5 * time.Second, // a busy machine takes some of it for the second attempt
+				},
+				DeduplicationSecret: goldentest.Secret(),
 			})
 			if err != nil {
 				t.Fatal(err)

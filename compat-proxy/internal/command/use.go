@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/causeway-pay/causeway/compat-proxy/internal/v1client"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -86,7 +87,7 @@ const awaitReads = 3
 func (s session) awaitKey(ctx context.Context, key string) (keyUse, *Result) {
 	for i := 0; ; i++ {
 		u, failed := s.readKey(ctx, key)
-		if failed != nil || !u.running || i == awaitReads || !wait(ctx, s.x.cfg.FollowPause<<i) {
+		if failed != nil || !u.running || i == awaitReads || !v1client.Wait(ctx, s.x.cfg.FollowPause<<i) {
 			return u, failed
 		}
 	}
@@ -97,7 +98,7 @@ func (s session) awaitKey(ctx context.Context, key string) (keyUse, *Result) {
 // internal/providera/DIVERGENCES.md.
 func (s session) readKey(ctx context.Context, key string) (keyUse, *Result) {
 	resp := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
-		return s.x.client.GetIdempotencyKey(ctx, key, s.authorized)
+		return s.x.client.API.GetIdempotencyKey(ctx, key, s.authorized)
 	})
 	var found v1.IdempotencyKeyRecord
 	r, ok := resp.read(&found, func() bool { return found.Key == "" || found.Key == key })

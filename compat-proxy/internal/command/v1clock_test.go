@@ -9,6 +9,7 @@ import (
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/v1client"
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
@@ -17,8 +18,11 @@ func (b windowBundle) skewed(tb testing.TB, by time.Duration) (*command.Executor
 	tb.Helper()
 	own := clock.NewFake(b.clock.Now().Add(by))
 	x, err := command.New(command.Config{
-		DeduplicationSecret: goldentest.Secret(), V1: b.server.URL, Transport: b.server.Client().Transport,
-		Backoff: time.Microsecond, FollowPause: time.Microsecond, Clock: own,
+		V1: v1client.Config{
+			URL: b.server.URL, Transport: b.server.Client().Transport, Backoff: time.Microsecond,
+			Clock: own,
+		},
+		DeduplicationSecret: goldentest.Secret(), FollowPause: time.Microsecond,
 	})
 	if err != nil {
 		tb.Fatal(err)
@@ -141,8 +145,11 @@ func TestDeduplication_withoutADate(t *testing.T) {
 	t.Parallel()
 	b := setupWindow(t, noon)
 	x, err := command.New(command.Config{
-		DeduplicationSecret: goldentest.Secret(), V1: b.server.URL, Transport: undated{b.server.Client().Transport},
-		Backoff: time.Microsecond, FollowPause: time.Microsecond, Clock: b.clock,
+		V1: v1client.Config{
+			URL: b.server.URL, Transport: undated{b.server.Client().Transport},
+			Backoff: time.Microsecond, Clock: b.clock,
+		},
+		DeduplicationSecret: goldentest.Secret(), FollowPause: time.Microsecond,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/v1client"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -58,8 +59,11 @@ func MustExecutor(t *testing.T, v1Handler http.Handler) *command.Executor {
 	t.Helper()
 	server := Serve(t, v1Handler)
 	x, err := command.New(command.Config{
-		V1: server.URL, Transport: server.Client().Transport, Backoff: time.Millisecond, FollowPause: time.Millisecond,
-		Clock: clock.NewFake(Today), DeduplicationSecret: Secret(),
+		V1: v1client.Config{
+			URL: server.URL, Transport: server.Client().Transport, Backoff: time.Millisecond,
+			Clock: clock.NewFake(Today),
+		},
+		FollowPause: time.Millisecond, DeduplicationSecret: Secret(),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -8,8 +8,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/attempts"
-	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/v1client"
 	"github.com/causeway-pay/causeway/shared/metrics"
 )
 
@@ -75,7 +75,7 @@ func (m *Metrics) Request(method, class string, took time.Duration) {
 }
 
 // Call counts an attempt at a v1 call.
-func (m *Metrics) Call(c command.Call) {
+func (m *Metrics) Call(c v1client.Call) {
 	status := "none"
 	if c.Status != 0 {
 		status = strconv.Itoa(c.Status)

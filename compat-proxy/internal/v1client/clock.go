@@ -1,4 +1,4 @@
-package command
+package v1client
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/secret"
 )
 
 // v1TimeAge is how long the proxy adds its elapsed time to a Date of v1 before it reads another.
@@ -62,26 +63,23 @@ func (d *clockTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err //nolint:wrapcheck // a transport returns the error unchanged
 }
 
-// now returns the present time of v1. It sends a request if no recent response had a Date, and
-// returns the result to give if v1 does not return one.
-func (s session) now(ctx context.Context) (time.Time, *Result) {
-	if now, ok := s.x.v1Clock.now(); ok {
+// Now returns the present time of v1. It sends a request with an API key if no recent response had a
+// Date. Without a time it returns the response to that request, or the zero Response if that has no
+// Date either.
+func (c *Client) Now(ctx context.Context, key secret.String) (time.Time, *Response) {
+	if now, ok := c.clock.now(); ok {
 		return now, nil
 	}
-	resp := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
-		return s.x.client.GetCurrentAPIKey(ctx, s.authorized)
+	resp := c.Call(ctx, func(ctx context.Context) (*http.Response, error) {
+		return c.API.GetCurrentAPIKey(ctx, c.As(key))
 	})
-	if resp.status/100 != 2 {
-		r := resp.result()
-		if r.Outcome == NotFound || r.Outcome == Uncertain { // a read has no effect
-			r.Outcome = Unavailable
-		}
-		return time.Time{}, &r
+	if resp.Status/100 != 2 {
+		return time.Time{}, &resp
 	}
-	now, ok := s.x.v1Clock.now()
+	now, ok := c.clock.now()
 	if !ok {
-		s.x.warn(ctx, noDate)
-		return time.Time{}, &Result{Outcome: Unavailable}
+		c.warn(ctx, noDate)
+		return time.Time{}, &Response{}
 	}
 	return now, nil
 }

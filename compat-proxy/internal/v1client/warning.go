@@ -1,4 +1,4 @@
-package command
+package v1client
 
 import (
 	"context"
@@ -20,23 +20,23 @@ const warnInterval = 10 * time.Second
 
 // warn logs why v1 gave no usable response. While v1 is unavailable, every request has the same
 // reason, so most lines are only counted.
-func (x *Executor) warn(ctx context.Context, reason string) {
-	now, next := clock.MonotonicOf(x.cfg.Clock), x.nextWarning.Load()
-	if int64(now) < next || !x.nextWarning.CompareAndSwap(next, int64(now+warnInterval)) {
-		x.suppressed.Add(1)
+func (c *Client) warn(ctx context.Context, reason string) {
+	now, next := clock.MonotonicOf(c.cfg.Clock), c.nextWarning.Load()
+	if int64(now) < next || !c.nextWarning.CompareAndSwap(next, int64(now+warnInterval)) {
+		c.suppressed.Add(1)
 		return
 	}
-	x.cfg.Log.WarnContext(ctx, "compat-proxy: v1 gave no usable response", slog.String("error", reason),
-		slog.Int64("suppressed", x.suppressed.Swap(0)))
+	c.cfg.Log.WarnContext(ctx, "compat-proxy: v1 gave no usable response", slog.String("error", reason),
+		slog.Int64("suppressed", c.suppressed.Swap(0)))
 }
 
 // distrust closes the idle connections. One of them delivered a response to another request, and
 // the next response may be wrong too.
-func (x *Executor) distrust(ctx context.Context) {
-	if c, ok := x.cfg.Transport.(interface{ CloseIdleConnections() }); ok {
-		c.CloseIdleConnections()
+func (c *Client) distrust(ctx context.Context) {
+	if t, ok := c.cfg.Transport.(interface{ CloseIdleConnections() }); ok {
+		t.CloseIdleConnections()
 	}
-	x.warn(ctx, "the response belongs to another request: all idle connections were closed")
+	c.warn(ctx, "the response belongs to another request: all idle connections were closed")
 }
 
 // causes are the errors whose text contains nothing of a request or a response.
@@ -65,9 +65,9 @@ func cause(err error) string {
 }
 
 // gatewayFault returns the reason to log for a response that is not v1's, and "" for one that is.
-func (resp response) gatewayFault() string {
-	if !resp.transient() || resp.err.Code != "" {
+func (resp Response) gatewayFault() string {
+	if !resp.transient() || resp.Err.Code != "" {
 		return ""
 	}
-	return "a gateway in front of v1 returned status " + strconv.Itoa(resp.status)
+	return "a gateway in front of v1 returned status " + strconv.Itoa(resp.Status)
 }
