@@ -14,8 +14,8 @@ import (
 
 // Named is a command to which the client gives a name. A later command with the same Name is a
 // retry. It has no effect and gets the first result, for as long as v1 keeps it (24 hours). A
-// different command under the same name is Refused with v1.CodeKeyReused. Only a command that had an
-// effect, or may still have one, uses the name. After a refusal the name is free again. A Named
+// different command under the same name is Refused with v1.CodeKeyReused. Only a command that had
+// an effect, or may still have one, uses the name. After a refusal the name is free again. A Named
 // command waits briefly while another operation on the same payment runs.
 type Named struct {
 	Command Command `json:"command"`

@@ -10,7 +10,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/v1client"
 )
 
-// schedule runs commands at two proxies, each call when the test says so.
+// schedule runs commands at two proxies. The test lets each call go on.
 type schedule struct {
 	*scheduledV1
 

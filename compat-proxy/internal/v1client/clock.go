@@ -63,8 +63,8 @@ func (d *clockTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err //nolint:wrapcheck // a transport returns the error unchanged
 }
 
-// Now returns the present time of v1. It sends a request with an API key if no recent response had a
-// Date. Without a time it returns the response to that request, or the zero Response if that has no
+// Now returns the present time of v1. It sends a request with an API key if no recent response had
+// a Date. Without a time it returns the response to that request, or the zero Response if it has no
 // Date either.
 func (c *Client) Now(ctx context.Context, key secret.String) (time.Time, *Response) {
 	if now, ok := c.clock.now(); ok {

@@ -1,3 +1,3 @@
-// Package v1client calls v1 for the dialects. It repeats a call while that is safe, and reports what
-// the responses prove: whether an attempt may have had an effect, and whether v1 stored a response.
+// Package v1client calls v1 for the dialects. It repeats a call while that is safe. It also reports
+// whether an attempt may have had an effect, and whether v1 had stored the response.
 package v1client

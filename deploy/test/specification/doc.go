@@ -2,8 +2,9 @@
 // check on a running standalone. Each test row quotes its statement, so that a reader of the
 // specification finds the test by its words.
 //
-// Statements about time (24 hours) need a clock that a test sets: they are in core's package api.
-// What a client of one program cannot see is tested where it happens: the rotation of certificates
-// in the packages standalone and edge, required encryption (mle_required) in mle-filter, and its
-// notice of 12 months in core's command mle.
+// Other packages test statements that need more than a client of one program:
+//   - times of 24 hours, and the notice of 12 months before encryption is required: core's package
+//     api, with a clock that the test sets
+//   - the rotation of certificates: the packages standalone and edge
+//   - mle_required: mle-filter
 package specification

@@ -72,7 +72,7 @@ func (s *service) handshake(t *testing.T, policy *tls.Config) (tls.ConnectionSta
 	return conn.(*tls.Conn).ConnectionState(), nil
 }
 
-// testCiphers offers each cipher suite of TLS 1.2 by itself.
+// testCiphers offers one cipher suite of TLS 1.2 at a time.
 func testCiphers(t *testing.T, s *service) {
 	var accepted []string
 	for _, suite := range slices.Concat(tls.CipherSuites(), tls.InsecureCipherSuites()) {
