@@ -14,6 +14,7 @@ func TestSpecificationOfTimes(t *testing.T) {
 	const day = 24 * time.Hour
 	for statement, test := range map[string]func(*testing.T, *bundle){
 		"Idempotency keys expire after 24 hours": func(t *testing.T, b *bundle) {
+			t.Helper()
 			const body = `{"amount":500,"currency":"usd","payment_method":"card"}`
 			pay := func() response { return b.post(t, "/v1/transactions", body, keyed("once")) }
 			first := pay()
@@ -26,6 +27,7 @@ func TestSpecificationOfTimes(t *testing.T) {
 			}
 		},
 		"the old key stays active for 24 hours after the roll": func(t *testing.T, b *bundle) {
+			t.Helper()
 			old, secret := b.createKey(t, `{"kind":"secret"}`)
 			MustDecode[v1.APIKey](t, b.post(t, "/v1/api_keys/"+old.ID+"/roll", ""), 201)
 			b.clock.Advance(day - time.Second)

@@ -16,7 +16,8 @@ type method struct {
 var methods = []method{
 	{
 		"provider-a", "createTransactionRequest", "/compat/provider-a/xml",
-		"payment.authorize, payment.capture, payment.void, payment.refund", "money_movement", "payments:authorize, compat:use",
+		"payment.authorize, payment.capture, payment.void, payment.refund", "money_movement",
+		"payments:authorize, compat:use",
 	},
 	{
 		"provider-a", "getTransactionDetailsRequest", "/compat/provider-a/xml", "transaction.get", "read_only",
@@ -58,7 +59,7 @@ func TestCompat(t *testing.T) {
 }
 
 // testMethods compares the published methods with the specification's.
-func testMethods(t *testing.T, s *service) {
+func testMethods(s *service) {
 	type published struct {
 		Provider   string   `json:"provider"`
 		Name       string   `json:"name"`
@@ -72,17 +73,17 @@ func testMethods(t *testing.T, s *service) {
 	}
 	got := decode[struct {
 		Data []published `json:"data"`
-	}](t, s.get(t, "/compat/methods", "").want(t, http.StatusOK)).Data
+	}](s.get("/compat/methods", "").want(http.StatusOK)).Data
 	for _, m := range methods {
 		i := slices.IndexFunc(got, func(p published) bool { return p.Provider == m.provider && p.Name == m.name })
 		if i < 0 {
-			t.Errorf("%s is not published", m.name)
+			s.Errorf("%s is not published", m.name)
 			continue
 		}
 		p := got[i]
 		shown := method{p.Provider, p.Name, p.Path, strings.Join(p.MapsTo, ", "), p.SideEffect, strings.Join(p.Scopes, ", ")}
 		if shown != m || p.Method != http.MethodPost || p.RPC != "compat."+m.provider+"."+m.name || !p.Available {
-			t.Errorf("got %+v, want %+v", p, m)
+			s.Errorf("got %+v, want %+v", p, m)
 		}
 	}
 }
@@ -100,55 +101,56 @@ func act(kind, members string) string {
 }
 
 // legacyID returns the number of a transaction in a response of provider-a.
-func legacyID(t *testing.T, r reply) string {
-	t.Helper()
+func legacyID(r reply) string {
+	r.Helper()
 	got := decode[struct {
 		Response struct {
 			ID string `json:"transId"`
 		} `json:"transactionResponse"`
-	}](t, r).Response.ID
+	}](r).Response.ID
 	if got == "" || got == "0" {
-		t.Fatalf("got %s, want a transId", r.body)
+		r.Fatalf("got %s, want a transId", r.body)
 	}
 	return got
 }
 
 // testProviderA runs the three methods, and each kind of transaction, with keys that have exactly
 // the scopes of the method.
-func testProviderA(t *testing.T, s *service) {
-	key := s.scoped(t, methods[0].scopes)
+func testProviderA(s *service) {
+	key := s.scoped(methods[0].scopes)
 	transact := func(kind, members string) reply {
-		t.Helper()
-		return s.post(t, "/compat/provider-a/xml", key, providerA("createTransactionRequest", key, act(kind, members))).
-			want(t, http.StatusOK, `"responseCode":"1"`)
+		s.Helper()
+		return s.post("/compat/provider-a/xml", key, providerA("createTransactionRequest", key, act(kind, members))).
+			want(http.StatusOK, `"responseCode":"1"`)
 	}
-	held := legacyID(t, transact("authOnlyTransaction", `"amount":"21.00",`+legacyCard))
+	held := legacyID(transact("authOnlyTransaction", `"amount":"21.00",`+legacyCard))
 	transact("priorAuthCaptureTransaction", `"refTransId":"`+held+`"`)
 	transact("voidTransaction", `"refTransId":"`+held+`"`)
-	sold := legacyID(t, transact("authCaptureTransaction", `"amount":"22.00",`+legacyCard))
-	s.post(t, "/v1/test_helpers/settlement_runs", s.Keys.SKTest, "").want(t, http.StatusOK)
+	sold := legacyID(transact("authCaptureTransaction", `"amount":"22.00",`+legacyCard))
+	s.post("/v1/test_helpers/settlement_runs", s.Keys.SKTest, "").want(http.StatusOK)
 	transact("refundTransaction", `"amount":"2.00",`+legacyCard+`,"refTransId":"`+sold+`"`)
-	read := s.scoped(t, methods[1].scopes)
-	s.post(t, "/compat/provider-a/xml", read, providerA("getTransactionDetailsRequest", read, `"transId":"`+sold+`"`)).
-		want(t, http.StatusOK, `"transId":"`+sold+`"`, `"resultCode":"Ok"`)
-	customers := s.scoped(t, methods[2].scopes)
-	s.post(t, "/compat/provider-a/xml", customers, providerA("createCustomerProfileRequest", customers,
+	read := s.scoped(methods[1].scopes)
+	s.post("/compat/provider-a/xml", read, providerA("getTransactionDetailsRequest", read, `"transId":"`+sold+`"`)).
+		want(http.StatusOK, `"transId":"`+sold+`"`, `"resultCode":"Ok"`)
+	customers := s.scoped(methods[2].scopes)
+	s.post("/compat/provider-a/xml", customers, providerA("createCustomerProfileRequest", customers,
 		`"profile":{"email":"ana@example.org","paymentProfiles":[{`+legacyCard+`}]}`)).
-		want(t, http.StatusOK, `"customerProfileId":`, `"resultCode":"Ok"`)
-	inXML := `<?xml version="1.0" encoding="utf-8"?><getTransactionDetailsRequest xmlns="AnetApi/xml/v1/schema/AnetApiSchema.xsd">` +
+		want(http.StatusOK, `"customerProfileId":`, `"resultCode":"Ok"`)
+	inXML := `<?xml version="1.0" encoding="utf-8"?>` +
+		`<getTransactionDetailsRequest xmlns="AnetApi/xml/v1/schema/AnetApiSchema.xsd">` +
 		`<merchantAuthentication><name>shop</name><transactionKey>` + read + `</transactionKey></merchantAuthentication>` +
 		`<transId>` + sold + `</transId></getTransactionDetailsRequest>`
-	s.post(t, "/compat/provider-a/xml", read, inXML, "Content-Type", "text/xml").
-		want(t, http.StatusOK, "<transId>"+sold+"</transId>", "<resultCode>Ok</resultCode>")
+	s.post("/compat/provider-a/xml", read, inXML, "Content-Type", "text/xml").
+		want(http.StatusOK, "<transId>"+sold+"</transId>", "<resultCode>Ok</resultCode>")
 }
 
 // testRPC runs provider-a's methods by their RPC names.
-func testRPC(t *testing.T, s *service) {
+func testRPC(s *service) {
 	call := func(name, members, want string) reply {
-		t.Helper()
-		return s.post(t, "/compat/rpc", s.Keys.SKTest,
+		s.Helper()
+		return s.post("/compat/rpc", s.Keys.SKTest,
 			fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"compat.provider-a.%s","params":{%s}}`, name, members)).
-			want(t, http.StatusOK, want)
+			want(http.StatusOK, want)
 	}
 	sold := decode[struct {
 		Result struct {
@@ -156,33 +158,39 @@ func testRPC(t *testing.T, s *service) {
 				ID string `json:"transId"`
 			} `json:"transactionResponse"`
 		} `json:"result"`
-	}](t, call("createTransactionRequest", act("authCaptureTransaction", `"amount":"23.00",`+legacyCard), `"responseCode":"1"`))
+	}](call("createTransactionRequest", act("authCaptureTransaction", `"amount":"23.00",`+legacyCard),
+		`"responseCode":"1"`))
 	call("getTransactionDetailsRequest", `"transId":"`+sold.Result.Response.ID+`"`, `"settleAmount":23.0`)
 	call("createCustomerProfileRequest", `"profile":{"email":"eva@example.org"}`, `"customerProfileId":`)
 }
 
 // testProviderB runs the four methods, with keys that have exactly the scopes of the method.
-func testProviderB(t *testing.T, s *service) {
+func testProviderB(s *service) {
 	step := func(m method, id, body, want string) string {
-		t.Helper()
-		key := s.scoped(t, m.scopes)
+		s.Helper()
+		key := s.scoped(m.scopes)
 		path := strings.Replace(m.path, "{id}", id, 1)
-		return s.post(t, path, key, body).want(t, http.StatusCreated, `"status":"`+want+`"`).id(t)
+		return s.post(path, key, body).want(http.StatusCreated, `"status":"`+want+`"`).id()
 	}
 	held := step(methods[3], "", restPayment(31, false), "AUTHORIZED")
 	step(methods[4], held, restAmount(31), "PENDING")
 	step(methods[6], held, restAmount(1), "PENDING")
 	other := step(methods[3], "", restPayment(32, false), "AUTHORIZED")
-	step(methods[5], other, `{"reversalInformation":{"amountDetails":{"totalAmount":"32.00","currency":"USD"}}}`, "REVERSED")
+	step(methods[5], other, restReversal(32), "REVERSED")
 	step(methods[3], "", restPayment(33, true), "AUTHORIZED")
 }
 
 // restPayment returns a payment of provider-b in US dollars, with or without its capture.
 func restPayment(dollars int, capture bool) string {
-	return fmt.Sprintf(`{"processingInformation":{"capture":%t},"orderInformation":{"amountDetails":{"totalAmount":"%d.00",`+
-		`"currency":"USD"},"billTo":{"firstName":"Ana","lastName":"Ruiz","address1":"1 Main","locality":"Foster City",`+
+	return fmt.Sprintf(`{"processingInformation":{"capture":%t},`+
+		`"orderInformation":{"amountDetails":{"totalAmount":"%d.00","currency":"USD"},"billTo":{"firstName":"Ana","lastName":"Ruiz","address1":"1 Main","locality":"Foster City",`+
 		`"administrativeArea":"CA","postalCode":"94404","country":"US","email":"ana@example.org"}},"paymentInformation":`+
 		`{"card":{"number":"4111111111111111","expirationMonth":"04","expirationYear":"2031"}}}`, capture, dollars)
+}
+
+// restReversal returns the reversal of an amount.
+func restReversal(dollars int) string {
+	return fmt.Sprintf(`{"reversalInformation":{"amountDetails":{"totalAmount":"%d.00","currency":"USD"}}}`, dollars)
 }
 
 // restAmount returns the amount of a capture or refund.
@@ -191,46 +199,47 @@ func restAmount(dollars int) string {
 }
 
 // testScopes sends the methods with keys that lack one of their scopes.
-func testScopes(t *testing.T, s *service) {
-	id := s.post(t, "/compat/provider-b/pts/v2/payments", s.Keys.SKTest, restPayment(41, false)).want(t, http.StatusCreated).id(t)
+func testScopes(s *service) {
+	id := s.post("/compat/provider-b/pts/v2/payments", s.Keys.SKTest, restPayment(41, false)).want(http.StatusCreated).id()
 	bodies := map[string]string{
 		"createTransactionRequest":     act("authCaptureTransaction", `"amount":"42.00",`+legacyCard),
 		"getTransactionDetailsRequest": `"transId":"` + id + `"`,
 		"createCustomerProfileRequest": `"profile":{"email":"bo@example.org"}`,
-		"createPayment":                restPayment(43, false), "capturePayment": restAmount(41), "refundPayment": restAmount(41),
-		"reversePayment": `{"reversalInformation":{"amountDetails":{"totalAmount":"41.00","currency":"USD"}}}`,
+		"createPayment":                restPayment(43, false),
+		"capturePayment":               restAmount(41), "refundPayment": restAmount(41),
+		"reversePayment": restReversal(41),
 	}
 	for _, m := range methods {
 		for _, missing := range strings.Split(m.scopes, ", ") {
-			left := strings.Join(slices.DeleteFunc(strings.Split(m.scopes, ", "), func(s string) bool { return s == missing }), ", ")
-			key := s.scoped(t, left)
+			left := slices.DeleteFunc(strings.Split(m.scopes, ", "), func(scope string) bool { return scope == missing })
+			key := s.scoped(strings.Join(left, ", "))
 			body, path := bodies[m.name], strings.Replace(m.path, "{id}", id, 1)
 			if m.provider == "provider-a" {
-				s.post(t, path, key, providerA(m.name, key, body)).want(t, http.StatusOK, `"resultCode":"Error"`)
-			} else if got := s.post(t, path, key, body); got.status != http.StatusUnauthorized && got.status != http.StatusForbidden {
-				t.Errorf("%s without %s: got %d %s", m.name, missing, got.status, got.body)
+				s.post(path, key, providerA(m.name, key, body)).want(http.StatusOK, `"resultCode":"Error"`)
+			} else if got := s.post(path, key, body).status; got != http.StatusForbidden && got != http.StatusUnauthorized {
+				s.Errorf("%s without %s: got %d", m.name, missing, got)
 			}
 		}
 	}
 }
 
 // testLegacyKeys sends payments twice with one Idempotency-Key. Each is paid once.
-func testLegacyKeys(t *testing.T, s *service) {
-	inA := providerA("createTransactionRequest", s.Keys.SKTest, act("authCaptureTransaction", `"amount":"51.00",`+legacyCard+
-		`,"transactionSettings":{"setting":{"settingName":"duplicateWindow","settingValue":"0"}}`))
+func testLegacyKeys(s *service) {
+	inA := providerA("createTransactionRequest", s.Keys.SKTest, act("authCaptureTransaction", `"amount":"51.00",`+
+		legacyCard+`,"transactionSettings":{"setting":{"settingName":"duplicateWindow","settingValue":"0"}}`))
 	rpc := `{"jsonrpc":"2.0","id":1,"method":"compat.provider-b.createPayment","params":` + restPayment(53, true) + `}`
 	for _, c := range []struct{ path, body, amount string }{
 		{"/compat/provider-a/xml", inA, `"amount":5100`},
 		{"/compat/provider-b/pts/v2/payments", restPayment(52, true), `"amount":5200`},
 		{"/compat/rpc", rpc, `"amount":5300`},
 	} {
-		first := s.post(t, c.path, s.Keys.SKTest, c.body, "Idempotency-Key", "once "+c.path)
-		again := s.post(t, c.path, s.Keys.SKTest, c.body, "Idempotency-Key", "once "+c.path)
+		first := s.post(c.path, s.Keys.SKTest, c.body, "Idempotency-Key", "once "+c.path)
+		again := s.post(c.path, s.Keys.SKTest, c.body, "Idempotency-Key", "once "+c.path)
 		if first.status >= http.StatusBadRequest || again.status != first.status {
-			t.Errorf("%s: got %d %s, then %d %s", c.path, first.status, first.body, again.status, again.body)
+			s.Errorf("%s: got %d %s, then %d %s", c.path, first.status, first.body, again.status, again.body)
 		}
-		if n := strings.Count(s.get(t, "/v1/transactions?limit=100", s.Keys.SKTest).body, c.amount+","); n != 1 {
-			t.Errorf("%s: %d payments for one key", c.path, n)
+		if n := strings.Count(s.get("/v1/transactions?limit=100", s.Keys.SKTest).body, c.amount+","); n != 1 {
+			s.Errorf("%s: %d payments for one key", c.path, n)
 		}
 	}
 }

@@ -15,16 +15,16 @@ func TestEncryption(t *testing.T) {
 	t.Parallel()
 	run(t, []row{
 		{"the whole request and response body may be wrapped in a JWE envelope (RFC 7516)", testWrapped},
-		{"MLE is optional", func(t *testing.T, s *service) {
-			s.post(t, "/v1/transactions", s.Keys.SKTest, payment).want(t, http.StatusCreated, `"status":"captured"`)
+		{"MLE is optional", func(s *service) {
+			s.post("/v1/transactions", s.Keys.SKTest, payment).want(http.StatusCreated, `"status":"captured"`)
 		}},
-		{"mle_kid_unknown | The key identifier in the JWE header is unknown", func(t *testing.T, s *service) {
-			key := currentKey(t, s)
+		{"mle_kid_unknown | The key identifier in the JWE header is unknown", func(s *service) {
+			key := currentKey(s)
 			key.KeyID = "unknown"
-			s.sealed(t, seal(t, key, payment)).want(t, http.StatusBadRequest, `"code":"mle_kid_unknown"`, `"type":"mle_error"`)
+			s.sealed(seal(s, key, payment)).want(http.StatusBadRequest, `"code":"mle_kid_unknown"`, `"type":"mle_error"`)
 		}},
-		{"mle_decrypt_failed | The JWE body could not be decrypted", func(t *testing.T, s *service) {
-			token := strings.Split(seal(t, currentKey(t, s), strings.Replace(payment, "1250", "4321", 1)), ".")
+		{"mle_decrypt_failed | The JWE body could not be decrypted", func(s *service) {
+			token := strings.Split(seal(s, currentKey(s), strings.Replace(payment, "1250", "4321", 1)), ".")
 			for _, part := range []int{1, 3, 4} { // the encrypted key, the text, the tag
 				changed := append([]string{}, token...)
 				first := "A"
@@ -32,61 +32,61 @@ func TestEncryption(t *testing.T) {
 					first = "B"
 				}
 				changed[part] = first + changed[part][1:]
-				s.sealed(t, strings.Join(changed, ".")).
-					want(t, http.StatusBadRequest, `"code":"mle_decrypt_failed"`, `"type":"mle_error"`)
+				s.sealed(strings.Join(changed, ".")).
+					want(http.StatusBadRequest, `"code":"mle_decrypt_failed"`, `"type":"mle_error"`)
 			}
-			if made := s.get(t, "/v1/transactions", s.Keys.SKTest); strings.Contains(made.body, `"amount":4321`) {
-				t.Error("a body that cannot be decrypted was paid")
+			if made := s.get("/v1/transactions", s.Keys.SKTest); strings.Contains(made.body, `"amount":4321`) {
+				s.Error("a body that cannot be decrypted was paid")
 			}
 		}},
 	})
 }
 
 // currentKey fetches the merchant's public key.
-func currentKey(t *testing.T, s *service) jose.JSONWebKey {
-	t.Helper()
+func currentKey(s *service) jose.JSONWebKey {
+	s.Helper()
 	return decode[struct {
 		JWK jose.JSONWebKey `json:"jwk"`
-	}](t, s.get(t, "/v1/mle/keys/current", s.Keys.SKTest).want(t, http.StatusOK)).JWK
+	}](s.get("/v1/mle/keys/current", s.Keys.SKTest).want(http.StatusOK)).JWK
 }
 
 // seal returns the compact serialization of a JWE with alg, enc and kid in its protected header.
-func seal(t *testing.T, key jose.JSONWebKey, body string) string {
-	t.Helper()
+func seal(s *service, key jose.JSONWebKey, body string) string {
+	s.Helper()
 	encrypter, err := jose.NewEncrypter(jose.A256GCM,
 		jose.Recipient{Algorithm: jose.KeyAlgorithm(mle.ECDHESA256KW), Key: key}, nil)
 	if err != nil {
-		t.Fatal(err)
+		s.Fatal(err)
 	}
 	object, err := encrypter.Encrypt([]byte(body))
 	if err != nil {
-		t.Fatal(err)
+		s.Fatal(err)
 	}
 	token, err := object.CompactSerialize()
 	if err != nil {
-		t.Fatal(err)
+		s.Fatal(err)
 	}
 	return token
 }
 
 // sealed posts a payment with the header fields of the specification's procedure.
-func (s *service) sealed(t *testing.T, token string) reply {
-	t.Helper()
-	return s.post(t, "/v1/transactions", s.Keys.SKTest, token,
+func (s *service) sealed(token string) reply {
+	s.Helper()
+	return s.post("/v1/transactions", s.Keys.SKTest, token,
 		"Content-Type", "application/jose", "Accept", "application/jose", "X-SVC-MLE", "v1", "X-SVC-MLE-Response", "required")
 }
 
 // testWrapped follows the procedure of the specification, without any other call: first with our
 // client, which also decrypts the response.
-func testWrapped(t *testing.T, s *service) {
+func testWrapped(s *service) {
 	made := &http.Client{Transport: mle.New(mle.Config{EncryptedResponses: true})}
-	own := &service{Ready: s.Ready, client: made}
-	own.post(t, "/v1/transactions", s.Keys.SKTest, payment).want(t, http.StatusCreated, `"status":"captured"`)
-	got := s.sealed(t, seal(t, currentKey(t, s), payment))
+	own := &service{s.T, s.Ready, made}
+	own.post("/v1/transactions", s.Keys.SKTest, payment).want(http.StatusCreated, `"status":"captured"`)
+	got := s.sealed(seal(s, currentKey(s), payment))
 	if kind := got.header.Get("Content-Type"); kind != "application/jose" || strings.Count(got.body, ".") != 4 {
-		t.Errorf("got %s %s, want an encrypted response", kind, got.body)
+		s.Errorf("got %s %s, want an encrypted response", kind, got.body)
 	}
 	if strings.Contains(got.body, "captured") {
-		t.Errorf("the response is in the clear: %s", got.body)
+		s.Errorf("the response is in the clear: %s", got.body)
 	}
 }

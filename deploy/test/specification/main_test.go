@@ -20,11 +20,12 @@ func TestMain(m *testing.M) { programtest.Main(m, &bin, "standalone") }
 // row is a statement of the specification, word for word, and the test of it.
 type row struct {
 	statement string
-	test      func(t *testing.T, s *service)
+	test      func(s *service)
 }
 
-// service is a running standalone.
+// service is a running standalone in one test.
 type service struct {
+	*testing.T
 	fleet.Ready
 
 	client *http.Client
@@ -32,6 +33,8 @@ type service struct {
 
 // reply is a response of the service.
 type reply struct {
+	*testing.T
+
 	status int
 	header http.Header
 	body   string
@@ -48,12 +51,12 @@ func run(t *testing.T, rows []row) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &service{Ready: ready, client: &http.Client{Timeout: programtest.Patience}}
+	client := &http.Client{Timeout: programtest.Patience}
 	t.Run("rows", func(t *testing.T) {
 		for _, r := range rows {
 			t.Run(r.statement, func(t *testing.T) {
 				t.Parallel()
-				r.test(t, s)
+				r.test(&service{t, ready, client})
 			})
 		}
 	})
@@ -61,11 +64,11 @@ func run(t *testing.T, rows []row) {
 
 // send sends a JSON request with an API key, unless it is empty, and pairs of further header
 // fields.
-func (s *service) send(t *testing.T, method, path, key, body string, fields ...string) reply {
-	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, s.HTTP+path, strings.NewReader(body))
+func (s *service) send(method, path, key, body string, fields ...string) reply {
+	s.Helper()
+	r, err := http.NewRequestWithContext(s.Context(), method, s.HTTP+path, strings.NewReader(body))
 	if err != nil {
-		t.Fatal(err)
+		s.Fatal(err)
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json")
@@ -77,68 +80,68 @@ func (s *service) send(t *testing.T, method, path, key, body string, fields ...s
 	}
 	response, err := s.client.Do(r)
 	if err != nil {
-		t.Fatalf("%s %s: %v", method, path, err)
+		s.Fatalf("%s %s: %v", method, path, err)
 	}
 	text, err := io.ReadAll(response.Body)
 	_ = response.Body.Close() // read to its end
 	if err != nil {
-		t.Fatalf("%s %s: %v", method, path, err)
+		s.Fatalf("%s %s: %v", method, path, err)
 	}
-	return reply{response.StatusCode, response.Header, strings.TrimPrefix(string(text), "\xef\xbb\xbf")}
+	return reply{s.T, response.StatusCode, response.Header, strings.TrimPrefix(string(text), "\xef\xbb\xbf")}
 }
 
 // get is send without a body.
-func (s *service) get(t *testing.T, path, key string) reply {
-	t.Helper()
-	return s.send(t, http.MethodGet, path, key, "")
+func (s *service) get(path, key string) reply {
+	s.Helper()
+	return s.send(http.MethodGet, path, key, "")
 }
 
 // post is send with the method POST.
-func (s *service) post(t *testing.T, path, key, body string, fields ...string) reply {
-	t.Helper()
-	return s.send(t, http.MethodPost, path, key, body, fields...)
+func (s *service) post(path, key, body string, fields ...string) reply {
+	s.Helper()
+	return s.send(http.MethodPost, path, key, body, fields...)
 }
 
 // want checks the status and parts of the body.
-func (r reply) want(t *testing.T, status int, parts ...string) reply {
-	t.Helper()
+func (r reply) want(status int, parts ...string) reply {
+	r.Helper()
 	if r.status != status {
-		t.Errorf("got %d %s, want %d", r.status, r.body, status)
+		r.Errorf("got %d %s, want %d", r.status, r.body, status)
 	}
 	for _, part := range parts {
 		if !strings.Contains(r.body, part) {
-			t.Errorf("got %s, want %s in it", r.body, part)
+			r.Errorf("got %s, want %s in it", r.body, part)
 		}
 	}
 	return r
 }
 
 // decode returns the body as a T.
-func decode[T any](t *testing.T, r reply) (out T) {
-	t.Helper()
+func decode[T any](r reply) (out T) {
+	r.Helper()
 	if err := json.Unmarshal([]byte(r.body), &out); err != nil {
-		t.Fatalf("%d %s: %v", r.status, r.body, err)
+		r.Fatalf("%d %s: %v", r.status, r.body, err)
 	}
 	return out
 }
 
 // id returns the id in the body.
-func (r reply) id(t *testing.T) string {
-	t.Helper()
+func (r reply) id() string {
+	r.Helper()
 	got := decode[struct {
 		ID string `json:"id"`
-	}](t, r)
+	}](r)
 	if got.ID == "" {
-		t.Fatalf("got %d %s, want an id", r.status, r.body)
+		r.Fatalf("got %d %s, want an id", r.status, r.body)
 	}
 	return got.ID
 }
 
 // scoped returns a new secret key with the scopes.
-func (s *service) scoped(t *testing.T, scopes string) string {
-	t.Helper()
+func (s *service) scoped(scopes string) string {
+	s.Helper()
 	body := `{"kind":"secret","scopes":["` + strings.ReplaceAll(scopes, ", ", `","`) + `"]}`
 	return decode[struct {
 		Secret string `json:"secret"`
-	}](t, s.post(t, "/v1/api_keys", s.Keys.SKTest, body).want(t, http.StatusCreated)).Secret
+	}](s.post("/v1/api_keys", s.Keys.SKTest, body).want(http.StatusCreated)).Secret
 }
