@@ -183,7 +183,8 @@ func testProviderB(s *service) {
 // restPayment returns a payment of provider-b in US dollars, with or without its capture.
 func restPayment(dollars int, capture bool) string {
 	return fmt.Sprintf(`{"processingInformation":{"capture":%t},`+
-		`"orderInformation":{"amountDetails":{"totalAmount":"%d.00","currency":"USD"},"billTo":{"firstName":"Ana","lastName":"Ruiz","address1":"1 Main","locality":"Foster City",`+
+		`"orderInformation":{"amountDetails":{"totalAmount":"%d.00","currency":"USD"},`+
+		`"billTo":{"firstName":"Ana","lastName":"Ruiz","address1":"1 Main","locality":"Foster City",`+
 		`"administrativeArea":"CA","postalCode":"94404","country":"US","email":"ana@example.org"}},"paymentInformation":`+
 		`{"card":{"number":"4111111111111111","expirationMonth":"04","expirationYear":"2031"}}}`, capture, dollars)
 }
