@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"net/url"
 
 	"github.com/causeway-pay/causeway/core/internal/apikey"
 	"github.com/causeway-pay/causeway/core/internal/engine"
@@ -13,7 +14,8 @@ import (
 func (a *API) captureRoutes() []route {
 	return []route{
 		{http.MethodPost, "/v1/transactions/{id}/captures", "payments:capture", a.changing(a.createCapture)},
-		{http.MethodGet, "/v1/transactions/{id}/captures", apikey.ScopeTransactionsReadOne, a.listCaptures},
+		{http.MethodGet, "/v1/transactions/{id}/captures", apikey.ScopeTransactionsReadOne, a.listTransactionCaptures},
+		{http.MethodGet, "/v1/captures", apikey.ScopeTransactionsRead, a.listCaptures},
 		{http.MethodGet, "/v1/captures/{id}", apikey.ScopeTransactionsReadOne, a.getCapture},
 	}
 }
@@ -66,6 +68,35 @@ func optionalAmount(amount *v1.Money, body []byte) (int64, *fault) {
 }
 
 func (a *API) listCaptures(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
+	p, err := reservePage(r, id.Capture, "transaction")
+	if err != nil {
+		return err
+	}
+	f, err := stepFilter(r.URL.Query())
+	if err != nil {
+		return err
+	}
+	found, err := a.Store.Captures(r.Context(), k.Tenant, f, p)
+	if err != nil {
+		return err
+	}
+	a.write(w, r, http.StatusOK, showList(p, found, showCapture))
+	return nil
+}
+
+// stepFilter reads the list filter of captures and refunds.
+func stepFilter(q url.Values) (f payment.StepFilter, err error) {
+	const name = "transaction"
+	if !q.Has(name) {
+		return f, nil
+	}
+	if f.Transaction, err = id.Parse(id.Transaction, q.Get(name)); err != nil {
+		return f, &fault{code: codeInvalidValue, param: name, message: "The value must be the id of a transaction.", cause: err}
+	}
+	return f, nil
+}
+
+func (a *API) listTransactionCaptures(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
 	n, err := pathID(r, id.Transaction)
 	if err != nil {
 		return err
@@ -77,7 +108,7 @@ func (a *API) listCaptures(w http.ResponseWriter, r *http.Request, k *payment.AP
 	if _, err := a.Store.Transaction(r.Context(), k.Tenant, n); err != nil {
 		return err
 	}
-	found, err := a.Store.Captures(r.Context(), k.Tenant, n, p)
+	found, err := a.Store.Captures(r.Context(), k.Tenant, payment.StepFilter{Transaction: n}, p)
 	if err != nil {
 		return err
 	}

@@ -47,6 +47,8 @@ func (b *bundle) scopedRequests(t *testing.T) map[string]scopedRequest {
 		"by status":            {"GET", "/v1/transactions?status=captured&reference=", "", 400},
 		"all refunds":          {"GET", "/v1/refunds", "", 200},
 		"refunds of one":       {"GET", "/v1/refunds?transaction=" + sold, "", 200},
+		"all captures":         {"GET", "/v1/captures", "", 200},
+		"captures of one":      {"GET", "/v1/captures?transaction=" + sold, "", 200},
 		"all customers":        {"GET", "/v1/customers", "", 200},
 		"customers by nothing": {"GET", "/v1/customers?reference=", "", 400},
 		"all payment methods":  {"GET", "/v1/customers/" + customer + "/payment_methods", "", 200},

@@ -32,17 +32,21 @@ func (p page) ids() []string {
 func TestLists(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	var txns, caps, refs []string // newest first
+	var txns, caps, refs, all []string // newest first
 	one := b.MustCreate(t, 100, manual).ID
 	txns = append(txns, one)
 	for range 6 {
 		txns = slices.Insert(txns, 0, b.MustCreate(t, 100, "").ID)
+		sold := MustDecode[v1.CaptureList](t, b.get(t, "/v1/captures?transaction="+txns[0]), 200).Data[0].ID
 		caps = slices.Insert(caps, 0, MustDecode[v1.Capture](t, b.capture(t, one, `{"amount":2}`), 201).ID)
+		all = slices.Insert(all, 0, caps[0], sold)
 		refs = slices.Insert(refs, 0, MustDecode[v1.Refund](t, b.refund(t, one, `,"amount":1`), 201).ID)
 	}
 	MustDecode[v1.Refund](t, b.refund(t, txns[0], ""), 201) // of a transaction that the list below does not name
 	t.Run("transactions", func(t *testing.T) { t.Parallel(); b.walk(t, "/v1/transactions?", txns) })
 	t.Run("captures", func(t *testing.T) { t.Parallel(); b.walk(t, "/v1/transactions/"+one+"/captures?", caps) })
+	t.Run("captures of one", func(t *testing.T) { t.Parallel(); b.walk(t, "/v1/captures?transaction="+one+"&", caps) })
+	t.Run("all captures", func(t *testing.T) { t.Parallel(); b.walk(t, "/v1/captures?", all) })
 	t.Run("refunds of one", func(t *testing.T) { t.Parallel(); b.walk(t, "/v1/refunds?transaction="+one+"&", refs) })
 }
 
@@ -113,7 +117,10 @@ func TestListParameters(t *testing.T) {
 	} {
 		wantRefusal(t, b.get(t, "/v1/transactions?"+query), want)
 	}
-	wantRefusal(t, b.get(t, "/v1/refunds?transaction=x"), bad("invalid_value", "transaction"))
-	wantRefusal(t, b.get(t, "/v1/refunds?transaction="+txn+"&transaction="+txn), bad("invalid_value", "transaction"))
+	for _, list := range []string{"/v1/captures", "/v1/refunds"} {
+		wantRefusal(t, b.get(t, list+"?transaction=x"), bad("invalid_value", "transaction"))
+		wantRefusal(t, b.get(t, list+"?transaction="+txn+"&transaction="+txn), bad("invalid_value", "transaction"))
+		wantRefusal(t, b.get(t, list+"?starting_after="+txn), bad("invalid_cursor", "starting_after"))
+	}
 	wantRefusal(t, b.get(t, "/v1/transactions/"+txn+"/captures?starting_after="+txn), bad("invalid_cursor", "starting_after"))
 }

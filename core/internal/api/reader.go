@@ -34,11 +34,10 @@ type paymentReader interface {
 	) (payment.List[*payment.Transaction], error)
 	Capture(ctx context.Context, t payment.Tenant, id int64) (*payment.Capture, error)
 	Captures(
-		ctx context.Context, t payment.Tenant, transaction int64, p payment.Page,
+		ctx context.Context, t payment.Tenant, f payment.StepFilter, p payment.Page,
 	) (payment.List[*payment.Capture], error)
 	Refund(ctx context.Context, t payment.Tenant, id int64) (*payment.Refund, error)
-	// Refunds lists the refunds of a transaction, or with 0 all refunds.
-	Refunds(ctx context.Context, t payment.Tenant, transaction int64, p payment.Page) (payment.List[*payment.Refund], error)
+	Refunds(ctx context.Context, t payment.Tenant, f payment.StepFilter, p payment.Page) (payment.List[*payment.Refund], error)
 }
 
 type customerReader interface {

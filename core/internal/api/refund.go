@@ -60,18 +60,15 @@ func (a *API) createRefund(c *call) (engine.Result, error) {
 }
 
 func (a *API) listRefunds(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
-	const filter = "transaction"
-	p, err := reservePage(r, id.Refund, filter)
+	p, err := reservePage(r, id.Refund, "transaction")
 	if err != nil {
 		return err
 	}
-	transaction := int64(0)
-	if q := r.URL.Query(); q.Has(filter) {
-		if transaction, err = id.Parse(id.Transaction, q.Get(filter)); err != nil {
-			return &fault{code: codeInvalidValue, param: filter, message: "The value must be the id of a transaction.", cause: err}
-		}
+	f, err := stepFilter(r.URL.Query())
+	if err != nil {
+		return err
 	}
-	found, err := a.Store.Refunds(r.Context(), k.Tenant, transaction, p)
+	found, err := a.Store.Refunds(r.Context(), k.Tenant, f, p)
 	if err != nil {
 		return err
 	}

@@ -114,18 +114,25 @@ func listsOfPayments() map[string]listed {
 			After: coretest.Birth.Add(-time.Hour), Before: coretest.Birth.Add(time.Hour),
 		}),
 		"transactions by reference": transactions(payment.TransactionFilter{Reference: "mine"}),
-		"captures": {
-			of: insertPaymentOf,
-			insert: func(tx *store.Tx, s *coretest.Service, n, of int64) (int64, error) {
-				return n, tx.InsertCapture(&payment.Capture{
-					ID: n, Transaction: of, Tenant: s.Tenant, State: payment.StepSucceeded, Amount: 1, Currency: "usd",
-					Details: []byte("{}"), CreatedAt: s.Clock.Now(), UpdatedAt: s.Clock.Now(),
-				})
-			},
-			list: func(ctx context.Context, s *coretest.Service, of int64, p payment.Page) ([]int64, error) {
-				l, err := s.DB.Captures(ctx, s.Tenant, of, p)
-				return ids(l, err, captureID)
-			},
+		"captures":                  capturesBy(func(int64) payment.StepFilter { return payment.StepFilter{} }),
+		"captures of a transaction": capturesBy(func(of int64) payment.StepFilter {
+			return payment.StepFilter{Transaction: of}
+		}),
+	}
+}
+
+func capturesBy(filter func(of int64) payment.StepFilter) listed {
+	return listed{
+		of: insertPaymentOf,
+		insert: func(tx *store.Tx, s *coretest.Service, n, of int64) (int64, error) {
+			return n, tx.InsertCapture(&payment.Capture{
+				ID: n, Transaction: of, Tenant: s.Tenant, State: payment.StepSucceeded, Amount: 1, Currency: "usd",
+				Details: []byte("{}"), CreatedAt: s.Clock.Now(), UpdatedAt: s.Clock.Now(),
+			})
+		},
+		list: func(ctx context.Context, s *coretest.Service, of int64, p payment.Page) ([]int64, error) {
+			l, err := s.DB.Captures(ctx, s.Tenant, filter(of), p)
+			return ids(l, err, captureID)
 		},
 	}
 }
@@ -135,7 +142,7 @@ func listsOfRefunds() map[string]listed {
 		"refunds": {
 			insert: insertCredit,
 			list: func(ctx context.Context, s *coretest.Service, _ int64, p payment.Page) ([]int64, error) {
-				l, err := s.DB.Refunds(ctx, s.Tenant, 0, p)
+				l, err := s.DB.Refunds(ctx, s.Tenant, payment.StepFilter{}, p)
 				return ids(l, err, refundID)
 			},
 		},
@@ -147,7 +154,7 @@ func listsOfRefunds() map[string]listed {
 				})
 			},
 			list: func(ctx context.Context, s *coretest.Service, of int64, p payment.Page) ([]int64, error) {
-				l, err := s.DB.Refunds(ctx, s.Tenant, of, p)
+				l, err := s.DB.Refunds(ctx, s.Tenant, payment.StepFilter{Transaction: of}, p)
 				return ids(l, err, refundID)
 			},
 		},

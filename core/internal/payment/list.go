@@ -49,6 +49,11 @@ type TransactionFilter struct {
 	Before          time.Time // created before this moment
 }
 
+// StepFilter narrows a list of captures or refunds. A zero field sets no condition.
+type StepFilter struct {
+	Transaction int64
+}
+
 // Terms are the values by which a list finds a transaction without a scan.
 type Terms struct {
 	Customer  string // as the contract writes its id, "" for none

@@ -10,14 +10,15 @@ import (
 )
 
 var (
-	insertCapture           = declare("insertCapture")
-	beginCapture            = declare("beginCapture")
-	endCapture              = declare("endCapture")
-	endCaptureOfTransaction = declare("endCaptureOfTransaction")
-	selectCapture           = declare("selectCapture")
-	listCaptures            = declareList("listCaptures")
-	selectOpenCaptures      = declare("selectOpenCaptures")
-	selectCaptureDetails    = declare("selectCaptureDetails")
+	insertCapture             = declare("insertCapture")
+	beginCapture              = declare("beginCapture")
+	endCapture                = declare("endCapture")
+	endCaptureOfTransaction   = declare("endCaptureOfTransaction")
+	selectCapture             = declare("selectCapture")
+	listCaptures              = declareList("listCaptures")
+	listCapturesOfTransaction = declareList("listCapturesOfTransaction")
+	selectOpenCaptures        = declare("selectOpenCaptures")
+	selectCaptureDetails      = declare("selectCaptureDetails")
 )
 
 // InsertCapture inserts a capture. For a capture that still needs the acquirer, call BeginCapture.
@@ -88,12 +89,15 @@ func (tx *Tx) Capture(tenant payment.Tenant, id int64) (*payment.Capture, error)
 	return scanCapture(row)
 }
 
-// Captures lists the captures of one transaction of the tenant, newest first.
+// Captures lists the tenant's captures that match the filter, newest first.
 func (db *DB) Captures(
-	ctx context.Context, tenant payment.Tenant, transaction int64, p payment.Page,
+	ctx context.Context, tenant payment.Tenant, f payment.StepFilter, p payment.Page,
 ) (payment.List[*payment.Capture], error) {
-	return list(ctx, db, tenant, listCaptures, p,
-		scanCapture, transaction, tenant.Merchant, tenant.Live)
+	if f.Transaction == 0 {
+		return list(ctx, db, tenant, listCaptures, p, scanCapture, tenant.Merchant, tenant.Live)
+	}
+	return list(ctx, db, tenant, listCapturesOfTransaction, p, scanCapture, tenant.Merchant, tenant.Live,
+		f.Transaction)
 }
 
 // CaptureDetails returns the details of a capture of any tenant, else ErrNotFound.

@@ -196,7 +196,7 @@ func TestSlowReads(t *testing.T) {
 	w := watch(s)
 	var begun atomic.Int64
 	w.refuse = func(st *store.Statement, _ []any) error {
-		if name := st.String(); name == "selectMerchants" || name == "listCaptures" {
+		if name := st.String(); name == "selectMerchants" || name == "listCapturesOfTransaction" {
 			begun.Add(1)
 		}
 		return nil
@@ -211,7 +211,7 @@ func TestSlowReads(t *testing.T) {
 			passes <- err
 		}()
 		go func() {
-			_, err := s.DB.Captures(t.Context(), s.Tenant, paid, payment.Page{Limit: 1})
+			_, err := s.DB.Captures(t.Context(), s.Tenant, payment.StepFilter{Transaction: paid}, payment.Page{Limit: 1})
 			lists <- err
 		}()
 	}

@@ -122,15 +122,15 @@ func (db *DB) Refund(ctx context.Context, tenant payment.Tenant, id int64) (*pay
 	return scanRefund(db.rowOf(ctx, tenant, selectRefund, id, tenant.Merchant, tenant.Live))
 }
 
-// Refunds lists the tenant's refunds, newest first. A transaction other than 0 selects its refunds.
+// Refunds lists the tenant's refunds that match the filter, newest first.
 func (db *DB) Refunds(
-	ctx context.Context, tenant payment.Tenant, transaction int64, p payment.Page,
+	ctx context.Context, tenant payment.Tenant, f payment.StepFilter, p payment.Page,
 ) (payment.List[*payment.Refund], error) {
-	if transaction == 0 {
+	if f.Transaction == 0 {
 		return list(ctx, db, tenant, listRefunds, p, scanRefund, tenant.Merchant, tenant.Live)
 	}
 	return list(ctx, db, tenant, listRefundsOfTransaction, p, scanRefund, tenant.Merchant, tenant.Live,
-		transaction)
+		f.Transaction)
 }
 
 // RefundDetails returns the details of a refund of any tenant, else ErrNotFound.

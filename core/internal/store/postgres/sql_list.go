@@ -47,9 +47,9 @@ var listSQL = pagesOf(map[string]listing{
 			AND ` + ofTenant + positionsOf("transactions", "term_position", "$3", "$4") + ` AND ` + transactionFilter,
 		params: 14, table: "transactions", position: "term_position", id: "transaction_id",
 	},
-	"listCaptures": {
-		columns: columns.Capture, from: "captures",
-		where: `transaction_id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint`, params: 3,
+	"listCaptures": {columns: columns.Capture, from: "captures", where: ofTenant, params: 2},
+	"listCapturesOfTransaction": {
+		columns: columns.Capture, from: "captures", where: ofTenant + ` AND transaction_id = $3::bigint`, params: 3,
 	},
 	"listRefunds": {columns: columns.Refund, from: "refunds", where: ofTenant, params: 2},
 	"listRefundsOfTransaction": {

@@ -145,9 +145,13 @@ func filterPlans(t *testing.T, b *bundle) map[string]planned {
 	events := func(f payment.EventFilter) func(payment.Page) error {
 		return func(p payment.Page) error { _, err := db.Events(ctx, tenant, f, p); return err }
 	}
-	refunds := func(transaction int64) func(payment.Page) error {
-		return func(p payment.Page) error { _, err := db.Refunds(ctx, tenant, transaction, p); return err }
+	captures := func(f payment.StepFilter) func(payment.Page) error {
+		return func(p payment.Page) error { _, err := db.Captures(ctx, tenant, f, p); return err }
 	}
+	refunds := func(f payment.StepFilter) func(payment.Page) error {
+		return func(p payment.Page) error { _, err := db.Refunds(ctx, tenant, f, p); return err }
+	}
+	ofTransaction := payment.StepFilter{Transaction: 3}
 	const terms = "SEARCH transaction_terms USING PRIMARY KEY " +
 		"(merchant=? AND is_live=? AND kind=? AND term=? AND transaction_id"
 	ofObject := payment.EventFilter{Kind: "customer", Object: 5, After: birth, Before: birth}
@@ -167,8 +171,10 @@ func filterPlans(t *testing.T, b *bundle) map[string]planned {
 		"events":                    {events(payment.EventFilter{}), byTenant("events")},
 		"events by type":            {events(payment.EventFilter{Type: "customer.deleted"}), byTenant("events")},
 		"events by object and time": {events(ofObject), byTenant("events") + " AND id>"},
-		"refunds":                   {refunds(0), byTenant("refunds")},
-		"refunds of a transaction":  {refunds(3), search("refunds", "refunds_by_transaction", "transaction_id=?")},
+		"captures":                  {captures(payment.StepFilter{}), byTenant("captures")},
+		"captures of a transaction": {captures(ofTransaction), search("captures", "captures_by_transaction", "transaction_id=?")},
+		"refunds":                   {refunds(payment.StepFilter{}), byTenant("refunds")},
+		"refunds of a transaction":  {refunds(ofTransaction), search("refunds", "refunds_by_transaction", "transaction_id=?")},
 	}
 }
 
@@ -177,10 +183,6 @@ func tablePlans(t *testing.T, b *bundle) map[string]planned {
 	t.Helper()
 	ctx, db := t.Context(), b.db
 	return map[string]planned{
-		"captures": {
-			func(p payment.Page) error { _, err := db.Captures(ctx, tenant, 3, p); return err },
-			search("captures", "captures_by_transaction", "transaction_id=?"),
-		},
 		"customers": {
 			func(p payment.Page) error {
 				_, err := db.Customers(ctx, tenant, payment.CustomerFilter{}, p)

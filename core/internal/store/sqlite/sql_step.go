@@ -25,11 +25,18 @@ var stepSQL = map[string]string{
 			version = version + CASE WHEN ?1 > 0 THEN 1 ELSE 0 END, updated_at = ?3
 		WHERE id = ?4 AND operation = 'capture' AND operation_id = ?5`,
 	"selectCapture": `SELECT ` + columns.Capture + ` FROM captures WHERE id = ? AND merchant_id = ? AND live = ?`,
-	"listCaptures": `SELECT ` + columns.Capture + ` FROM captures
-		WHERE transaction_id = ? AND merchant_id = ? AND live = ?
+	"listCaptures": `SELECT ` + columns.Capture + ` FROM captures INDEXED BY captures_by_tenant
+		WHERE merchant_id = ? AND live = ?
 			AND id < ? ORDER BY id DESC LIMIT ?`,
-	"listCapturesBefore": `SELECT ` + columns.Capture + ` FROM captures
-		WHERE transaction_id = ? AND merchant_id = ? AND live = ?
+	"listCapturesBefore": `SELECT ` + columns.Capture + ` FROM captures INDEXED BY captures_by_tenant
+		WHERE merchant_id = ? AND live = ?
+			AND id > ? ORDER BY id LIMIT ?`,
+	// Without the hint, SQLite reads all captures of the tenant.
+	"listCapturesOfTransaction": `SELECT ` + columns.Capture + ` FROM captures INDEXED BY captures_by_transaction
+		WHERE merchant_id = ? AND live = ? AND transaction_id = ?
+			AND id < ? ORDER BY id DESC LIMIT ?`,
+	"listCapturesOfTransactionBefore": `SELECT ` + columns.Capture + ` FROM captures INDEXED BY captures_by_transaction
+		WHERE merchant_id = ? AND live = ? AND transaction_id = ?
 			AND id > ? ORDER BY id LIMIT ?`,
 	"selectCaptureDetails": `SELECT details FROM captures WHERE id = ?`,
 	"selectOpenCaptures": `SELECT ` + columns.OpenCapture + ` FROM captures

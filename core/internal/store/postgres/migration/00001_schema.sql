@@ -180,6 +180,7 @@ CREATE TABLE captures (
         CHECK (amount_refund_pending >= 0 AND amount_refunded + amount_refund_pending <= amount),
     position              BIGINT   NOT NULL DEFAULT commit_position(pg_current_xact_id())
 );
+CREATE INDEX captures_by_tenant ON captures (merchant_id, live, position, id);
 CREATE INDEX captures_by_transaction ON captures (transaction_id, id);
 CREATE INDEX captures_open ON captures (id) WHERE state = 'pending';
 CREATE INDEX captures_unsettled ON captures (merchant_id, live, (CASE WHEN captured_at > 0 THEN captured_at ELSE created_at END), id)

@@ -200,6 +200,7 @@ CREATE TABLE captures (
     amount_refund_pending INTEGER NOT NULL DEFAULT 0
         CHECK (amount_refund_pending >= 0 AND amount_refunded + amount_refund_pending <= amount)
 ) STRICT;
+CREATE INDEX captures_by_tenant ON captures (merchant_id, live, id);
 CREATE INDEX captures_by_transaction ON captures (transaction_id, id);
 CREATE INDEX captures_open ON captures (id) WHERE state = 'pending';
 -- Settlement finds its work by the unsettled captures alone, whatever clock wrote them.
