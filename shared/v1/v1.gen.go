@@ -3246,6 +3246,9 @@ type Kid = string
 // Limit defines model for limit.
 type Limit = int
 
+// MetadataFilter defines model for metadata_filter.
+type MetadataFilter map[string]string
+
 // StartingAfter defines model for starting_after.
 type StartingAfter = string
 
@@ -3262,6 +3265,10 @@ type ListCustomersParams struct {
 
 	// EndingBefore An id. The page ends before it, with newer objects. Not together with `starting_after`. A client that polls with the newest id of its last page skips no object.
 	EndingBefore *EndingBefore `form:"ending_before,omitempty" json:"ending_before,omitempty"`
+
+	// Metadata Only objects whose metadata has these entries, with exactly these values: `metadata[order]=1042`. The search reads one object after the
+	// other, so also limit the list in another way if you can.
+	Metadata *MetadataFilter `json:"metadata,omitempty"`
 
 	// Reference The merchant's name for the customer, in full.
 	Reference *string `form:"reference,omitempty" json:"reference,omitempty"`
@@ -3332,8 +3339,12 @@ type ListTransactionsParams struct {
 	StartingAfter *StartingAfter `form:"starting_after,omitempty" json:"starting_after,omitempty"`
 
 	// EndingBefore An id. The page ends before it, with newer objects. Not together with `starting_after`. A client that polls with the newest id of its last page skips no object.
-	EndingBefore *EndingBefore      `form:"ending_before,omitempty" json:"ending_before,omitempty"`
-	Status       *TransactionStatus `form:"status,omitempty" json:"status,omitempty"`
+	EndingBefore *EndingBefore `form:"ending_before,omitempty" json:"ending_before,omitempty"`
+
+	// Metadata Only objects whose metadata has these entries, with exactly these values: `metadata[order]=1042`. The search reads one object after the
+	// other, so also limit the list in another way if you can.
+	Metadata *MetadataFilter    `json:"metadata,omitempty"`
+	Status   *TransactionStatus `form:"status,omitempty" json:"status,omitempty"`
 
 	// Customer The id of a customer.
 	Customer *string `form:"customer,omitempty" json:"customer,omitempty"`
@@ -3363,6 +3374,10 @@ type ListTransactionCapturesParams struct {
 
 	// EndingBefore An id. The page ends before it, with newer objects. Not together with `starting_after`. A client that polls with the newest id of its last page skips no object.
 	EndingBefore *EndingBefore `form:"ending_before,omitempty" json:"ending_before,omitempty"`
+
+	// Metadata Only objects whose metadata has these entries, with exactly these values: `metadata[order]=1042`. The search reads one object after the
+	// other, so also limit the list in another way if you can.
+	Metadata *MetadataFilter `json:"metadata,omitempty"`
 }
 
 // CreateCaptureParams defines parameters for CreateCapture.
@@ -4355,6 +4370,18 @@ func NewListCustomersRequest(server string, params *ListCustomersParams) (*http.
 
 		}
 
+		if params.Metadata != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("deepObject", true, "metadata", *params.Metadata, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "object", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Reference != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "reference", *params.Reference, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
@@ -5005,6 +5032,18 @@ func NewListTransactionsRequest(server string, params *ListTransactionsParams) (
 
 		}
 
+		if params.Metadata != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("deepObject", true, "metadata", *params.Metadata, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "object", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Status != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "status", *params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
@@ -5211,6 +5250,18 @@ func NewListTransactionCapturesRequest(server string, id ID, params *ListTransac
 		if params.EndingBefore != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "ending_before", *params.EndingBefore, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Metadata != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("deepObject", true, "metadata", *params.Metadata, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "object", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {

@@ -68,7 +68,7 @@ func optionalAmount(amount *v1.Money, body []byte) (int64, *fault) {
 }
 
 func (a *API) listCaptures(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
-	p, err := reservePage(r, id.Capture, "transaction")
+	p, err := reservePage(r, id.Capture, "transaction", metadataEntries)
 	if err != nil {
 		return err
 	}
@@ -87,13 +87,13 @@ func (a *API) listCaptures(w http.ResponseWriter, r *http.Request, k *payment.AP
 // stepFilter reads the list filter of captures and refunds.
 func stepFilter(q url.Values) (f payment.StepFilter, err error) {
 	const name = "transaction"
-	if !q.Has(name) {
-		return f, nil
+	if q.Has(name) {
+		if f.Transaction, err = id.Parse(id.Transaction, q.Get(name)); err != nil {
+			return f, &fault{code: codeInvalidValue, param: name, message: "The value must be the id of a transaction.", cause: err}
+		}
 	}
-	if f.Transaction, err = id.Parse(id.Transaction, q.Get(name)); err != nil {
-		return f, &fault{code: codeInvalidValue, param: name, message: "The value must be the id of a transaction.", cause: err}
-	}
-	return f, nil
+	f.Metadata, err = metadataFilter(q)
+	return f, err
 }
 
 func (a *API) listTransactionCaptures(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
@@ -101,14 +101,19 @@ func (a *API) listTransactionCaptures(w http.ResponseWriter, r *http.Request, k 
 	if err != nil {
 		return err
 	}
-	p, err := reservePage(r, id.Capture)
+	p, err := reservePage(r, id.Capture, metadataEntries)
 	if err != nil {
 		return err
 	}
+	f, err := stepFilter(r.URL.Query())
+	if err != nil {
+		return err
+	}
+	f.Transaction = n
 	if _, err := a.Store.Transaction(r.Context(), k.Tenant, n); err != nil {
 		return err
 	}
-	found, err := a.Store.Captures(r.Context(), k.Tenant, payment.StepFilter{Transaction: n}, p)
+	found, err := a.Store.Captures(r.Context(), k.Tenant, f, p)
 	if err != nil {
 		return err
 	}

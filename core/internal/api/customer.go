@@ -186,7 +186,7 @@ func (a *API) listCustomers(w http.ResponseWriter, r *http.Request, k *payment.A
 			return err
 		}
 	}
-	p, err := reservePage(r, id.Customer, "reference", "email")
+	p, err := reservePage(r, id.Customer, "reference", "email", metadataEntries)
 	if err != nil {
 		return err
 	}
@@ -213,7 +213,8 @@ func customerFilter(q url.Values) (payment.CustomerFilter, error) {
 			return payment.CustomerFilter{}, f
 		}
 	}
-	return payment.CustomerFilter{Reference: q.Get("reference"), Email: q.Get("email")}, nil
+	metadata, err := metadataFilter(q)
+	return payment.CustomerFilter{Reference: q.Get("reference"), Email: q.Get("email"), Metadata: metadata}, err
 }
 
 func showCustomer(c *payment.Customer) v1.Customer {

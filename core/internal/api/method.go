@@ -88,7 +88,7 @@ func (a *API) listMethods(w http.ResponseWriter, r *http.Request, k *payment.API
 		return err
 	}
 	const filter = "fingerprint"
-	p, err := reservePage(r, id.PaymentMethod, filter)
+	p, err := reservePage(r, id.PaymentMethod, filter, metadataEntries)
 	if err != nil {
 		return err
 	}
@@ -96,10 +96,14 @@ func (a *API) listMethods(w http.ResponseWriter, r *http.Request, k *payment.API
 	if r.URL.Query().Has(filter) && !printable(fingerprint) {
 		return &fault{code: codeInvalidValue, param: filter}
 	}
+	metadata, err := metadataFilter(r.URL.Query())
+	if err != nil {
+		return err
+	}
 	if _, err := a.Store.Customer(r.Context(), k.Tenant, n); err != nil {
 		return err
 	}
-	found, err := a.Store.Methods(r.Context(), k.Tenant, n, fingerprint, p)
+	found, err := a.Store.Methods(r.Context(), k.Tenant, n, payment.MethodFilter{Fingerprint: fingerprint, Metadata: metadata}, p)
 	if err != nil {
 		return err
 	}

@@ -69,7 +69,11 @@ func query(r *http.Request, known ...string) (url.Values, error) {
 		if !isText(name) {
 			return nil, &fault{code: codeUnknownParameter} // the name could be any text of the client, so the fault omits it
 		}
-		if !slices.Contains(known, name) {
+		listed := name
+		if _, entry := metadataEntry(name); entry {
+			listed, name = metadataEntries, "metadata"
+		}
+		if !slices.Contains(known, listed) {
 			return nil, &fault{code: codeUnknownParameter, param: name}
 		}
 		if len(values) > 1 {

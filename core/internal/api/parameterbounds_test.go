@@ -65,7 +65,11 @@ func (b *bundle) probeQuery(t *testing.T, method, path string, p *openapi3.Param
 		if p.Schema.Value.Type.Is("integer") && one.what == "a text" {
 			value = "seven"
 		}
-		a := b.do(t, method, path+"?"+url.Values{p.Name: {value}}.Encode(), "")
+		sent := url.Values{p.Name: {value}}
+		if p.Style == openapi3.SerializationDeepObject {
+			sent = deepObject(p.Name, one)
+		}
+		a := b.do(t, method, path+"?"+sent.Encode(), "")
 		switch {
 		case one.allowed && a.status >= 400 && !slices.Contains(beyond, MustDecode[v1.ErrorBody](t, a, a.status).Error.Code):
 			t.Errorf("%s %s?%s, %s: got %d %s, want it to be taken", method, path, p.Name, one.what, a.status, a.body)
@@ -77,6 +81,22 @@ func (b *bundle) probeQuery(t *testing.T, method, path string, p *openapi3.Param
 		}
 	}
 	return len(list)
+}
+
+// deepObject returns the query string of a probe of an object: name[key]=value for each entry.
+func deepObject(name string, p probe) url.Values {
+	out := url.Values{}
+	switch v := p.value.(type) {
+	case map[string]any:
+		for key, value := range v {
+			out.Set(name+"["+key+"]", fmt.Sprint(value))
+		}
+	case string: // of one entry
+		out.Set(strings.Replace(p.at, ".", "[", 1)+"]", v)
+	default:
+		out.Set(name, fmt.Sprint(v))
+	}
+	return out
 }
 
 func TestIdempotencyKeyAtItsBounds(t *testing.T) {

@@ -48,7 +48,7 @@ type customerReader interface {
 	) (payment.List[*payment.Customer], error)
 	Method(ctx context.Context, t payment.Tenant, id int64) (*payment.Method, error)
 	Methods(
-		ctx context.Context, t payment.Tenant, customer int64, fingerprint string, p payment.Page,
+		ctx context.Context, t payment.Tenant, customer int64, f payment.MethodFilter, p payment.Page,
 	) (payment.List[*payment.Method], error)
 }
 
@@ -56,7 +56,7 @@ type eventReader interface {
 	Event(ctx context.Context, t payment.Tenant, id int64) (*payment.Event, error)
 	Events(ctx context.Context, t payment.Tenant, f payment.EventFilter, p payment.Page) (payment.List[*payment.Event], error)
 	Endpoint(ctx context.Context, t payment.Tenant, id int64) (*payment.Endpoint, error)
-	Endpoints(ctx context.Context, t payment.Tenant, p payment.Page) (payment.List[*payment.Endpoint], error)
+	Endpoints(ctx context.Context, t payment.Tenant, f payment.MetadataFilter, p payment.Page) (payment.List[*payment.Endpoint], error)
 	Deliveries(
 		ctx context.Context, t payment.Tenant, endpoint int64, p payment.Page,
 	) (payment.List[*payment.Delivery], error)

@@ -14,6 +14,7 @@ import (
 // transactionFilters are the parameters that narrow a list of transactions.
 var transactionFilters = []string{
 	"status", "customer", "reference", "card_fingerprint", "amount", "currency", "created_after", "created_before",
+	metadataEntries,
 }
 
 // transactionFilter reads the list filter of transactions.
@@ -48,6 +49,9 @@ func transactionFilter(q url.Values) (f payment.TransactionFilter, err error) {
 	if f.After, err = moment(q, "created_after"); err != nil {
 		return f, err
 	}
-	f.Before, err = moment(q, "created_before")
+	if f.Before, err = moment(q, "created_before"); err != nil {
+		return f, err
+	}
+	f.Metadata, err = metadataFilter(q)
 	return f, err
 }

@@ -159,11 +159,15 @@ func (a *API) rollSecret(c *call) (engine.Result, error) {
 }
 
 func (a *API) listEndpoints(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
-	p, err := reservePage(r, id.WebhookEndpoint)
+	p, err := reservePage(r, id.WebhookEndpoint, metadataEntries)
 	if err != nil {
 		return err
 	}
-	found, err := a.Store.Endpoints(r.Context(), k.Tenant, p)
+	f, err := metadataFilter(r.URL.Query())
+	if err != nil {
+		return err
+	}
+	found, err := a.Store.Endpoints(r.Context(), k.Tenant, f, p)
 	if err != nil {
 		return err
 	}

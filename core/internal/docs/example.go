@@ -95,7 +95,8 @@ var examples = map[string]example{
 		needs: []string{"authorized"}, path: id("authorized"),
 		body: `{"amount": 1000, "final": true}`,
 	},
-	"getCapture": of("capture"),
+	"getCapture":  of("capture"),
+	"listRefunds": {query: "?metadata[order]=1042"},
 	"createRefund": {
 		needs: []string{"transaction"},
 		body:  `{"transaction": "'$transaction'", "amount": 500, "reason": "one mug was broken"}`,

@@ -155,7 +155,7 @@ func TestAPollSeesPaymentMethodsOfAFileSQLite(t *testing.T) {
 	}
 	late := attaching(s, customer, MustToken(t, s, ""))
 	list := func(before int64) []int64 {
-		l, err := s.DB.Methods(context.Background(), s.Tenant, customer, "", payment.Page{Limit: 50, Before: before})
+		l, err := s.DB.Methods(context.Background(), s.Tenant, customer, payment.MethodFilter{}, payment.Page{Limit: 50, Before: before})
 		return mustIDs(t, l, err, methodID)
 	}
 	wantPolled(t, pollBetween(t, s,

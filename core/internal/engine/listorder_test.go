@@ -173,7 +173,7 @@ func listsOfCustomers() map[string]listed {
 				return n, insertMethod(tx, s, n, of)
 			},
 			list: func(ctx context.Context, s *coretest.Service, of int64, p payment.Page) ([]int64, error) {
-				l, err := s.DB.Methods(ctx, s.Tenant, of, "", p)
+				l, err := s.DB.Methods(ctx, s.Tenant, of, payment.MethodFilter{}, p)
 				return ids(l, err, methodID)
 			},
 		},
@@ -201,7 +201,7 @@ func listsOfWebhooks() map[string]listed {
 				})
 			},
 			list: func(ctx context.Context, s *coretest.Service, _ int64, p payment.Page) ([]int64, error) {
-				l, err := s.DB.Endpoints(ctx, s.Tenant, p)
+				l, err := s.DB.Endpoints(ctx, s.Tenant, "", p)
 				return ids(l, err, endpointID)
 			},
 		},

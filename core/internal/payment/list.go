@@ -43,8 +43,9 @@ type TransactionFilter struct {
 	Customer        string // as the contract writes its id
 	Reference       string
 	CardFingerprint string
-	Currency        string    // ISO 4217, lower case
-	Amount          *int64    // minor units; nil for any, since 0 is an amount
+	Currency        string // ISO 4217, lower case
+	Amount          *int64 // minor units; nil for any, since 0 is an amount
+	Metadata        MetadataFilter
 	After           time.Time // created after this moment
 	Before          time.Time // created before this moment
 }
@@ -52,7 +53,12 @@ type TransactionFilter struct {
 // StepFilter narrows a list of captures or refunds. A zero field sets no condition.
 type StepFilter struct {
 	Transaction int64
+	Metadata    MetadataFilter
 }
+
+// MetadataFilter is a JSON object with the entries that the metadata of an object must have, with
+// these values. "" sets no condition.
+type MetadataFilter string
 
 // Terms are the values by which a list finds a transaction without a scan.
 type Terms struct {
@@ -65,6 +71,13 @@ type Terms struct {
 type CustomerFilter struct {
 	Reference string
 	Email     string
+	Metadata  MetadataFilter
+}
+
+// MethodFilter narrows a list of payment methods. A zero field sets no condition.
+type MethodFilter struct {
+	Fingerprint string
+	Metadata    MetadataFilter
 }
 
 // EventFilter narrows a list of events. The zero filter selects all.

@@ -16,6 +16,7 @@ var (
 	endCaptureOfTransaction   = declare("endCaptureOfTransaction")
 	selectCapture             = declare("selectCapture")
 	listCaptures              = declareList("listCaptures")
+	listCapturesByMetadata    = declareList("listCapturesByMetadata")
 	listCapturesOfTransaction = declareList("listCapturesOfTransaction")
 	selectOpenCaptures        = declare("selectOpenCaptures")
 	selectCaptureDetails      = declare("selectCaptureDetails")
@@ -93,11 +94,15 @@ func (tx *Tx) Capture(tenant payment.Tenant, id int64) (*payment.Capture, error)
 func (db *DB) Captures(
 	ctx context.Context, tenant payment.Tenant, f payment.StepFilter, p payment.Page,
 ) (payment.List[*payment.Capture], error) {
-	if f.Transaction == 0 {
-		return list(ctx, db, tenant, listCaptures, p, scanCapture, tenant.Merchant, tenant.Live)
+	switch {
+	case f.Transaction != 0:
+		return list(ctx, db, tenant, listCapturesOfTransaction, p, scanCapture, tenant.Merchant, tenant.Live,
+			f.Transaction, entries(f.Metadata))
+	case f.Metadata != "":
+		return list(ctx, db, tenant, listCapturesByMetadata, p, scanCapture, tenant.Merchant, tenant.Live,
+			entries(f.Metadata))
 	}
-	return list(ctx, db, tenant, listCapturesOfTransaction, p, scanCapture, tenant.Merchant, tenant.Live,
-		f.Transaction)
+	return list(ctx, db, tenant, listCaptures, p, scanCapture, tenant.Merchant, tenant.Live)
 }
 
 // CaptureDetails returns the details of a capture of any tenant, else ErrNotFound.

@@ -16,6 +16,7 @@ var (
 	selectCustomer                   = declare("selectCustomer")
 	lockCustomer                     = declare("lockCustomer")
 	listCustomers                    = declareList("listCustomers")
+	listCustomersByMetadata          = declareList("listCustomersByMetadata")
 	listCustomersByReference         = declareList("listCustomersByReference")
 	listCustomersByEmail             = declareList("listCustomersByEmail")
 	listCustomersByReferenceAndEmail = declareList("listCustomersByReferenceAndEmail")
@@ -76,12 +77,16 @@ func (db *DB) Customers(
 	switch {
 	case f.Reference != "" && f.Email != "":
 		return list(ctx, db, tenant, listCustomersByReferenceAndEmail, p, scanCustomer, tenant.Merchant,
-			tenant.Live, f.Reference, f.Email)
+			tenant.Live, f.Reference, f.Email, entries(f.Metadata))
 	case f.Reference != "":
 		return list(ctx, db, tenant, listCustomersByReference, p, scanCustomer, tenant.Merchant, tenant.Live,
-			f.Reference)
+			f.Reference, entries(f.Metadata))
 	case f.Email != "":
-		return list(ctx, db, tenant, listCustomersByEmail, p, scanCustomer, tenant.Merchant, tenant.Live, f.Email)
+		return list(ctx, db, tenant, listCustomersByEmail, p, scanCustomer, tenant.Merchant, tenant.Live, f.Email,
+			entries(f.Metadata))
+	case f.Metadata != "":
+		return list(ctx, db, tenant, listCustomersByMetadata, p, scanCustomer, tenant.Merchant, tenant.Live,
+			entries(f.Metadata))
 	}
 	return list(ctx, db, tenant, listCustomers, p, scanCustomer, tenant.Merchant, tenant.Live)
 }

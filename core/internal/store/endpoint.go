@@ -115,10 +115,10 @@ func (db *DB) Endpoint(ctx context.Context, tenant payment.Tenant, id int64) (*p
 
 // Endpoints lists the tenant's endpoints, newest first.
 func (db *DB) Endpoints(
-	ctx context.Context, tenant payment.Tenant, p payment.Page,
+	ctx context.Context, tenant payment.Tenant, f payment.MetadataFilter, p payment.Page,
 ) (payment.List[*payment.Endpoint], error) {
 	return list(ctx, db, tenant, listEndpoints,
-		p, scanEndpoint, tenant.Merchant, tenant.Live)
+		p, scanEndpoint, tenant.Merchant, tenant.Live, entries(f))
 }
 
 // PurgeEndpoints removes the deliveries of deleted endpoints, then the deleted endpoints without

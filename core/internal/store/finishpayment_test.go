@@ -163,7 +163,7 @@ func refusedFinishCases() []finishCase {
 
 func mustDisableEndpoints(t *testing.T, s *coretest.Service) {
 	t.Helper()
-	list, err := s.DB.Endpoints(t.Context(), s.Tenant, payment.Page{Limit: 10})
+	list, err := s.DB.Endpoints(t.Context(), s.Tenant, "", payment.Page{Limit: 10})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -101,13 +101,12 @@ func (db *DB) Method(ctx context.Context, tenant payment.Tenant, id int64) (*pay
 	return scanMethod(db.rowOf(ctx, tenant, selectMethod, id, tenant.Merchant, tenant.Live))
 }
 
-// Methods lists the payment methods attached to a customer, newest first. A fingerprint other than
-// "" selects the methods that have it.
+// Methods lists the payment methods attached to a customer that match the filter, newest first.
 func (db *DB) Methods(
-	ctx context.Context, tenant payment.Tenant, customer int64, fingerprint string, p payment.Page,
+	ctx context.Context, tenant payment.Tenant, customer int64, f payment.MethodFilter, p payment.Page,
 ) (payment.List[*payment.Method], error) {
 	return list(ctx, db, tenant, listMethods, p, scanMethod,
-		customer, tenant.Merchant, tenant.Live, fingerprint)
+		customer, tenant.Merchant, tenant.Live, f.Fingerprint, entries(f.Metadata))
 }
 
 func scanMethod(row Scanner) (*payment.Method, error) {

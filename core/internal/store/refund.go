@@ -20,6 +20,7 @@ var (
 	endRefundOfCapture       = declare("endRefundOfCapture")
 	selectRefund             = declare("selectRefund")
 	listRefunds              = declareList("listRefunds")
+	listRefundsByMetadata    = declareList("listRefundsByMetadata")
 	listRefundsOfTransaction = declareList("listRefundsOfTransaction")
 	selectOpenRefunds        = declare("selectOpenRefunds")
 	selectRefundDetails      = declare("selectRefundDetails")
@@ -126,11 +127,15 @@ func (db *DB) Refund(ctx context.Context, tenant payment.Tenant, id int64) (*pay
 func (db *DB) Refunds(
 	ctx context.Context, tenant payment.Tenant, f payment.StepFilter, p payment.Page,
 ) (payment.List[*payment.Refund], error) {
-	if f.Transaction == 0 {
-		return list(ctx, db, tenant, listRefunds, p, scanRefund, tenant.Merchant, tenant.Live)
+	switch {
+	case f.Transaction != 0:
+		return list(ctx, db, tenant, listRefundsOfTransaction, p, scanRefund, tenant.Merchant, tenant.Live,
+			f.Transaction, entries(f.Metadata))
+	case f.Metadata != "":
+		return list(ctx, db, tenant, listRefundsByMetadata, p, scanRefund, tenant.Merchant, tenant.Live,
+			entries(f.Metadata))
 	}
-	return list(ctx, db, tenant, listRefundsOfTransaction, p, scanRefund, tenant.Merchant, tenant.Live,
-		f.Transaction)
+	return list(ctx, db, tenant, listRefunds, p, scanRefund, tenant.Merchant, tenant.Live)
 }
 
 // RefundDetails returns the details of a refund of any tenant, else ErrNotFound.

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -12,6 +13,9 @@ var (
 	listNamedTransactions    = declareList("listNamedTransactions")
 	listFilteredTransactions = declareList("listFilteredTransactions")
 )
+
+// entries returns the entries that a list filter selects by, as a JSON object.
+func entries(f payment.MetadataFilter) string { return cmp.Or(string(f), "{}") }
 
 // FilteredTransactions lists the tenant's transactions that match the filter, newest first.
 func (db *DB) FilteredTransactions(
@@ -33,7 +37,7 @@ func (db *DB) FilteredTransactions(
 	}
 	args := []any{
 		tenant.Merchant, tenant.Live, first, last, after, before, string(f.Status), f.Currency, amount, f.Customer,
-		f.Reference, f.CardFingerprint,
+		f.Reference, f.CardFingerprint, entries(f.Metadata),
 	}
 	switch {
 	case f.Reference != "": // fewer transactions have the reference than the customer

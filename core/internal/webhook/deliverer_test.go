@@ -231,7 +231,7 @@ func TestADeadEndpointDelaysNothing(t *testing.T) {
 // busyByEndpoint counts the attempts under way.
 func busyByEndpoint(t *testing.T, b *bundle) map[int64]int {
 	t.Helper()
-	all, err := b.DB.Endpoints(t.Context(), b.Tenant, payment.Page{Limit: 100})
+	all, err := b.DB.Endpoints(t.Context(), b.Tenant, "", payment.Page{Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -78,7 +78,7 @@ func (b *bundle) mustEndpoints(t *testing.T, url string, endpoints int) (tenants
 func (b *bundle) mustReplace(t *testing.T, tenant payment.Tenant, url string, generation int) {
 	t.Helper()
 	b.Tenant = tenant
-	old, err := b.DB.Endpoints(t.Context(), tenant, payment.Page{Limit: 100})
+	old, err := b.DB.Endpoints(t.Context(), tenant, "", payment.Page{Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -66,7 +66,7 @@ func (b *bundle) MustEndpoint(t *testing.T, url string, types ...string) *paymen
 	if _, err := b.Engine.CreateEndpoint(t.Context(), engine.Request{Tenant: b.Tenant}, made); err != nil {
 		t.Fatal(err)
 	}
-	all, err := b.DB.Endpoints(t.Context(), b.Tenant, payment.Page{Limit: 1})
+	all, err := b.DB.Endpoints(t.Context(), b.Tenant, "", payment.Page{Limit: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

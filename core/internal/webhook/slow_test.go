@@ -250,7 +250,7 @@ func TestAFailureEndsTheFastLane(t *testing.T) {
 // only returns the only endpoint of the tenant.
 func (b *bundle) only(t *testing.T) *payment.Endpoint {
 	t.Helper()
-	all, err := b.DB.Endpoints(t.Context(), b.Tenant, payment.Page{Limit: 2})
+	all, err := b.DB.Endpoints(t.Context(), b.Tenant, "", payment.Page{Limit: 2})
 	if err != nil || len(all.Rows) != 1 {
 		t.Fatalf("got %d endpoints, %v", len(all.Rows), err)
 	}

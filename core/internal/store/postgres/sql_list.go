@@ -24,7 +24,14 @@ const transactionFilter = `created_at > $5::bigint AND created_at < $6::bigint
 	AND ($9::bigint < 0 OR amount = $9::bigint)
 	AND ($10::text = '' OR (details::jsonb #>> '{customer}') = $10::text)
 	AND ($11::text = '' OR (details::jsonb #>> '{reference}') = $11::text)
-	AND ($12::text = '' OR (details::jsonb #>> '{card,fingerprint}') = $12::text)`
+	AND ($12::text = '' OR (details::jsonb #>> '{card,fingerprint}') = $12::text)
+	AND `
+
+// metadataHas returns the condition that the metadata of a row has all entries of a parameter, a
+// JSON object.
+func metadataHas(parameter string) string {
+	return `(` + parameter + `::text = '{}' OR (details::jsonb -> 'metadata') @> ` + parameter + `::text::jsonb)`
+}
 
 // ofTenant is the condition of the rows of a tenant.
 const ofTenant = `merchant_id = $1::bigint AND live = $2::bigint`
@@ -38,47 +45,64 @@ var listSQL = pagesOf(map[string]listing{
 	"listTransactions": {columns: columns.Transaction, from: "transactions", where: ofTenant, params: 2},
 	"listFilteredTransactions": {
 		columns: columns.Transaction, from: "transactions",
-		where:  ofTenant + positionsOf("transactions", "position", "$3", "$4") + ` AND ` + transactionFilter,
-		params: 12,
+		where:  ofTenant + positionsOf("transactions", "position", "$3", "$4") + ` AND ` + transactionFilter + metadataHas("$13"),
+		params: 13,
 	},
 	"listNamedTransactions": {
 		columns: columns.Transaction, from: "transaction_terms JOIN transactions ON id = transaction_id",
-		where: `merchant = $1::bigint AND is_live = $2::bigint AND kind = $13::bigint AND term = $14::text
-			AND ` + ofTenant + positionsOf("transactions", "term_position", "$3", "$4") + ` AND ` + transactionFilter,
-		params: 14, table: "transactions", position: "term_position", id: "transaction_id",
+		where: `merchant = $1::bigint AND is_live = $2::bigint AND kind = $14::bigint AND term = $15::text
+			AND ` + ofTenant + positionsOf("transactions", "term_position", "$3", "$4") + ` AND ` + transactionFilter + metadataHas("$13"),
+		params: 15, table: "transactions", position: "term_position", id: "transaction_id",
 	},
 	"listCaptures": {columns: columns.Capture, from: "captures", where: ofTenant, params: 2},
+	"listCapturesByMetadata": {
+		columns: columns.Capture, from: "captures", where: ofTenant + ` AND ` + metadataHas("$3"), params: 3,
+	},
 	"listCapturesOfTransaction": {
-		columns: columns.Capture, from: "captures", where: ofTenant + ` AND transaction_id = $3::bigint`, params: 3,
+		columns: columns.Capture, from: "captures",
+		where:  ofTenant + ` AND transaction_id = $3::bigint AND ` + metadataHas("$4"),
+		params: 4,
 	},
 	"listRefunds": {columns: columns.Refund, from: "refunds", where: ofTenant, params: 2},
+	"listRefundsByMetadata": {
+		columns: columns.Refund, from: "refunds", where: ofTenant + ` AND ` + metadataHas("$3"), params: 3,
+	},
 	"listRefundsOfTransaction": {
-		columns: columns.Refund, from: "refunds", where: ofTenant + ` AND transaction_id = $3::bigint`, params: 3,
+		columns: columns.Refund, from: "refunds",
+		where:  ofTenant + ` AND transaction_id = $3::bigint AND ` + metadataHas("$4"),
+		params: 4,
 	},
 	"listCustomers": {
 		columns: columns.Customer, from: "customers", where: ofTenant + ` AND deleted_at = 0`, params: 2,
 	},
+	"listCustomersByMetadata": {
+		columns: columns.Customer, from: "customers",
+		where:  ofTenant + ` AND deleted_at = 0 AND ` + metadataHas("$3"),
+		params: 3,
+	},
 	"listCustomersByReference": {
 		columns: columns.Customer, from: "customers",
-		where:  ofTenant + ` AND deleted_at = 0 AND (details::jsonb #>> '{reference}') = $3::text`,
-		params: 3,
+		where: ofTenant + ` AND deleted_at = 0 AND (details::jsonb #>> '{reference}') = $3::text AND ` +
+			metadataHas("$4"),
+		params: 4,
 	},
 	"listCustomersByEmail": {
 		columns: columns.Customer, from: "customers",
-		where:  ofTenant + ` AND deleted_at = 0 AND (details::jsonb #>> '{email}') = $3::text`,
-		params: 3,
+		where: ofTenant + ` AND deleted_at = 0 AND (details::jsonb #>> '{email}') = $3::text AND ` +
+			metadataHas("$4"),
+		params: 4,
 	},
 	"listCustomersByReferenceAndEmail": {
 		columns: columns.Customer, from: "customers",
 		where: ofTenant + ` AND deleted_at = 0 AND (details::jsonb #>> '{reference}') = $3::text
-			AND (details::jsonb #>> '{email}') = $4::text`,
-		params: 4,
+			AND (details::jsonb #>> '{email}') = $4::text AND ` + metadataHas("$5"),
+		params: 5,
 	},
 	"listMethods": {
 		columns: columns.Method, from: "payment_methods",
 		where: `customer_id = $1::bigint AND detached_at = 0 AND merchant_id = $2::bigint AND live = $3::bigint
-			AND $4::text IN ('', fingerprint)`,
-		params: 4,
+			AND $4::text IN ('', fingerprint) AND ` + metadataHas("$5"),
+		params: 5,
 	},
 	// An id bounds the positions, with a day of slack for clocks.
 	"listEvents": {
@@ -91,7 +115,9 @@ var listSQL = pagesOf(map[string]listing{
 		params: 11,
 	},
 	"listEndpoints": {
-		columns: columns.Endpoint, from: "webhook_endpoints", where: ofTenant + ` AND status <> 'deleted'`, params: 2,
+		columns: columns.Endpoint, from: "webhook_endpoints",
+		where:  ofTenant + ` AND status <> 'deleted' AND ` + metadataHas("$3"),
+		params: 3,
 	},
 	"listDeliveries": {
 		columns: columns.Delivery, from: "webhook_deliveries", where: `endpoint_id = $1::bigint`, params: 1,

@@ -66,35 +66,41 @@ var customerSQL = map[string]string{
 				AND type = 'payment_method.detached')
 		ORDER BY m.id LIMIT ?`,
 	"listMethods": `SELECT ` + columns.Method + ` FROM payment_methods
-		WHERE customer_id = ? AND detached_at = 0 AND merchant_id = ? AND live = ? AND ? IN ('', fingerprint)
-		AND id < ? ORDER BY id DESC LIMIT ?`,
+		WHERE customer_id = ?1 AND detached_at = 0 AND merchant_id = ?2 AND live = ?3 AND ?4 IN ('', fingerprint)
+		AND ` + metadataHas("?5") + ` AND id < ? ORDER BY id DESC LIMIT ?`,
 	"listMethodsBefore": `SELECT ` + columns.Method + ` FROM payment_methods
-		WHERE customer_id = ? AND detached_at = 0 AND merchant_id = ? AND live = ? AND ? IN ('', fingerprint)
-		AND id > ? ORDER BY id LIMIT ?`,
+		WHERE customer_id = ?1 AND detached_at = 0 AND merchant_id = ?2 AND live = ?3 AND ?4 IN ('', fingerprint)
+		AND ` + metadataHas("?5") + ` AND id > ? ORDER BY id LIMIT ?`,
 	"listCustomers": `SELECT ` + columns.Customer + ` FROM customers
 		WHERE merchant_id = ? AND live = ? AND deleted_at = 0
 		AND id < ? ORDER BY id DESC LIMIT ?`,
 	"listCustomersBefore": `SELECT ` + columns.Customer + ` FROM customers
 		WHERE merchant_id = ? AND live = ? AND deleted_at = 0
 		AND id > ? ORDER BY id LIMIT ?`,
+	"listCustomersByMetadata": `SELECT ` + columns.Customer + ` FROM customers INDEXED BY customers_by_tenant
+		WHERE merchant_id = ?1 AND live = ?2 AND deleted_at = 0 AND ` + metadataHas("?3") + `
+		AND id < ? ORDER BY id DESC LIMIT ?`,
+	"listCustomersByMetadataBefore": `SELECT ` + columns.Customer + ` FROM customers INDEXED BY customers_by_tenant
+		WHERE merchant_id = ?1 AND live = ?2 AND deleted_at = 0 AND ` + metadataHas("?3") + `
+		AND id > ? ORDER BY id LIMIT ?`,
 	"listCustomersByReference": `SELECT ` + columns.Customer + ` FROM customers
-		WHERE merchant_id = ? AND live = ? AND deleted_at = 0 AND details ->> '$.reference' = ?
-		AND id < ? ORDER BY id DESC LIMIT ?`,
+		WHERE merchant_id = ?1 AND live = ?2 AND deleted_at = 0 AND details ->> '$.reference' = ?3
+		AND ` + metadataHas("?4") + ` AND id < ? ORDER BY id DESC LIMIT ?`,
 	"listCustomersByReferenceBefore": `SELECT ` + columns.Customer + ` FROM customers
-		WHERE merchant_id = ? AND live = ? AND deleted_at = 0 AND details ->> '$.reference' = ?
-		AND id > ? ORDER BY id LIMIT ?`,
+		WHERE merchant_id = ?1 AND live = ?2 AND deleted_at = 0 AND details ->> '$.reference' = ?3
+		AND ` + metadataHas("?4") + ` AND id > ? ORDER BY id LIMIT ?`,
 	"listCustomersByEmail": `SELECT ` + columns.Customer + ` FROM customers
-		WHERE merchant_id = ? AND live = ? AND deleted_at = 0 AND details ->> '$.email' = ?
-		AND id < ? ORDER BY id DESC LIMIT ?`,
+		WHERE merchant_id = ?1 AND live = ?2 AND deleted_at = 0 AND details ->> '$.email' = ?3
+		AND ` + metadataHas("?4") + ` AND id < ? ORDER BY id DESC LIMIT ?`,
 	"listCustomersByEmailBefore": `SELECT ` + columns.Customer + ` FROM customers
-		WHERE merchant_id = ? AND live = ? AND deleted_at = 0 AND details ->> '$.email' = ?
-		AND id > ? ORDER BY id LIMIT ?`,
+		WHERE merchant_id = ?1 AND live = ?2 AND deleted_at = 0 AND details ->> '$.email' = ?3
+		AND ` + metadataHas("?4") + ` AND id > ? ORDER BY id LIMIT ?`,
 	"listCustomersByReferenceAndEmail": `SELECT ` + columns.Customer + ` FROM customers
-		WHERE merchant_id = ? AND live = ? AND deleted_at = 0 AND details ->> '$.reference' = ?
-			AND details ->> '$.email' = ?
+		WHERE merchant_id = ?1 AND live = ?2 AND deleted_at = 0 AND details ->> '$.reference' = ?3
+			AND details ->> '$.email' = ?4 AND ` + metadataHas("?5") + `
 		AND id < ? ORDER BY id DESC LIMIT ?`,
 	"listCustomersByReferenceAndEmailBefore": `SELECT ` + columns.Customer + ` FROM customers
-		WHERE merchant_id = ? AND live = ? AND deleted_at = 0 AND details ->> '$.reference' = ?
-			AND details ->> '$.email' = ?
+		WHERE merchant_id = ?1 AND live = ?2 AND deleted_at = 0 AND details ->> '$.reference' = ?3
+			AND details ->> '$.email' = ?4 AND ` + metadataHas("?5") + `
 		AND id > ? ORDER BY id LIMIT ?`,
 }

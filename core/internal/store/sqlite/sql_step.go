@@ -31,12 +31,18 @@ var stepSQL = map[string]string{
 	"listCapturesBefore": `SELECT ` + columns.Capture + ` FROM captures INDEXED BY captures_by_tenant
 		WHERE merchant_id = ? AND live = ?
 			AND id > ? ORDER BY id LIMIT ?`,
+	"listCapturesByMetadata": `SELECT ` + columns.Capture + ` FROM captures INDEXED BY captures_by_tenant
+		WHERE merchant_id = ?1 AND live = ?2 AND ` + metadataHas("?3") + `
+			AND id < ? ORDER BY id DESC LIMIT ?`,
+	"listCapturesByMetadataBefore": `SELECT ` + columns.Capture + ` FROM captures INDEXED BY captures_by_tenant
+		WHERE merchant_id = ?1 AND live = ?2 AND ` + metadataHas("?3") + `
+			AND id > ? ORDER BY id LIMIT ?`,
 	// Without the hint, SQLite reads all captures of the tenant.
 	"listCapturesOfTransaction": `SELECT ` + columns.Capture + ` FROM captures INDEXED BY captures_by_transaction
-		WHERE merchant_id = ? AND live = ? AND transaction_id = ?
+		WHERE merchant_id = ?1 AND live = ?2 AND transaction_id = ?3 AND ` + metadataHas("?4") + `
 			AND id < ? ORDER BY id DESC LIMIT ?`,
 	"listCapturesOfTransactionBefore": `SELECT ` + columns.Capture + ` FROM captures INDEXED BY captures_by_transaction
-		WHERE merchant_id = ? AND live = ? AND transaction_id = ?
+		WHERE merchant_id = ?1 AND live = ?2 AND transaction_id = ?3 AND ` + metadataHas("?4") + `
 			AND id > ? ORDER BY id LIMIT ?`,
 	"selectCaptureDetails": `SELECT details FROM captures WHERE id = ?`,
 	"selectOpenCaptures": `SELECT ` + columns.OpenCapture + ` FROM captures
@@ -77,12 +83,18 @@ var stepSQL = map[string]string{
 	"listRefundsBefore": `SELECT ` + columns.Refund + ` FROM refunds INDEXED BY refunds_by_tenant
 		WHERE merchant_id = ? AND live = ?
 			AND id > ? ORDER BY id LIMIT ?`,
+	"listRefundsByMetadata": `SELECT ` + columns.Refund + ` FROM refunds INDEXED BY refunds_by_tenant
+		WHERE merchant_id = ?1 AND live = ?2 AND ` + metadataHas("?3") + `
+			AND id < ? ORDER BY id DESC LIMIT ?`,
+	"listRefundsByMetadataBefore": `SELECT ` + columns.Refund + ` FROM refunds INDEXED BY refunds_by_tenant
+		WHERE merchant_id = ?1 AND live = ?2 AND ` + metadataHas("?3") + `
+			AND id > ? ORDER BY id LIMIT ?`,
 	// Without the hint, SQLite reads all refunds of the tenant.
 	"listRefundsOfTransaction": `SELECT ` + columns.Refund + ` FROM refunds INDEXED BY refunds_by_transaction
-		WHERE merchant_id = ? AND live = ? AND transaction_id = ?
+		WHERE merchant_id = ?1 AND live = ?2 AND transaction_id = ?3 AND ` + metadataHas("?4") + `
 			AND id < ? ORDER BY id DESC LIMIT ?`,
 	"listRefundsOfTransactionBefore": `SELECT ` + columns.Refund + ` FROM refunds INDEXED BY refunds_by_transaction
-		WHERE merchant_id = ? AND live = ? AND transaction_id = ?
+		WHERE merchant_id = ?1 AND live = ?2 AND transaction_id = ?3 AND ` + metadataHas("?4") + `
 			AND id > ? ORDER BY id LIMIT ?`,
 	"selectRefundDetails": `SELECT details FROM refunds WHERE id = ?`,
 	"selectOpenRefunds": `SELECT ` + columns.OpenRefund + ` FROM refunds

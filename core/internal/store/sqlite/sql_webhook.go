@@ -68,10 +68,10 @@ var webhookSQL = map[string]string{
 	"selectEndpoint": `SELECT ` + columns.Endpoint + ` FROM webhook_endpoints
 		WHERE id = ? AND merchant_id = ? AND live = ? AND status <> 'deleted'`,
 	"listEndpoints": `SELECT ` + columns.Endpoint + ` FROM webhook_endpoints
-		WHERE merchant_id = ? AND live = ? AND status <> 'deleted'
+		WHERE merchant_id = ?1 AND live = ?2 AND status <> 'deleted' AND ` + metadataHas("?3") + `
 			AND id < ? ORDER BY id DESC LIMIT ?`,
 	"listEndpointsBefore": `SELECT ` + columns.Endpoint + ` FROM webhook_endpoints
-		WHERE merchant_id = ? AND live = ? AND status <> 'deleted'
+		WHERE merchant_id = ?1 AND live = ?2 AND status <> 'deleted' AND ` + metadataHas("?3") + `
 			AND id > ? ORDER BY id LIMIT ?`,
 	"selectDeletedEndpoints": `SELECT id FROM webhook_endpoints WHERE status = 'deleted' ORDER BY id`,
 	"selectEmptyEndpoints": `SELECT id FROM webhook_endpoints
