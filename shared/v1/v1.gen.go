@@ -1392,6 +1392,147 @@ func (e WebhookEndpointUpdateStatus) Valid() bool {
 	}
 }
 
+// Defines values for GetCaptureParamsExpand.
+const (
+	GetCaptureParamsExpandTransaction GetCaptureParamsExpand = "transaction"
+)
+
+// Valid indicates whether the value is a known member of the GetCaptureParamsExpand enum.
+func (e GetCaptureParamsExpand) Valid() bool {
+	switch e {
+	case GetCaptureParamsExpandTransaction:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListCustomersParamsExpand.
+const (
+	ListCustomersParamsExpandDefaultPaymentMethod ListCustomersParamsExpand = "default_payment_method"
+)
+
+// Valid indicates whether the value is a known member of the ListCustomersParamsExpand enum.
+func (e ListCustomersParamsExpand) Valid() bool {
+	switch e {
+	case ListCustomersParamsExpandDefaultPaymentMethod:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GetCustomerParamsExpand.
+const (
+	GetCustomerParamsExpandDefaultPaymentMethod GetCustomerParamsExpand = "default_payment_method"
+)
+
+// Valid indicates whether the value is a known member of the GetCustomerParamsExpand enum.
+func (e GetCustomerParamsExpand) Valid() bool {
+	switch e {
+	case GetCustomerParamsExpandDefaultPaymentMethod:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GetPaymentMethodParamsExpand.
+const (
+	GetPaymentMethodParamsExpandCustomer GetPaymentMethodParamsExpand = "customer"
+)
+
+// Valid indicates whether the value is a known member of the GetPaymentMethodParamsExpand enum.
+func (e GetPaymentMethodParamsExpand) Valid() bool {
+	switch e {
+	case GetPaymentMethodParamsExpandCustomer:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GetRefundParamsExpand.
+const (
+	GetRefundParamsExpandCapture       GetRefundParamsExpand = "capture"
+	GetRefundParamsExpandPaymentMethod GetRefundParamsExpand = "payment_method"
+	GetRefundParamsExpandToken         GetRefundParamsExpand = "token"
+	GetRefundParamsExpandTransaction   GetRefundParamsExpand = "transaction"
+)
+
+// Valid indicates whether the value is a known member of the GetRefundParamsExpand enum.
+func (e GetRefundParamsExpand) Valid() bool {
+	switch e {
+	case GetRefundParamsExpandCapture:
+		return true
+	case GetRefundParamsExpandPaymentMethod:
+		return true
+	case GetRefundParamsExpandToken:
+		return true
+	case GetRefundParamsExpandTransaction:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListTransactionsParamsExpand.
+const (
+	ListTransactionsParamsExpandCustomer      ListTransactionsParamsExpand = "customer"
+	ListTransactionsParamsExpandPaymentMethod ListTransactionsParamsExpand = "payment_method"
+	ListTransactionsParamsExpandToken         ListTransactionsParamsExpand = "token"
+)
+
+// Valid indicates whether the value is a known member of the ListTransactionsParamsExpand enum.
+func (e ListTransactionsParamsExpand) Valid() bool {
+	switch e {
+	case ListTransactionsParamsExpandCustomer:
+		return true
+	case ListTransactionsParamsExpandPaymentMethod:
+		return true
+	case ListTransactionsParamsExpandToken:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GetTransactionParamsExpand.
+const (
+	GetTransactionParamsExpandCustomer      GetTransactionParamsExpand = "customer"
+	GetTransactionParamsExpandPaymentMethod GetTransactionParamsExpand = "payment_method"
+	GetTransactionParamsExpandToken         GetTransactionParamsExpand = "token"
+)
+
+// Valid indicates whether the value is a known member of the GetTransactionParamsExpand enum.
+func (e GetTransactionParamsExpand) Valid() bool {
+	switch e {
+	case GetTransactionParamsExpandCustomer:
+		return true
+	case GetTransactionParamsExpandPaymentMethod:
+		return true
+	case GetTransactionParamsExpandToken:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListTransactionCapturesParamsExpand.
+const (
+	ListTransactionCapturesParamsExpandTransaction ListTransactionCapturesParamsExpand = "transaction"
+)
+
+// Valid indicates whether the value is a known member of the ListTransactionCapturesParamsExpand enum.
+func (e ListTransactionCapturesParamsExpand) Valid() bool {
+	switch e {
+	case ListTransactionCapturesParamsExpandTransaction:
+		return true
+	default:
+		return false
+	}
+}
+
 // APIKey defines model for APIKey.
 type APIKey struct {
 	ID       string       `json:"id"`
@@ -1601,6 +1742,10 @@ type Capture struct {
 	//
 	// Example: 2026-11-21T09:30:00.000Z
 	UpdatedAt Timestamp `json:"updated_at"`
+
+	// Expanded The objects that `expand` names, without their own `expanded`. An object is absent if the object above has no id of it, or it cannot be
+	// read any more, or the response would exceed 1,048,576 bytes.
+	Expanded *CaptureExpansion `json:"expanded,omitempty"`
 }
 
 // CaptureObject defines model for Capture.Object.
@@ -1620,6 +1765,12 @@ type CaptureCreate struct {
 	// Metadata Up to 50 entries of the merchant. A key has 1 to 40 characters, a value up to 500.
 	Metadata  *Metadata `json:"metadata,omitempty"`
 	Reference *string   `json:"reference,omitempty"`
+}
+
+// CaptureExpansion The objects that `expand` names, without their own `expanded`. An object is absent if the object above has no id of it, or it cannot be
+// read any more, or the response would exceed 1,048,576 bytes.
+type CaptureExpansion struct {
+	Transaction *Transaction `json:"transaction,omitempty"`
 }
 
 // CaptureList defines model for CaptureList.
@@ -1756,10 +1907,20 @@ type Customer struct {
 	//
 	// Example: 2026-11-21T09:30:00.000Z
 	UpdatedAt Timestamp `json:"updated_at"`
+
+	// Expanded The objects that `expand` names, without their own `expanded`. An object is absent if the object above has no id of it, or it cannot be
+	// read any more, or the response would exceed 1,048,576 bytes.
+	Expanded *CustomerExpansion `json:"expanded,omitempty"`
 }
 
 // CustomerObject defines model for Customer.Object.
 type CustomerObject string
+
+// CustomerExpansion The objects that `expand` names, without their own `expanded`. An object is absent if the object above has no id of it, or it cannot be
+// read any more, or the response would exceed 1,048,576 bytes.
+type CustomerExpansion struct {
+	DefaultPaymentMethod *PaymentMethod `json:"default_payment_method,omitempty"`
+}
 
 // CustomerInput defines model for CustomerInput.
 type CustomerInput struct {
@@ -2323,6 +2484,10 @@ type PaymentMethod struct {
 	//
 	// Example: 2026-11-21T09:30:00.000Z
 	CreatedAt Timestamp `json:"created_at"`
+
+	// Expanded The objects that `expand` names, without their own `expanded`. An object is absent if the object above has no id of it, or it cannot be
+	// read any more, or the response would exceed 1,048,576 bytes.
+	Expanded *PaymentMethodExpansion `json:"expanded,omitempty"`
 }
 
 // PaymentMethodObject defines model for PaymentMethod.Object.
@@ -2338,6 +2503,12 @@ type PaymentMethodCreate struct {
 
 	// Token The `value` of a token. This request uses the token.
 	Token string `json:"token"`
+}
+
+// PaymentMethodExpansion The objects that `expand` names, without their own `expanded`. An object is absent if the object above has no id of it, or it cannot be
+// read any more, or the response would exceed 1,048,576 bytes.
+type PaymentMethodExpansion struct {
+	Customer *Customer `json:"customer,omitempty"`
 }
 
 // PaymentMethodList defines model for PaymentMethodList.
@@ -2406,6 +2577,10 @@ type Refund struct {
 	//
 	// Example: 2026-11-21T09:30:00.000Z
 	UpdatedAt Timestamp `json:"updated_at"`
+
+	// Expanded The objects that `expand` names, without their own `expanded`. An object is absent if the object above has no id of it, or it cannot be
+	// read any more, or the response would exceed 1,048,576 bytes.
+	Expanded *RefundExpansion `json:"expanded,omitempty"`
 }
 
 // RefundObject defines model for Refund.Object.
@@ -2440,6 +2615,15 @@ type RefundCreate struct {
 
 	// Transaction The payment to refund. Without it the refund is unlinked, and needs `amount`, `currency` and `payment_method`.
 	Transaction string `json:"transaction,omitempty"`
+}
+
+// RefundExpansion The objects that `expand` names, without their own `expanded`. An object is absent if the object above has no id of it, or it cannot be
+// read any more, or the response would exceed 1,048,576 bytes.
+type RefundExpansion struct {
+	Transaction   *Transaction   `json:"transaction,omitempty"`
+	Capture       *Capture       `json:"capture,omitempty"`
+	PaymentMethod *PaymentMethod `json:"payment_method,omitempty"`
+	Token         *Token         `json:"token,omitempty"`
 }
 
 // RefundList defines model for RefundList.
@@ -2754,6 +2938,10 @@ type Transaction struct {
 	// ClientSecret With it, a publishable key can confirm this transaction. Only in the response to a create with `confirm: false`. Send it to the payer's
 	// device over TLS, and do not store it.
 	ClientSecret *secret.String `json:"client_secret,omitempty"`
+
+	// Expanded The objects that `expand` names, without their own `expanded`. An object is absent if the object above has no id of it, or it cannot be
+	// read any more, or the response would exceed 1,048,576 bytes.
+	Expanded *TransactionExpansion `json:"expanded,omitempty"`
 }
 
 // TransactionObject defines model for Transaction.Object.
@@ -2853,6 +3041,14 @@ type TransactionCreate struct {
 
 	// ThreeDSecure The result of an authentication of the cardholder by 3-D Secure before this request.
 	ThreeDSecure *ThreeDSecureInput `json:"three_d_secure,omitempty"`
+}
+
+// TransactionExpansion The objects that `expand` names, without their own `expanded`. An object is absent if the object above has no id of it, or it cannot be
+// read any more, or the response would exceed 1,048,576 bytes.
+type TransactionExpansion struct {
+	Customer      *Customer      `json:"customer,omitempty"`
+	PaymentMethod *PaymentMethod `json:"payment_method,omitempty"`
+	Token         *Token         `json:"token,omitempty"`
 }
 
 // TransactionList defines model for TransactionList.
@@ -3234,6 +3430,21 @@ type WebhookSecretRoll struct {
 // EndingBefore defines model for ending_before.
 type EndingBefore = string
 
+// ExpandCapture defines model for expand_capture.
+type ExpandCapture = []string
+
+// ExpandCustomer defines model for expand_customer.
+type ExpandCustomer = []string
+
+// ExpandPaymentMethod defines model for expand_payment_method.
+type ExpandPaymentMethod = []string
+
+// ExpandRefund defines model for expand_refund.
+type ExpandRefund = []string
+
+// ExpandTransaction defines model for expand_transaction.
+type ExpandTransaction = []string
+
 // ID defines model for id.
 type ID = string
 
@@ -3255,6 +3466,15 @@ type StartingAfter = string
 // Refusal defines model for Refusal.
 type Refusal = ErrorBody
 
+// GetCaptureParams defines parameters for GetCapture.
+type GetCaptureParams struct {
+	// Expand The objects to show under `expanded`, with commas between their names. The key needs the scope that reads them.
+	Expand *ExpandCapture `form:"expand,omitempty" json:"expand,omitempty"`
+}
+
+// GetCaptureParamsExpand defines parameters for GetCapture.
+type GetCaptureParamsExpand string
+
 // ListCustomersParams defines parameters for ListCustomers.
 type ListCustomersParams struct {
 	// Limit The largest number of objects, 1 to 100. A page that would exceed 1,048,576 bytes has fewer objects, and `has_more` is true.
@@ -3270,12 +3490,18 @@ type ListCustomersParams struct {
 	// other, so also limit the list in another way if you can.
 	Metadata *MetadataFilter `json:"metadata,omitempty"`
 
+	// Expand The objects to show under `expanded`, with commas between their names. The key needs the scope that reads them.
+	Expand *ExpandCustomer `form:"expand,omitempty" json:"expand,omitempty"`
+
 	// Reference The merchant's name for the customer, in full.
 	Reference *string `form:"reference,omitempty" json:"reference,omitempty"`
 
 	// Email The customer's e-mail address, in full and in the same upper and lower case.
 	Email *string `form:"email,omitempty" json:"email,omitempty"`
 }
+
+// ListCustomersParamsExpand defines parameters for ListCustomers.
+type ListCustomersParamsExpand string
 
 // CreateCustomerParams defines parameters for CreateCustomer.
 type CreateCustomerParams struct {
@@ -3289,6 +3515,15 @@ type CreateCustomerParams struct {
 type DeleteCustomerParams struct {
 	ExpectedVersion *ExpectedVersion `form:"expected_version,omitempty" json:"expected_version,omitempty"`
 }
+
+// GetCustomerParams defines parameters for GetCustomer.
+type GetCustomerParams struct {
+	// Expand The objects to show under `expanded`, with commas between their names. The key needs the scope that reads them.
+	Expand *ExpandCustomer `form:"expand,omitempty" json:"expand,omitempty"`
+}
+
+// GetCustomerParamsExpand defines parameters for GetCustomer.
+type GetCustomerParamsExpand string
 
 // UpdateCustomerParams defines parameters for UpdateCustomer.
 type UpdateCustomerParams struct {
@@ -3306,6 +3541,15 @@ type AttachPaymentMethodParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// GetPaymentMethodParams defines parameters for GetPaymentMethod.
+type GetPaymentMethodParams struct {
+	// Expand The objects to show under `expanded`, with commas between their names. The key needs the scope that reads them.
+	Expand *ExpandPaymentMethod `form:"expand,omitempty" json:"expand,omitempty"`
+}
+
+// GetPaymentMethodParamsExpand defines parameters for GetPaymentMethod.
+type GetPaymentMethodParamsExpand string
+
 // ReserveIdempotencyKeyParams defines parameters for ReserveIdempotencyKey.
 type ReserveIdempotencyKeyParams struct {
 	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect, and stored for 24 hours. A well-formed structured-field string
@@ -3321,6 +3565,15 @@ type CreateRefundParams struct {
 	// not changed.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
+
+// GetRefundParams defines parameters for GetRefund.
+type GetRefundParams struct {
+	// Expand The objects to show under `expanded`, with commas between their names. The key needs the scope that reads them.
+	Expand *ExpandRefund `form:"expand,omitempty" json:"expand,omitempty"`
+}
+
+// GetRefundParamsExpand defines parameters for GetRefund.
+type GetRefundParamsExpand string
 
 // CreateTokenParams defines parameters for CreateToken.
 type CreateTokenParams struct {
@@ -3343,8 +3596,11 @@ type ListTransactionsParams struct {
 
 	// Metadata Only objects whose metadata has these entries, with exactly these values: `metadata[order]=1042`. The search reads one object after the
 	// other, so also limit the list in another way if you can.
-	Metadata *MetadataFilter    `json:"metadata,omitempty"`
-	Status   *TransactionStatus `form:"status,omitempty" json:"status,omitempty"`
+	Metadata *MetadataFilter `json:"metadata,omitempty"`
+
+	// Expand The objects to show under `expanded`, with commas between their names. The key needs the scope that reads them.
+	Expand *ExpandTransaction `form:"expand,omitempty" json:"expand,omitempty"`
+	Status *TransactionStatus `form:"status,omitempty" json:"status,omitempty"`
 
 	// Customer The id of a customer.
 	Customer *string `form:"customer,omitempty" json:"customer,omitempty"`
@@ -3364,6 +3620,18 @@ type ListTransactionsParams struct {
 	CreatedBefore *Timestamp `form:"created_before,omitempty" json:"created_before,omitempty"`
 }
 
+// ListTransactionsParamsExpand defines parameters for ListTransactions.
+type ListTransactionsParamsExpand string
+
+// GetTransactionParams defines parameters for GetTransaction.
+type GetTransactionParams struct {
+	// Expand The objects to show under `expanded`, with commas between their names. The key needs the scope that reads them.
+	Expand *ExpandTransaction `form:"expand,omitempty" json:"expand,omitempty"`
+}
+
+// GetTransactionParamsExpand defines parameters for GetTransaction.
+type GetTransactionParamsExpand string
+
 // ListTransactionCapturesParams defines parameters for ListTransactionCaptures.
 type ListTransactionCapturesParams struct {
 	// Limit The largest number of objects, 1 to 100. A page that would exceed 1,048,576 bytes has fewer objects, and `has_more` is true.
@@ -3378,7 +3646,13 @@ type ListTransactionCapturesParams struct {
 	// Metadata Only objects whose metadata has these entries, with exactly these values: `metadata[order]=1042`. The search reads one object after the
 	// other, so also limit the list in another way if you can.
 	Metadata *MetadataFilter `json:"metadata,omitempty"`
+
+	// Expand The objects to show under `expanded`, with commas between their names. The key needs the scope that reads them.
+	Expand *ExpandCapture `form:"expand,omitempty" json:"expand,omitempty"`
 }
+
+// ListTransactionCapturesParamsExpand defines parameters for ListTransactionCaptures.
+type ListTransactionCapturesParamsExpand string
 
 // CreateCaptureParams defines parameters for CreateCapture.
 type CreateCaptureParams struct {
@@ -3502,7 +3776,7 @@ type ClientInterface interface {
 	// GetCapture Read one capture
 	//
 	// Corresponds with GET /v1/captures/{id} (the `GetCapture` operationId).
-	GetCapture(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
+	GetCapture(ctx context.Context, id ID, params *GetCaptureParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListCustomers List customers, newest first
 	//
@@ -3537,7 +3811,7 @@ type ClientInterface interface {
 	// GetCustomer Read one customer
 	//
 	// Corresponds with GET /v1/customers/{id} (the `GetCustomer` operationId).
-	GetCustomer(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
+	GetCustomer(ctx context.Context, id ID, params *GetCustomerParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateCustomerWithBody Change the fields that are given
 	//
@@ -3582,7 +3856,7 @@ type ClientInterface interface {
 	// GetPaymentMethod Read one payment method
 	//
 	// Corresponds with GET /v1/customers/{id}/payment_methods/{payment_method} (the `GetPaymentMethod` operationId).
-	GetPaymentMethod(ctx context.Context, id ID, paymentMethod string, reqEditors ...RequestEditorFn) (*http.Response, error)
+	GetPaymentMethod(ctx context.Context, id ID, paymentMethod string, params *GetPaymentMethodParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ReserveIdempotencyKeyWithBody Reserve an Idempotency-Key without any effect
 	//
@@ -3646,7 +3920,7 @@ type ClientInterface interface {
 	// GetRefund Read one refund
 	//
 	// Corresponds with GET /v1/refunds/{id} (the `GetRefund` operationId).
-	GetRefund(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
+	GetRefund(ctx context.Context, id ID, params *GetRefundParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CreateTokenWithBody Create a token that stands for a card or bank account, for one use within an hour
 	//
@@ -3687,7 +3961,7 @@ type ClientInterface interface {
 	// GetTransaction Read one transaction
 	//
 	// Corresponds with GET /v1/transactions/{id} (the `GetTransaction` operationId).
-	GetTransaction(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
+	GetTransaction(ctx context.Context, id ID, params *GetTransactionParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListTransactionCaptures List the captures of a transaction, newest first
 	//
@@ -3753,8 +4027,8 @@ func (c *Client) GetCurrentAPIKey(ctx context.Context, reqEditors ...RequestEdit
 // GetCapture Read one capture
 //
 // Corresponds with GET /v1/captures/{id} (the `GetCapture` operationId).
-func (c *Client) GetCapture(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetCaptureRequest(c.Server, id)
+func (c *Client) GetCapture(ctx context.Context, id ID, params *GetCaptureParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetCaptureRequest(c.Server, id, params)
 	if err != nil {
 		return nil, err
 	}
@@ -3838,8 +4112,8 @@ func (c *Client) DeleteCustomer(ctx context.Context, id ID, params *DeleteCustom
 // GetCustomer Read one customer
 //
 // Corresponds with GET /v1/customers/{id} (the `GetCustomer` operationId).
-func (c *Client) GetCustomer(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetCustomerRequest(c.Server, id)
+func (c *Client) GetCustomer(ctx context.Context, id ID, params *GetCustomerParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetCustomerRequest(c.Server, id, params)
 	if err != nil {
 		return nil, err
 	}
@@ -3933,8 +4207,8 @@ func (c *Client) AttachPaymentMethod(ctx context.Context, id ID, params *AttachP
 // GetPaymentMethod Read one payment method
 //
 // Corresponds with GET /v1/customers/{id}/payment_methods/{payment_method} (the `GetPaymentMethod` operationId).
-func (c *Client) GetPaymentMethod(ctx context.Context, id ID, paymentMethod string, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetPaymentMethodRequest(c.Server, id, paymentMethod)
+func (c *Client) GetPaymentMethod(ctx context.Context, id ID, paymentMethod string, params *GetPaymentMethodParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetPaymentMethodRequest(c.Server, id, paymentMethod, params)
 	if err != nil {
 		return nil, err
 	}
@@ -4057,8 +4331,8 @@ func (c *Client) CreateRefund(ctx context.Context, params *CreateRefundParams, b
 // GetRefund Read one refund
 //
 // Corresponds with GET /v1/refunds/{id} (the `GetRefund` operationId).
-func (c *Client) GetRefund(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetRefundRequest(c.Server, id)
+func (c *Client) GetRefund(ctx context.Context, id ID, params *GetRefundParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetRefundRequest(c.Server, id, params)
 	if err != nil {
 		return nil, err
 	}
@@ -4138,8 +4412,8 @@ func (c *Client) ListTransactions(ctx context.Context, params *ListTransactionsP
 // GetTransaction Read one transaction
 //
 // Corresponds with GET /v1/transactions/{id} (the `GetTransaction` operationId).
-func (c *Client) GetTransaction(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetTransactionRequest(c.Server, id)
+func (c *Client) GetTransaction(ctx context.Context, id ID, params *GetTransactionParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetTransactionRequest(c.Server, id, params)
 	if err != nil {
 		return nil, err
 	}
@@ -4273,7 +4547,7 @@ func NewGetCurrentAPIKeyRequest(server string) (*http.Request, error) {
 }
 
 // NewGetCaptureRequest constructs an http.Request for the GetCapture method
-func NewGetCaptureRequest(server string, id ID) (*http.Request, error) {
+func NewGetCaptureRequest(server string, id ID, params *GetCaptureParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -4296,6 +4570,33 @@ func NewGetCaptureRequest(server string, id ID) (*http.Request, error) {
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Expand != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "expand", *params.Expand, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -4373,6 +4674,18 @@ func NewListCustomersRequest(server string, params *ListCustomersParams) (*http.
 		if params.Metadata != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("deepObject", true, "metadata", *params.Metadata, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "object", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Expand != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "expand", *params.Expand, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -4537,7 +4850,7 @@ func NewDeleteCustomerRequest(server string, id ID, params *DeleteCustomerParams
 }
 
 // NewGetCustomerRequest constructs an http.Request for the GetCustomer method
-func NewGetCustomerRequest(server string, id ID) (*http.Request, error) {
+func NewGetCustomerRequest(server string, id ID, params *GetCustomerParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -4560,6 +4873,33 @@ func NewGetCustomerRequest(server string, id ID) (*http.Request, error) {
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Expand != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "expand", *params.Expand, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -4695,7 +5035,7 @@ func NewAttachPaymentMethodRequestWithBody(server string, id ID, params *AttachP
 }
 
 // NewGetPaymentMethodRequest constructs an http.Request for the GetPaymentMethod method
-func NewGetPaymentMethodRequest(server string, id ID, paymentMethod string) (*http.Request, error) {
+func NewGetPaymentMethodRequest(server string, id ID, paymentMethod string, params *GetPaymentMethodParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -4725,6 +5065,33 @@ func NewGetPaymentMethodRequest(server string, id ID, paymentMethod string) (*ht
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Expand != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "expand", *params.Expand, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -4880,7 +5247,7 @@ func NewCreateRefundRequestWithBody(server string, params *CreateRefundParams, c
 }
 
 // NewGetRefundRequest constructs an http.Request for the GetRefund method
-func NewGetRefundRequest(server string, id ID) (*http.Request, error) {
+func NewGetRefundRequest(server string, id ID, params *GetRefundParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -4903,6 +5270,33 @@ func NewGetRefundRequest(server string, id ID) (*http.Request, error) {
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Expand != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "expand", *params.Expand, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -5044,6 +5438,18 @@ func NewListTransactionsRequest(server string, params *ListTransactionsParams) (
 
 		}
 
+		if params.Expand != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "expand", *params.Expand, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Status != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "status", *params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
@@ -5155,7 +5561,7 @@ func NewListTransactionsRequest(server string, params *ListTransactionsParams) (
 }
 
 // NewGetTransactionRequest constructs an http.Request for the GetTransaction method
-func NewGetTransactionRequest(server string, id ID) (*http.Request, error) {
+func NewGetTransactionRequest(server string, id ID, params *GetTransactionParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -5178,6 +5584,33 @@ func NewGetTransactionRequest(server string, id ID) (*http.Request, error) {
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Expand != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "expand", *params.Expand, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -5262,6 +5695,18 @@ func NewListTransactionCapturesRequest(server string, id ID, params *ListTransac
 		if params.Metadata != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("deepObject", true, "metadata", *params.Metadata, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "object", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Expand != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "expand", *params.Expand, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {

@@ -68,7 +68,11 @@ func optionalAmount(amount *v1.Money, body []byte) (int64, *fault) {
 }
 
 func (a *API) listCaptures(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
-	p, err := reservePage(r, id.Capture, "transaction", metadataEntries)
+	p, err := reservePage(r, id.Capture, "transaction", metadataEntries, expand)
+	if err != nil {
+		return err
+	}
+	names, err := expanding(r, k, id.Capture)
 	if err != nil {
 		return err
 	}
@@ -80,8 +84,7 @@ func (a *API) listCaptures(w http.ResponseWriter, r *http.Request, k *payment.AP
 	if err != nil {
 		return err
 	}
-	a.write(w, r, http.StatusOK, showList(p, found, showCapture))
-	return nil
+	return showPage(a, w, r, k, names, p, found, showCapture)
 }
 
 // stepFilter reads the list filter of captures and refunds.
@@ -101,7 +104,11 @@ func (a *API) listTransactionCaptures(w http.ResponseWriter, r *http.Request, k 
 	if err != nil {
 		return err
 	}
-	p, err := reservePage(r, id.Capture, metadataEntries)
+	p, err := reservePage(r, id.Capture, metadataEntries, expand)
+	if err != nil {
+		return err
+	}
+	names, err := expanding(r, k, id.Capture)
 	if err != nil {
 		return err
 	}
@@ -117,11 +124,14 @@ func (a *API) listTransactionCaptures(w http.ResponseWriter, r *http.Request, k 
 	if err != nil {
 		return err
 	}
-	a.write(w, r, http.StatusOK, showList(p, found, showCapture))
-	return nil
+	return showPage(a, w, r, k, names, p, found, showCapture)
 }
 
 func (a *API) getCapture(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
+	names, err := expandingOne(r, k, id.Capture)
+	if err != nil {
+		return err
+	}
 	n, err := pathID(r, id.Capture)
 	if err != nil {
 		return err
@@ -131,6 +141,5 @@ func (a *API) getCapture(w http.ResponseWriter, r *http.Request, k *payment.APIK
 		return err
 	}
 	shown := showCapture(c)
-	a.write(w, r, http.StatusOK, encode(&shown))
-	return nil
+	return a.showObject(w, r, k, names, &shown)
 }

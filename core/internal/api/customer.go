@@ -167,6 +167,10 @@ func (a *API) deleteCustomer(w http.ResponseWriter, r *http.Request, k *payment.
 }
 
 func (a *API) getCustomer(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
+	names, err := expandingOne(r, k, id.Customer)
+	if err != nil {
+		return err
+	}
 	n, err := pathID(r, id.Customer)
 	if err != nil {
 		return err
@@ -176,8 +180,7 @@ func (a *API) getCustomer(w http.ResponseWriter, r *http.Request, k *payment.API
 		return err
 	}
 	shown := showCustomer(c)
-	a.write(w, r, http.StatusOK, encode(&shown))
-	return nil
+	return a.showObject(w, r, k, names, &shown)
 }
 
 func (a *API) listCustomers(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
@@ -186,7 +189,11 @@ func (a *API) listCustomers(w http.ResponseWriter, r *http.Request, k *payment.A
 			return err
 		}
 	}
-	p, err := reservePage(r, id.Customer, "reference", "email", metadataEntries)
+	p, err := reservePage(r, id.Customer, "reference", "email", metadataEntries, expand)
+	if err != nil {
+		return err
+	}
+	names, err := expanding(r, k, id.Customer)
 	if err != nil {
 		return err
 	}
@@ -198,8 +205,7 @@ func (a *API) listCustomers(w http.ResponseWriter, r *http.Request, k *payment.A
 	if err != nil {
 		return err
 	}
-	a.write(w, r, http.StatusOK, showList(p, found, showCustomer))
-	return nil
+	return showPage(a, w, r, k, names, p, found, showCustomer)
 }
 
 // customerFilter reads the list filter of customers.

@@ -88,7 +88,11 @@ func (a *API) listMethods(w http.ResponseWriter, r *http.Request, k *payment.API
 		return err
 	}
 	const filter = "fingerprint"
-	p, err := reservePage(r, id.PaymentMethod, filter, metadataEntries)
+	p, err := reservePage(r, id.PaymentMethod, filter, metadataEntries, expand)
+	if err != nil {
+		return err
+	}
+	names, err := expanding(r, k, id.PaymentMethod)
 	if err != nil {
 		return err
 	}
@@ -107,11 +111,14 @@ func (a *API) listMethods(w http.ResponseWriter, r *http.Request, k *payment.API
 	if err != nil {
 		return err
 	}
-	a.write(w, r, http.StatusOK, showList(p, found, showMethod))
-	return nil
+	return showPage(a, w, r, k, names, p, found, showMethod)
 }
 
 func (a *API) getMethod(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
+	names, err := expandingOne(r, k, id.PaymentMethod)
+	if err != nil {
+		return err
+	}
 	n, err := pathID(r, id.Customer)
 	if err != nil {
 		return err
@@ -128,8 +135,7 @@ func (a *API) getMethod(w http.ResponseWriter, r *http.Request, k *payment.APIKe
 		return err
 	}
 	shown := showMethod(m)
-	a.write(w, r, http.StatusOK, encode(&shown))
-	return nil
+	return a.showObject(w, r, k, names, &shown)
 }
 
 func (a *API) detachMethod(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {

@@ -29,10 +29,12 @@ type Reader interface {
 
 type paymentReader interface {
 	Transaction(ctx context.Context, t payment.Tenant, id int64) (*payment.Transaction, error)
+	TransactionsByID(ctx context.Context, t payment.Tenant, ids []int64) (payment.Found[*payment.Transaction], error)
 	FilteredTransactions(
 		ctx context.Context, t payment.Tenant, f payment.TransactionFilter, p payment.Page,
 	) (payment.List[*payment.Transaction], error)
 	Capture(ctx context.Context, t payment.Tenant, id int64) (*payment.Capture, error)
+	CapturesByID(ctx context.Context, t payment.Tenant, ids []int64) (payment.Found[*payment.Capture], error)
 	Captures(
 		ctx context.Context, t payment.Tenant, f payment.StepFilter, p payment.Page,
 	) (payment.List[*payment.Capture], error)
@@ -42,11 +44,14 @@ type paymentReader interface {
 
 type customerReader interface {
 	Token(ctx context.Context, t payment.Tenant, id int64) (*payment.Token, error)
+	TokensByID(ctx context.Context, t payment.Tenant, ids []int64) (payment.Found[*payment.Token], error)
 	Customer(ctx context.Context, t payment.Tenant, id int64) (*payment.Customer, error)
+	CustomersByID(ctx context.Context, t payment.Tenant, ids []int64) (payment.Found[*payment.Customer], error)
 	Customers(
 		ctx context.Context, t payment.Tenant, f payment.CustomerFilter, p payment.Page,
 	) (payment.List[*payment.Customer], error)
 	Method(ctx context.Context, t payment.Tenant, id int64) (*payment.Method, error)
+	MethodsByID(ctx context.Context, t payment.Tenant, ids []int64) (payment.Found[*payment.Method], error)
 	Methods(
 		ctx context.Context, t payment.Tenant, customer int64, f payment.MethodFilter, p payment.Page,
 	) (payment.List[*payment.Method], error)

@@ -60,7 +60,11 @@ func (a *API) createRefund(c *call) (engine.Result, error) {
 }
 
 func (a *API) listRefunds(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
-	p, err := reservePage(r, id.Refund, "transaction", metadataEntries)
+	p, err := reservePage(r, id.Refund, "transaction", metadataEntries, expand)
+	if err != nil {
+		return err
+	}
+	names, err := expanding(r, k, id.Refund)
 	if err != nil {
 		return err
 	}
@@ -72,11 +76,14 @@ func (a *API) listRefunds(w http.ResponseWriter, r *http.Request, k *payment.API
 	if err != nil {
 		return err
 	}
-	a.write(w, r, http.StatusOK, showList(p, found, showRefund))
-	return nil
+	return showPage(a, w, r, k, names, p, found, showRefund)
 }
 
 func (a *API) getRefund(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
+	names, err := expandingOne(r, k, id.Refund)
+	if err != nil {
+		return err
+	}
 	n, err := pathID(r, id.Refund)
 	if err != nil {
 		return err
@@ -86,8 +93,7 @@ func (a *API) getRefund(w http.ResponseWriter, r *http.Request, k *payment.APIKe
 		return err
 	}
 	shown := showRefund(f)
-	a.write(w, r, http.StatusOK, encode(&shown))
-	return nil
+	return a.showObject(w, r, k, names, &shown)
 }
 
 // notFoundAt names the field of the body whose object does not exist.

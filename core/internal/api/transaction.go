@@ -172,7 +172,11 @@ func (a *API) listTransactions(w http.ResponseWriter, r *http.Request, k *paymen
 			return err
 		}
 	}
-	p, err := reservePage(r, id.Transaction, transactionFilters...)
+	p, err := reservePage(r, id.Transaction, append(transactionFilters, expand)...)
+	if err != nil {
+		return err
+	}
+	names, err := expanding(r, k, id.Transaction)
 	if err != nil {
 		return err
 	}
@@ -184,11 +188,14 @@ func (a *API) listTransactions(w http.ResponseWriter, r *http.Request, k *paymen
 	if err != nil {
 		return err
 	}
-	a.write(w, r, http.StatusOK, showList(p, found, showTransaction))
-	return nil
+	return showPage(a, w, r, k, names, p, found, showTransaction)
 }
 
 func (a *API) getTransaction(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
+	names, err := expandingOne(r, k, id.Transaction)
+	if err != nil {
+		return err
+	}
 	n, err := pathID(r, id.Transaction)
 	if err != nil {
 		return err
@@ -198,8 +205,7 @@ func (a *API) getTransaction(w http.ResponseWriter, r *http.Request, k *payment.
 		return err
 	}
 	shown := showTransaction(t)
-	a.write(w, r, http.StatusOK, encode(&shown))
-	return nil
+	return a.showObject(w, r, k, names, &shown)
 }
 
 func (a *API) voidTransaction(c *call) (engine.Result, error) {

@@ -101,7 +101,7 @@ var examples = map[string]example{
 		needs: []string{"transaction"},
 		body:  `{"transaction": "'$transaction'", "amount": 500, "reason": "one mug was broken"}`,
 	},
-	"getRefund":          of("refund"),
+	"getRefund":          expanded("refund", "transaction"),
 	"createToken":        {body: card},
 	"getToken":           of("token"),
 	"createCustomer":     {body: `{"first_name": "Ada", "email": "ada@example.com", "metadata": {"plan": "gold"}}`},
@@ -160,6 +160,13 @@ func id(name string) map[string]string { return map[string]string{"id": "$" + na
 
 // of returns an example that needs one object, which its path names.
 func of(name string) example { return example{needs: []string{name}, path: id(name)} }
+
+// expanded is of with another object that the response shows too.
+func expanded(name, other string) example {
+	e := of(name)
+	e.query = "?expand=" + other
+	return e
+}
 
 func method() example {
 	e := of("customer")

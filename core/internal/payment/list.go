@@ -36,6 +36,14 @@ type List[T any] struct {
 	More bool // the list has further rows in the direction of the page
 }
 
+// Found is the objects that were found for a list of ids.
+type Found[T any] struct {
+	ByID map[int64]T
+	// Read is the number of ids that were looked up, from the first one. Long objects end a read
+	// early.
+	Read int
+}
+
 // TransactionFilter narrows a list of transactions. A zero field sets no condition, and all
 // conditions must hold.
 type TransactionFilter struct {
