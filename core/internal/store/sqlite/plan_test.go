@@ -123,7 +123,8 @@ func TestARefundReadsTwoCaptures(t *testing.T) {
 	}
 }
 
-// parameterRows are the steps of a plan that read the entries of a parameter or of one row's metadata.
+// parameterRows are the steps of a plan that read the entries of a parameter, or of the metadata of
+// one row.
 var parameterRows = regexp.MustCompile(`(?m)^SCAN (wanted|entry) VIRTUAL TABLE.*$`)
 
 // planned is a list with the beginning of its plan.
