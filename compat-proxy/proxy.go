@@ -266,10 +266,11 @@ func refuse(status int, code, message, allow string) http.Handler {
 			w.Header().Set("Allow", allow)
 		}
 		w.Header().Set("Content-Type", "application/json")
-		body, err := json.Marshal(v1.ErrorBody{Error: v1.Error{
+		refusal := v1.Error{
 			Type: v1.ErrorTypeInvalidRequestError, Code: code, Message: message, Status: status,
 			RequestID: httpx.RequestIDFrom(r.Context()),
-		}})
+		}
+		body, err := json.Marshal(refusal.Body())
 		if err != nil {
 			body = nil // not reached: the type is fixed
 		}

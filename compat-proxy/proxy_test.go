@@ -175,7 +175,10 @@ func TestUnknownPaths(t *testing.T) {
 			t.Errorf("%s %s: got %d, Allow %q, want %d, %q", c.method, c.path, resp.status, resp.header.Get("Allow"), c.status,
 				c.allow)
 		}
-		for _, want := range []string{`"code":"` + c.code + `"`, `"request_id":"` + resp.header.Get("Request-Id") + `"`} {
+		for _, want := range []string{
+			`"code":"` + c.code + `"`, `"request_id":"` + resp.header.Get("Request-Id") + `"`,
+			`"doc_url":"/docs#error-` + c.code + `"`,
+		} {
 			if !strings.Contains(body, want) {
 				t.Errorf("%s %s: got %s, want %s in it", c.method, c.path, body, want)
 			}

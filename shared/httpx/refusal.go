@@ -40,7 +40,7 @@ func refusalOf(status int) v1.Error {
 // refusalBody returns the body of a response with an error.
 func refusalBody(e v1.Error, requestID string) []byte {
 	e.RequestID = requestID
-	body, err := json.Marshal(v1.ErrorBody{Error: e})
+	body, err := json.Marshal(e.Body())
 	if err != nil {
 		return nil // not reached: the fields are texts and a number
 	}

@@ -51,6 +51,24 @@ var frontErrors = []Error{
 	{Status: 504, Type: ErrorTypeAPIError, Code: "response_timeout", Message: MessageResponseTimeout},
 }
 
+// commonCodes are core's codes that programs in front of it also return for an error of their own.
+var commonCodes = []string{
+	"invalid_api_key", "publishable_key_not_allowed", "insufficient_scope", "invalid_json", "unknown_field",
+	"duplicate_field", "missing_field", "invalid_type", "invalid_value", "unknown_parameter", "invalid_idempotency_key",
+	"idempotency_key_reused", "not_found", "route_not_found", "method_not_allowed", "body_too_slow", "body_too_large",
+	"unsupported_media_type", "too_many_unfinished_bodies", "rate_limited", "internal_error", "overloaded",
+	"store_unavailable",
+}
+
+// FrontCodes returns all codes that programs in front of core return for an error of their own.
+func FrontCodes() []string {
+	codes := slices.Clone(commonCodes)
+	for _, e := range frontErrors {
+		codes = append(codes, e.Code)
+	}
+	return codes
+}
+
 // FrontErrors returns the errors of programs in front of core that core does not return. Their
 // messages are general: a program can send a more precise one.
 func FrontErrors() []Error { return slices.Clone(frontErrors) }

@@ -1988,7 +1988,9 @@ type Error struct {
 	// DeclineCode The reason why the issuer or the acquirer declined.
 	DeclineCode *DeclineCode `json:"decline_code,omitempty"`
 	RequestID   string       `json:"request_id"`
-	DocURL      *string      `json:"doc_url,omitempty"`
+
+	// DocURL The documentation of the code, relative to the URL of the request.
+	DocURL      string       `json:"doc_url,omitempty"`
 	Transaction *Transaction `json:"transaction,omitempty"`
 }
 

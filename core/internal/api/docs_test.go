@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"regexp"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/goccy/go-yaml"
 
+	"github.com/causeway-pay/causeway/core/internal/api"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -111,6 +113,48 @@ func TestDocs(t *testing.T) {
 	for file, kind := range map[string]string{"style.css": "text/css; charset=utf-8", "script.js": "text/javascript; charset=utf-8"} {
 		if _, headers := read(t, b.server.URL+"/docs/"+file); headers.Get("Content-Type") != kind {
 			t.Errorf("%s: got %q, want %q", file, headers.Get("Content-Type"), kind)
+		}
+	}
+}
+
+// TestDocURLs: each code that v1 or a program in front of it can send has one line on the page,
+// which the doc_url of the error leads to. The page has no line of another code.
+func TestDocURLs(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	page, _ := read(t, b.server.URL+"/docs")
+	want := v1.FrontCodes()
+	for code := range api.Codes() {
+		if !slices.Contains([]string{"invalid_operator_token", "insufficient_role", "too_many_logins"}, code) {
+			want = append(want, code)
+		}
+	}
+	slices.Sort(want)
+	want = slices.Compact(want)
+	var got []string
+	for _, m := range regexp.MustCompile(`<tr id="error-([^"]*)"><th scope="row"><code>([^<]*)</code>`).FindAllStringSubmatch(page, -1) {
+		if m[1] != m[2] {
+			t.Errorf("the line of %s has the anchor of %s", m[2], m[1])
+		}
+		got = append(got, m[1])
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("got anchors of %q\nwant %q", got, want)
+	}
+	for path, code := range map[string]string{"/v1/none": "route_not_found", "/v1/tokens/x": "not_found"} {
+		from, err := url.Parse(b.server.URL + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		to, err := from.Parse(MustDecode[v1.ErrorBody](t, b.get(t, path), http.StatusNotFound).Error.DocURL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		anchor := to.Fragment
+		to.Fragment = ""
+		if page, _ := read(t, to.String()); anchor != "error-"+code || !strings.Contains(page, `id="`+anchor+`"`) {
+			t.Errorf("%s: got a link to %q, want one to the line of %s", path, anchor, code)
 		}
 	}
 }

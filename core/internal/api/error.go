@@ -228,7 +228,11 @@ func (f *fault) body(requestID string) (int, *v1.ErrorBody) {
 		out.Param = &param
 		out.Message = v1.WithField(f.code, param, out.Message)
 	}
-	return e.status, &v1.ErrorBody{Error: out}
+	body := out.Body()
+	if operators(f.code) { // /docs is for merchants
+		body.Error.DocURL = ""
+	}
+	return e.status, &body
 }
 
 // The bounds of the client's text that a param may repeat.

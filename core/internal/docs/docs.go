@@ -9,6 +9,8 @@ import (
 	"sync"
 
 	"github.com/goccy/go-yaml"
+
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 //go:embed page.html
@@ -145,7 +147,9 @@ func render(s Source) ([]byte, error) {
 		return nil, err
 	}
 	t, err := template.New("page").Funcs(
-		template.FuncMap{"marked": marked, "pieces": pieces, "words": words, "breakable": breakable}).Parse(pageSource)
+		template.FuncMap{
+			"marked": marked, "pieces": pieces, "words": words, "breakable": breakable, "anchor": v1.ErrorAnchor,
+		}).Parse(pageSource)
 	if err != nil {
 		return nil, fmt.Errorf("page: %w", err)
 	}

@@ -115,7 +115,7 @@ func TestMalformedHTTPS(t *testing.T) {
 		if err := errors.Join(err, got.Body.Close(), conn.Close()); err != nil {
 			t.Fatal(err)
 		}
-		want := fmt.Sprintf(`"status":%d,"request_id":%q}}`, status, got.Header.Get("Request-Id"))
+		want := fmt.Sprintf(`"status":%d,"request_id":%q,"doc_url":"/docs#error-`, status, got.Header.Get("Request-Id"))
 		if got.StatusCode != status || !strings.Contains(string(body), want) ||
 			!regexp.MustCompile("^req_[0-9a-hjkmnp-tv-z]{13}$").MatchString(got.Header.Get("Request-Id")) {
 			t.Errorf("%.40q: got %d %s, want %s", text, got.StatusCode, body, want)

@@ -78,7 +78,7 @@ func (p *Problem) Body(requestID string) []byte {
 	if p.Param != "" {
 		e.Param = &p.Param
 	}
-	body, err := json.Marshal(v1.ErrorBody{Error: e})
+	body, err := json.Marshal(e.Body())
 	if err != nil { // a request id that is not UTF-8
 		return p.Body("")
 	}

@@ -2,9 +2,11 @@ package keyapi_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/causeway-pay/causeway/mle-filter/internal/keyapi"
 	"github.com/causeway-pay/causeway/mle-filter/internal/keyring"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -71,4 +73,14 @@ func TestRotationLimits(t *testing.T) {
 	}
 	b.clock.Advance(24 * time.Hour)
 	MustDecode[key](t, b.do(t, "sk", "POST", rotate, `{"expires_in":0}`, "Idempotency-Key", "k"), 200)
+}
+
+// TestCodesAreDocumented checks that /docs lists each code: core proves it of v1.FrontCodes.
+func TestCodesAreDocumented(t *testing.T) {
+	t.Parallel()
+	for _, code := range keyapi.Codes() {
+		if !slices.Contains(v1.FrontCodes(), code) {
+			t.Errorf("%s is not documented", code)
+		}
+	}
 }

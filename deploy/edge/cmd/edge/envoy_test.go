@@ -11,6 +11,7 @@ import (
 
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // response is a response from Envoy.
@@ -111,6 +112,11 @@ func TestRoutes(t *testing.T) {
 		if got := b.send(t, b.client(nil), "GET", url, ""); got.status != want || got.header.Get(tlspolicy.HSTSHeader) == "" {
 			t.Errorf("%s: got %d %v", url, got.status, got.header)
 		}
+	}
+	// The doc_url of an error of the trust host is relative.
+	docs := b.send(t, b.client(nil), "GET", "https://trust.example.com/docs", "")
+	if want := "https://" + host + "/docs"; docs.status != 307 || docs.header.Get("Location") != want {
+		t.Errorf("/docs of the trust host: got %d %v, want a redirect to %s", docs.status, docs.header, want)
 	}
 }
 
@@ -267,6 +273,7 @@ func TestResponsesOfEnvoy(t *testing.T) {
 			Error struct {
 				Code, Message string
 				RequestID     string `json:"request_id"`
+				DocURL        string `json:"doc_url"`
 				Status        int
 			} `json:"error"`
 		}
@@ -278,7 +285,7 @@ func TestResponsesOfEnvoy(t *testing.T) {
 			t.Errorf("%s: got %v %s", name, tt.got.header, tt.got.body)
 		}
 		_, malformed := id.Parse(id.Request, decoded.Error.RequestID)
-		if name != "Filter" && (decoded.Error.Status != tt.status ||
+		if name != "Filter" && (decoded.Error.Status != tt.status || decoded.Error.DocURL != v1.DocURL(tt.code) ||
 			decoded.Error.RequestID != tt.got.header.Get("Request-Id") || malformed != nil) {
 			t.Errorf("%s: got %v %s", name, tt.got.header, tt.got.body)
 		}

@@ -143,25 +143,27 @@ func validate(t *testing.T, m proto.Message) {
 	envoytest.Validate(t, path)
 }
 
-// TestCodesAreDocumented checks that /docs lists each error code of Envoy's own responses: core
-// shows its own codes and v1.FrontErrors.
+// TestCodesAreDocumented checks that /docs lists each error code of Envoy's own responses, and that
+// each has a doc_url. Core proves that /docs has v1.FrontCodes.
 func TestCodesAreDocumented(t *testing.T) {
 	t.Parallel()
 	golden, err := os.ReadFile("testdata/edge.golden")
 	if err != nil {
 		t.Fatal(err)
 	}
-	documented := []string{"route_not_found", "body_too_large", "rate_limited", "internal_error"} // also of core
-	for _, e := range v1.FrontErrors() {
-		documented = append(documented, e.Code)
+	codes := regexp.MustCompile(` code: ([a-z_]+)\n( +)doc_url: "(.*)"\n`).FindAllSubmatch(golden, -1)
+	if all := len(regexp.MustCompile(` code: [a-z]`).FindAll(golden, -1)); all != len(codes) {
+		t.Errorf("%d of %d errors have a doc_url", len(codes), all)
 	}
-	codes := regexp.MustCompile(` code: ([a-z_]+)\n`).FindAllSubmatch(golden, -1)
 	if len(codes) < 20 {
 		t.Fatalf("found %d codes", len(codes))
 	}
 	for _, code := range codes {
-		if !slices.Contains(documented, string(code[1])) {
+		if !slices.Contains(v1.FrontCodes(), string(code[1])) {
 			t.Errorf("%s is not documented", code[1])
+		}
+		if got, want := string(code[3]), v1.DocURL(string(code[1])); got != want {
+			t.Errorf("%s: got doc_url %s, want %s", code[1], got, want)
 		}
 	}
 }

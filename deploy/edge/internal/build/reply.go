@@ -158,6 +158,7 @@ func (b *builder) errorBody(r reply) *corev3.SubstitutionFormatString {
 	}
 	return b.json(map[string]any{"error": map[string]any{
 		"type": r.kind, "code": r.code, "message": r.message, "status": status, "request_id": replyID,
+		"doc_url": v1.DocURL(r.code),
 	}})
 }
 

@@ -44,7 +44,7 @@ func (b *builder) httpsRoutes() *routev3.RouteConfiguration {
 	}
 	if !slices.Contains(c.Hosts, c.TrustHost()) {
 		out.VirtualHosts = append(out.VirtualHosts,
-			b.virtualHost("trust", []string{c.TrustHost()}, []*routev3.Route{trust, calendar}))
+			b.virtualHost("trust", []string{c.TrustHost()}, []*routev3.Route{trust, calendar, b.docsRoute()}))
 	}
 	// A client may send a request for another of our host names, with another certificate, on this
 	// connection.
@@ -160,6 +160,19 @@ func (b *builder) edgeRoute(name, path string) *routev3.Route {
 		Action: &routev3.Route_Route{Route: &routev3.RouteAction{
 			ClusterSpecifier: &routev3.RouteAction_Cluster{Cluster: ClusterEdge}, Timeout: duration(trustTimeout),
 		}},
+		TypedPerFilterConfig: b.level(config.Off),
+	}
+}
+
+// docsRoute redirects /docs on the trust host to another host. The doc_url of an error is relative,
+// so a client can resolve it there.
+func (b *builder) docsRoute() *routev3.Route {
+	redirect := &routev3.RedirectAction{HostRedirect: b.Config.Hosts[0], ResponseCode: routev3.RedirectAction_TEMPORARY_REDIRECT}
+	if port := b.Config.TrustPort(); port != 443 {
+		redirect.PortRedirect = uint32(port)
+	}
+	return &routev3.Route{
+		Name: "docs", Match: b.match("/docs"), Action: &routev3.Route_Redirect{Redirect: redirect},
 		TypedPerFilterConfig: b.level(config.Off),
 	}
 }

@@ -158,7 +158,8 @@ func TestPages(t *testing.T) {
 	}
 	for _, path := range []string{"/v1/trust/", "/v1/trust/other", "/", "/v1/transactions", "/v1/trust/fingerprints/"} {
 		if response, body := s.get(t, path); response.Code != 404 ||
-			!strings.Contains(body, `"type":"invalid_request_error","code":"route_not_found"`) {
+			!strings.Contains(body, `"type":"invalid_request_error","code":"route_not_found"`) ||
+			!strings.Contains(body, `"doc_url":"/docs#error-route_not_found"`) {
 			t.Errorf("%s: got %d %s", path, response.Code, body)
 		}
 	}

@@ -90,7 +90,7 @@ func refusing(code string) http.HandlerFunc {
 func refuse(w http.ResponseWriter, r *http.Request, code string) {
 	e := codes[code]
 	e.Code, e.RequestID = code, httpx.RequestIDFrom(r.Context())
-	body, err := json.Marshal(v1.ErrorBody{Error: e})
+	body, err := json.Marshal(e.Body())
 	if err != nil {
 		body = nil // impossible
 	}

@@ -1,0 +1,9 @@
+package keyapi
+
+import (
+	"maps"
+	"slices"
+)
+
+// Codes lists the codes of the errors.
+func Codes() []string { return slices.Collect(maps.Keys(codes)) }
