@@ -45,7 +45,8 @@ func TestPages(t *testing.T) {
 			} {
 				g := c.f.send(t, c.f.Client(), c.method, c.path, c.body, c.fields...)
 				if g.status != c.status || strings.Join(g.header["Access-Control-Allow-Origin"], "|") != "*" ||
-					strings.Join(g.header["Access-Control-Expose-Headers"], "|") != "Request-Id, RateLimit, Retry-After" {
+					strings.Join(g.header["Access-Control-Expose-Headers"], "|") !=
+						"Request-Id, RateLimit, Retry-After, Causeway-Version" {
 					t.Errorf("%s %s: got %d %v, want %d, readable by a page", c.method, c.path, g.status, g.header, c.status)
 				}
 			}

@@ -43,11 +43,12 @@ func TestCrossOrigin(t *testing.T) {
 			case method != "" && asked == http.MethodOptions:
 				status = http.StatusNoContent
 				want["Access-Control-Allow-Origin"], want["Access-Control-Allow-Methods"] = "*", method
-				want["Access-Control-Allow-Headers"] = "Authorization, Content-Type, Idempotency-Key, X-SVC-MLE, X-SVC-MLE-Response"
+				want["Access-Control-Allow-Headers"] = "Authorization, Content-Type, Idempotency-Key, " +
+					"Causeway-Version, X-SVC-MLE, X-SVC-MLE-Response"
 				want["Access-Control-Max-Age"] = "7200"
 			case method != "":
 				want["Access-Control-Allow-Origin"] = "*"
-				want["Access-Control-Expose-Headers"] = "Request-Id, RateLimit, Retry-After"
+				want["Access-Control-Expose-Headers"] = "Request-Id, RateLimit, Retry-After, Causeway-Version"
 			}
 			if rec.Code != status {
 				t.Errorf("%s %s: got %d, want %d", asked, path, rec.Code, status)

@@ -223,5 +223,6 @@ func refusalResponse(e v1.Error, secure bool) []byte {
 	}
 	return fmt.Appendf(nil, "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n"+
 		"Connection: close\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"+
-		"Request-Id: %s\r\n%s\r\n%s", e.Status, http.StatusText(e.Status), len(body), requestID, hsts, body)
+		v1.VersionField+": "+v1.Version+"\r\nRequest-Id: %s\r\n%s\r\n%s",
+		e.Status, http.StatusText(e.Status), len(body), requestID, hsts, body)
 }

@@ -59,6 +59,7 @@ func Refuse(w http.ResponseWriter, status int) {
 	h.Set("Content-Type", "application/json")
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	h.Set("Cache-Control", "no-store")
+	h.Set(v1.VersionField, v1.Version)
 	h.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // the client may have disconnected

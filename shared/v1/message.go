@@ -26,6 +26,7 @@ const (
 	MessageInvalidKey       = "Send one Idempotency-Key of 1 to 255 printable ASCII characters."
 	MessageKeyReused        = "This Idempotency-Key was used with another request. Use a new one for each new request."
 
+	MessageUnknownVersion  = "There is no such version. Send `Causeway-Version: " + Version + "`, or omit the header."
 	MessageNoRoute         = "No endpoint has this path. Check its spelling."
 	MessageNoMethod        = "This path does not support the method. See the Allow header."
 	MessageBodyNotReceived = "The connection ended before the whole body arrived. Nothing was changed: send the " +

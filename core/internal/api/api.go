@@ -96,7 +96,7 @@ func New(c Config) *API {
 	a := &API{Config: c}
 	h := a.admit(a.router())
 	h = httpx.Recover(func(w http.ResponseWriter, r *http.Request) { a.refuse(w, r, &fault{code: codeInternal}) }, c.Log, h)
-	h = httpx.SecurityHeaders(httpx.CrossOrigin(a.behindFilter(h)))
+	h = httpx.SecurityHeaders(httpx.CrossOrigin(httpx.Versioned(a.refuseVersion, a.behindFilter(h))))
 	var observers []func(httpx.Sample)
 	if c.Observe != nil {
 		observers = append(observers, c.Observe)
@@ -104,6 +104,11 @@ func New(c Config) *API {
 	h = httpx.LogRequests(c.Log, c.Clock, h, observers...)
 	a.handler = httpx.RequestID(httpx.ClientAddress(c.HopSecret, httpx.Trace(c.Tracer, h)))
 	return a
+}
+
+// refuseVersion refuses a request for a version that does not exist.
+func (a *API) refuseVersion(w http.ResponseWriter, r *http.Request) {
+	a.refuse(w, r, &fault{code: codeUnknownVersion, param: v1.VersionField})
 }
 
 // ServeHTTP serves every path. An unknown path gets v1's 404.

@@ -39,7 +39,7 @@ func TestPagesOfOtherOrigins(t *testing.T) {
 	} {
 		h := c.got.header
 		if c.got.status != c.status || h.Get("Access-Control-Allow-Origin") != "*" ||
-			h.Get("Access-Control-Expose-Headers") != "Request-Id, RateLimit, Retry-After" {
+			h.Get("Access-Control-Expose-Headers") != "Request-Id, RateLimit, Retry-After, Causeway-Version" {
 			t.Errorf("%s: got %d %v, want %d, readable by a page", name, c.got.status, h, c.status)
 		}
 	}

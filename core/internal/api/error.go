@@ -71,6 +71,7 @@ const (
 	codeInvalidURL            = "invalid_url"
 	codeTooManyEndpoints      = "webhook_endpoint_limit"
 	codeEndpointDisabled      = "webhook_endpoint_disabled"
+	codeUnknownVersion        = "unknown_version"
 	codeUnknownParameter      = "unknown_parameter"
 	codeInvalidCursor         = "invalid_cursor"
 	codeNotFound              = "not_found"
@@ -153,6 +154,7 @@ var codes = map[string]entry{
 	codeInvalidURL:            {v1.ErrorTypeInvalidRequestError, 400, "The URL cannot be used for a webhook endpoint."},
 	codeTooManyEndpoints:      {v1.ErrorTypeInvalidRequestError, 409, tooManyEndpoints},
 	codeEndpointDisabled:      {v1.ErrorTypeInvalidRequestError, 409, "The webhook endpoint is disabled. Set its status to \"enabled\" first."},
+	codeUnknownVersion:        {v1.ErrorTypeInvalidRequestError, 400, v1.MessageUnknownVersion},
 	codeUnknownParameter:      {v1.ErrorTypeInvalidRequestError, 400, v1.MessageUnknownParameter},
 	codeInvalidCursor:         {v1.ErrorTypeInvalidRequestError, 400, "The cursor is not the id of an object in this list, or both cursors were sent. Send starting_after or ending_before."},
 	codeInvalidIdempotencyKey: {v1.ErrorTypeInvalidRequestError, 400, v1.MessageInvalidKey},

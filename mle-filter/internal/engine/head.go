@@ -87,14 +87,15 @@ const (
 	// messages of clients, and from core's responses to clients.
 	internal = "x-svc-int-"
 
-	version     = "v1"
-	required    = "required"
-	typeJOSE    = "application/jose"
-	typeJSON    = "application/json"
-	fieldType   = "content-type"
-	fieldSize   = "content-length"
-	fieldVary   = "vary"
-	fieldCoding = "content-encoding"
+	version      = "v1" // of the encryption
+	required     = "required"
+	typeJOSE     = "application/jose"
+	typeJSON     = "application/json"
+	fieldVersion = "causeway-version"
+	fieldType    = "content-type"
+	fieldSize    = "content-length"
+	fieldVary    = "vary"
+	fieldCoding  = "content-encoding"
 )
 
 // withheldFields are the request fields that core must not receive if the response will be

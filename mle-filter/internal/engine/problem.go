@@ -89,7 +89,7 @@ func (p *Problem) Body(requestID string) []byte {
 func (p *Problem) Ops(body []byte) []HeaderOp {
 	ops := []HeaderOp{
 		Set("content-type", "application/json"), Set("content-length", strconv.Itoa(len(body))),
-		Set("cache-control", "no-store"),
+		Set("cache-control", "no-store"), Set(fieldVersion, v1.Version),
 	}
 	if p.Status == 401 {
 		ops = append(ops, Set("www-authenticate", "Bearer"))

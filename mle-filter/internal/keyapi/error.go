@@ -21,6 +21,7 @@ const (
 	codeMissingField          = "missing_field"
 	codeInvalidType           = "invalid_type"
 	codeInvalidValue          = "invalid_value"
+	codeUnknownVersion        = "unknown_version"
 	codeUnknownParameter      = "unknown_parameter"
 	codeNotFound              = "not_found"
 	codeRouteNotFound         = "route_not_found"
@@ -57,6 +58,7 @@ var codes = map[string]engine.Problem{
 	codeMissingField:          invalidRequest(400, v1.MessageMissingField),
 	codeInvalidType:           invalidRequest(400, v1.MessageInvalidType),
 	codeInvalidValue:          invalidRequest(400, v1.MessageInvalidValue),
+	codeUnknownVersion:        invalidRequest(400, v1.MessageUnknownVersion),
 	codeUnknownParameter:      invalidRequest(400, v1.MessageUnknownParameter),
 	codeInvalidIdempotencyKey: invalidRequest(400, v1.MessageInvalidKey),
 	codeNotFound:              invalidRequest(404, "No key has this id."),

@@ -32,7 +32,8 @@ type Config struct {
 // API serves the paths below Root.
 type API struct {
 	Config
-	mux *http.ServeMux
+	mux       *http.ServeMux
+	versioned http.Handler // mux, for requests for this version
 }
 
 // route is one endpoint of the contract.
@@ -67,6 +68,8 @@ func New(cfg Config) *API {
 		a.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { a.byMethod(w, r, handlers) })
 	}
 	a.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { a.refuse(w, r, problem(codeRouteNotFound)) })
+	a.versioned = httpx.Versioned(
+		func(w http.ResponseWriter, r *http.Request) { a.refuse(w, r, at(codeUnknownVersion, v1.VersionField)) }, a.mux)
 	return a
 }
 
@@ -94,7 +97,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.refuse(w, r, problem(codeRouteNotFound))
 		return
 	}
-	a.mux.ServeHTTP(w, r)
+	a.versioned.ServeHTTP(w, r)
 }
 
 func (a *API) routes() []route {

@@ -422,3 +422,21 @@ func TestRotateRefusals(t *testing.T) {
 		"Content-Encoding")
 	wantRefusal(t, b.do(t, "sk", "POST", rotate, strings.Repeat(" ", 64<<10+1)), 413, "body_too_large", "")
 }
+
+// TestAPIVersion checks that each response names the version, and that a request for another
+// version is refused.
+func TestAPIVersion(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for version, refused := range map[string]bool{"2026-11-01": false, "2026-11-02": true, "x": true} {
+		r := b.do(t, "sk", "GET", current, "", "Causeway-Version", version)
+		if refused {
+			wantRefusal(t, r, 400, "unknown_version", "Causeway-Version")
+		} else {
+			MustDecode[key](t, r, 200)
+		}
+		if got := r.header.Values("Causeway-Version"); len(got) != 1 || got[0] != "2026-11-01" {
+			t.Errorf("%s: got a response by %q", version, got)
+		}
+	}
+}

@@ -48,7 +48,7 @@ func TestPages(t *testing.T) {
 			got := b.send(t, client, c.method, "https://"+host+c.path, c.body, fields...)
 			exposed := ""
 			if c.want != "" {
-				exposed = "Request-Id, RateLimit, Retry-After"
+				exposed = "Request-Id, RateLimit, Retry-After, Causeway-Version"
 			}
 			if got.status != c.status || strings.Join(got.header["Access-Control-Allow-Origin"], "|") != c.want ||
 				strings.Join(got.header["Access-Control-Expose-Headers"], "|") != exposed {

@@ -280,6 +280,9 @@ func TestResponsesOfEnvoy(t *testing.T) {
 		if tt.code == "" {
 			continue
 		}
+		if got := tt.got.header.Values(v1.VersionField); name != "Filter" && (len(got) != 1 || got[0] != v1.Version) {
+			t.Errorf("%s: got a response by version %q", name, got)
+		}
 		if err := json.Unmarshal([]byte(tt.got.body), &decoded); err != nil || decoded.Error.Code != tt.code ||
 			tt.got.header.Get("Content-Type") != "application/json" {
 			t.Errorf("%s: got %v %s", name, tt.got.header, tt.got.body)

@@ -15,6 +15,7 @@ import (
 const (
 	codeRouteNotFound    = "route_not_found"
 	codeMethodNotAllowed = "method_not_allowed"
+	codeUnknownVersion   = "unknown_version"
 	codeInternal         = "internal_error"
 )
 
@@ -22,7 +23,10 @@ const (
 var codes = map[string]v1.Error{
 	codeRouteNotFound:    {Type: v1.ErrorTypeInvalidRequestError, Status: 404, Message: v1.MessageNoRoute},
 	codeMethodNotAllowed: {Type: v1.ErrorTypeInvalidRequestError, Status: 405, Message: v1.MessageNoMethod},
-	codeInternal:         {Type: v1.ErrorTypeAPIError, Status: 500, Message: v1.MessageInternal},
+	codeUnknownVersion: {
+		Type: v1.ErrorTypeInvalidRequestError, Status: 400, Param: new(v1.VersionField), Message: v1.MessageUnknownVersion,
+	},
+	codeInternal: {Type: v1.ErrorTypeAPIError, Status: 500, Message: v1.MessageInternal},
 }
 
 // routes returns the handler of the pages, with the middleware of all our services. root is the
@@ -49,7 +53,8 @@ func (s *Publisher) routes(root string) http.Handler {
 		}
 		find().serve(w, r)
 	})
-	h = httpx.SecurityHeaders(httpx.Recover(refusing(codeInternal), s.cfg.Log, h))
+	h = httpx.Versioned(refusing(codeUnknownVersion), httpx.Recover(refusing(codeInternal), s.cfg.Log, h))
+	h = httpx.SecurityHeaders(h)
 	return httpx.RequestID(httpx.Trace(s.cfg.Tracer, httpx.LogRequests(s.cfg.Log, s.cfg.Clock, h)))
 }
 

@@ -1,0 +1,9 @@
+package v1
+
+// Version is the only version of v1. A change that can break a client gets a new one, see the
+// contract.
+const Version = "2026-11-01"
+
+// VersionField is the header field that names a version: in a request the one that the client
+// wants, in a response the one that served the request.
+const VersionField = "Causeway-Version"
