@@ -1743,8 +1743,8 @@ type Capture struct {
 	// Example: 2026-11-21T09:30:00.000Z
 	UpdatedAt Timestamp `json:"updated_at"`
 
-	// Expanded The objects that `expand` names, without their own `expanded`. An object is absent if the object above has no id of it, or it cannot be
-	// read any more, or the response would exceed 1,048,576 bytes.
+	// Expanded The objects that `expand` names, without their own `expanded`. An object is absent if there is no id of it, or if it cannot be read any
+	// more. It is also absent if the response would otherwise exceed 1,048,576 bytes.
 	Expanded *CaptureExpansion `json:"expanded,omitempty"`
 }
 
@@ -1767,8 +1767,8 @@ type CaptureCreate struct {
 	Reference *string   `json:"reference,omitempty"`
 }
 
-// CaptureExpansion The objects that `expand` names, without their own `expanded`. An object is absent if the object above has no id of it, or it cannot be
-// read any more, or the response would exceed 1,048,576 bytes.
+// CaptureExpansion The objects that `expand` names, without their own `expanded`. An object is absent if there is no id of it, or if it cannot be read any
+// more. It is also absent if the response would otherwise exceed 1,048,576 bytes.
 type CaptureExpansion struct {
 	Transaction *Transaction `json:"transaction,omitempty"`
 }
@@ -1908,16 +1908,16 @@ type Customer struct {
 	// Example: 2026-11-21T09:30:00.000Z
 	UpdatedAt Timestamp `json:"updated_at"`
 
-	// Expanded The objects that `expand` names, without their own `expanded`. An object is absent if the object above has no id of it, or it cannot be
-	// read any more, or the response would exceed 1,048,576 bytes.
+	// Expanded The objects that `expand` names, without their own `expanded`. An object is absent if there is no id of it, or if it cannot be read any
+	// more. It is also absent if the response would otherwise exceed 1,048,576 bytes.
 	Expanded *CustomerExpansion `json:"expanded,omitempty"`
 }
 
 // CustomerObject defines model for Customer.Object.
 type CustomerObject string
 
-// CustomerExpansion The objects that `expand` names, without their own `expanded`. An object is absent if the object above has no id of it, or it cannot be
-// read any more, or the response would exceed 1,048,576 bytes.
+// CustomerExpansion The objects that `expand` names, without their own `expanded`. An object is absent if there is no id of it, or if it cannot be read any
+// more. It is also absent if the response would otherwise exceed 1,048,576 bytes.
 type CustomerExpansion struct {
 	DefaultPaymentMethod *PaymentMethod `json:"default_payment_method,omitempty"`
 }
@@ -2487,8 +2487,8 @@ type PaymentMethod struct {
 	// Example: 2026-11-21T09:30:00.000Z
 	CreatedAt Timestamp `json:"created_at"`
 
-	// Expanded The objects that `expand` names, without their own `expanded`. An object is absent if the object above has no id of it, or it cannot be
-	// read any more, or the response would exceed 1,048,576 bytes.
+	// Expanded The objects that `expand` names, without their own `expanded`. An object is absent if there is no id of it, or if it cannot be read any
+	// more. It is also absent if the response would otherwise exceed 1,048,576 bytes.
 	Expanded *PaymentMethodExpansion `json:"expanded,omitempty"`
 }
 
@@ -2507,8 +2507,8 @@ type PaymentMethodCreate struct {
 	Token string `json:"token"`
 }
 
-// PaymentMethodExpansion The objects that `expand` names, without their own `expanded`. An object is absent if the object above has no id of it, or it cannot be
-// read any more, or the response would exceed 1,048,576 bytes.
+// PaymentMethodExpansion The objects that `expand` names, without their own `expanded`. An object is absent if there is no id of it, or if it cannot be read any
+// more. It is also absent if the response would otherwise exceed 1,048,576 bytes.
 type PaymentMethodExpansion struct {
 	Customer *Customer `json:"customer,omitempty"`
 }
@@ -2580,8 +2580,8 @@ type Refund struct {
 	// Example: 2026-11-21T09:30:00.000Z
 	UpdatedAt Timestamp `json:"updated_at"`
 
-	// Expanded The objects that `expand` names, without their own `expanded`. An object is absent if the object above has no id of it, or it cannot be
-	// read any more, or the response would exceed 1,048,576 bytes.
+	// Expanded The objects that `expand` names, without their own `expanded`. An object is absent if there is no id of it, or if it cannot be read any
+	// more. It is also absent if the response would otherwise exceed 1,048,576 bytes.
 	Expanded *RefundExpansion `json:"expanded,omitempty"`
 }
 
@@ -2619,8 +2619,8 @@ type RefundCreate struct {
 	Transaction string `json:"transaction,omitempty"`
 }
 
-// RefundExpansion The objects that `expand` names, without their own `expanded`. An object is absent if the object above has no id of it, or it cannot be
-// read any more, or the response would exceed 1,048,576 bytes.
+// RefundExpansion The objects that `expand` names, without their own `expanded`. An object is absent if there is no id of it, or if it cannot be read any
+// more. It is also absent if the response would otherwise exceed 1,048,576 bytes.
 type RefundExpansion struct {
 	Transaction   *Transaction   `json:"transaction,omitempty"`
 	Capture       *Capture       `json:"capture,omitempty"`
@@ -2941,8 +2941,8 @@ type Transaction struct {
 	// device over TLS, and do not store it.
 	ClientSecret *secret.String `json:"client_secret,omitempty"`
 
-	// Expanded The objects that `expand` names, without their own `expanded`. An object is absent if the object above has no id of it, or it cannot be
-	// read any more, or the response would exceed 1,048,576 bytes.
+	// Expanded The objects that `expand` names, without their own `expanded`. An object is absent if there is no id of it, or if it cannot be read any
+	// more. It is also absent if the response would otherwise exceed 1,048,576 bytes.
 	Expanded *TransactionExpansion `json:"expanded,omitempty"`
 }
 
@@ -3045,8 +3045,8 @@ type TransactionCreate struct {
 	ThreeDSecure *ThreeDSecureInput `json:"three_d_secure,omitempty"`
 }
 
-// TransactionExpansion The objects that `expand` names, without their own `expanded`. An object is absent if the object above has no id of it, or it cannot be
-// read any more, or the response would exceed 1,048,576 bytes.
+// TransactionExpansion The objects that `expand` names, without their own `expanded`. An object is absent if there is no id of it, or if it cannot be read any
+// more. It is also absent if the response would otherwise exceed 1,048,576 bytes.
 type TransactionExpansion struct {
 	Customer      *Customer      `json:"customer,omitempty"`
 	PaymentMethod *PaymentMethod `json:"payment_method,omitempty"`

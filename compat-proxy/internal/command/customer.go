@@ -210,7 +210,7 @@ func (s session) deleteAbandoned(ctx context.Context, same []seenCustomer, r Res
 // customer reads one customer. It returns nil and the result to give if it cannot.
 func (s session) customer(ctx context.Context, customer string) (*seenCustomer, Result) {
 	resp := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
-		return s.x.client.API.GetCustomer(ctx, customer, s.authorized)
+		return s.x.client.API.GetCustomer(ctx, customer, nil, s.authorized)
 	})
 	var c v1.Customer
 	if r, ok := resp.read(&c, func() bool { return c.ID == customer }); !ok {

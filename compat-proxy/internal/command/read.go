@@ -77,7 +77,7 @@ func (s session) readCapture(ctx context.Context, n Number) (*v1.Capture, Result
 // captureOf reads one capture by its id. It returns nil and the result to give if it cannot.
 func (s session) captureOf(ctx context.Context, captured string) (*v1.Capture, Result) {
 	resp := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
-		return s.x.client.API.GetCapture(ctx, captured, s.authorized)
+		return s.x.client.API.GetCapture(ctx, captured, nil, s.authorized)
 	})
 	var c v1.Capture
 	if r, ok := resp.read(&c, func() bool { return c.ID == captured }); !ok {
@@ -89,7 +89,7 @@ func (s session) captureOf(ctx context.Context, captured string) (*v1.Capture, R
 // read reads one transaction by its id. It returns nil and the result to give if it cannot.
 func (s session) read(ctx context.Context, txn string) (*v1.Transaction, Result) {
 	resp := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
-		return s.x.client.API.GetTransaction(ctx, txn, s.authorized)
+		return s.x.client.API.GetTransaction(ctx, txn, nil, s.authorized)
 	})
 	var t v1.Transaction
 	if r, ok := resp.read(&t, func() bool { return t.ID == txn }); !ok {
@@ -107,7 +107,7 @@ func (s session) notFound(ctx context.Context, n Number) Result {
 		return r
 	}
 	resp := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
-		return s.x.client.API.GetRefund(ctx, re, s.authorized)
+		return s.x.client.API.GetRefund(ctx, re, nil, s.authorized)
 	})
 	var found v1.Refund
 	readFailure, ok := resp.read(&found, func() bool { return found.ID == re })

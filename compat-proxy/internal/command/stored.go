@@ -59,7 +59,7 @@ func readFailure(r Result) *Result {
 // cannot.
 func (s session) method(ctx context.Context, customer, method string) (*v1.PaymentMethod, Result) {
 	resp := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
-		return s.x.client.API.GetPaymentMethod(ctx, customer, method, s.authorized)
+		return s.x.client.API.GetPaymentMethod(ctx, customer, method, nil, s.authorized)
 	})
 	var m v1.PaymentMethod
 	if r, ok := resp.read(&m, func() bool { return m.ID == method && m.Customer == customer }); !ok {

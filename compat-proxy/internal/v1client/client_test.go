@@ -68,7 +68,7 @@ func TestCall(t *testing.T) {
 				_, _ = fmt.Fprintf(w, `{"error":{"code":%q}}`, tt.code)
 			})
 			resp := c.Call(t.Context(), func(ctx context.Context) (*http.Response, error) {
-				return c.API.GetRefund(ctx, "re_1", c.As(key))
+				return c.API.GetRefund(ctx, "re_1", nil, c.As(key))
 			})
 			if resp.Status != tt.status || attempts != tt.attempts || resp.MayHaveReached != tt.mayHaveReached ||
 				resp.Settles() != tt.settles {
