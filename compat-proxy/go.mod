@@ -3,6 +3,7 @@ module github.com/causeway-pay/causeway/compat-proxy
 go 1.26.0
 
 require (
+	github.com/beevik/etree v1.8.1
 	github.com/causeway-pay/causeway/shared v0.0.0
 	github.com/go-jose/go-jose/v4 v4.1.8
 	github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3

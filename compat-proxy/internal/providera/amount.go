@@ -32,7 +32,7 @@ func canonical(text string) string {
 
 // decimalAmount reads an amount in the currency of the referenced transaction, which is not known
 // here. It returns "" for no amount, and reason 5 for zero or a negative one.
-func decimalAmount(n *wire.Node) (string, problem) {
+func decimalAmount(n wire.Node) (string, problem) {
 	if !n.Has() {
 		return "", problem{}
 	}
@@ -57,7 +57,7 @@ func minorAmount(text string, c money.Currency) (int64, problem) {
 
 // currencyOf returns the lower-case currency code of a request, from its element or from the user
 // field x_currency_code. Without either it returns "".
-func currencyOf(txn *wire.Node) (string, problem) {
+func currencyOf(txn wire.Node) (string, problem) {
 	code := txn.Get("currencyCode")
 	if code == "" {
 		code = userField(txn, "x_currency_code")
@@ -72,7 +72,7 @@ func currencyOf(txn *wire.Node) (string, problem) {
 	return c.Code, problem{}
 }
 
-func userField(txn *wire.Node, name string) string {
+func userField(txn wire.Node, name string) string {
 	for _, f := range txn.Child("userFields").All("userField") {
 		if f.Get("name") == name {
 			return f.Get("value")

@@ -38,13 +38,13 @@ var otherForms = []struct {
 // authenticate returns the API key of a request. A bearer key in the header takes precedence over
 // the body. A transactionKey that is itself an API key needs no name.
 func authenticate(
-	ctx context.Context, logins Logins, header http.Header, auth *wire.Node,
+	ctx context.Context, logins Logins, header http.Header, auth wire.Node,
 ) (credentials.Grant, problem) {
 	if bearer, ok := bearerKey(header.Get("Authorization")); ok {
 		return apiKeyGrant(bearer, header)
 	}
 	for _, form := range otherForms {
-		if auth.Child(form.element) != nil {
+		if auth.Child(form.element).Present() {
 			return credentials.Grant{}, refuse(form.code)
 		}
 	}
@@ -65,7 +65,7 @@ func authenticate(
 }
 
 // attemptedSecret returns the secret with which a request tries to log in.
-func attemptedSecret(authorization string, auth *wire.Node) secret.String {
+func attemptedSecret(authorization string, auth wire.Node) secret.String {
 	if bearer, ok := bearerKey(authorization); ok {
 		return bearer
 	}

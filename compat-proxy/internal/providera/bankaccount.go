@@ -9,7 +9,7 @@ import (
 
 // accountNumber returns the digits of a bank account's number. Clients also send separators. It
 // returns a number that may be masked unchanged: its digits would be the number of another account.
-func accountNumber(bank *wire.Node) string {
+func accountNumber(bank wire.Node) string {
 	given := bank.Get("accountNumber")
 	digits := strings.Map(func(r rune) rune {
 		if r < '0' || r > '9' {

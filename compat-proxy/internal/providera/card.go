@@ -108,7 +108,7 @@ func splitExpiration(text string) (month, year string) {
 
 // checkCard returns the card of a new payment, or the problem. It checks the number first, then the
 // date, then the code. Like cardOf, it does not reject an expired card.
-func checkCard(given *wire.Node) (*v1.CardInput, problem) {
+func checkCard(given wire.Node) (*v1.CardInput, problem) {
 	in, p := cardOf(secret.New(given.Get("cardNumber")), given.Get("expirationDate"))
 	if !p.none() {
 		return nil, p

@@ -46,7 +46,7 @@ func (d *decoder) approval(body *v1.TransactionCreate) problem {
 // authentication adds the result of a cardholder authentication to body.
 func (d *decoder) authentication(body *v1.TransactionCreate) problem {
 	given := d.txn.Child("cardholderAuthentication")
-	if given == nil || !given.Has("authenticationIndicator") && !given.Has("cardholderAuthenticationValue") {
+	if !given.Has("authenticationIndicator") && !given.Has("cardholderAuthenticationValue") {
 		return problem{}
 	}
 	eci := indicator(given.Get("authenticationIndicator"))

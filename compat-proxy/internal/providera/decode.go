@@ -32,8 +32,8 @@ var creating = map[string]bool{typeSale: true, typeAuthorize: true, typeForced: 
 
 // decoder holds the state of decoding one createTransactionRequest.
 type decoder struct {
-	txn   *wire.Node // transactionRequest
-	login string     // the caller's login name
+	txn   wire.Node // transactionRequest
+	login string    // the caller's login name
 	refID string
 	set   setting
 	echo  echo
@@ -74,19 +74,19 @@ func (d *decoder) collectEcho() {
 	d.echo.Test = isTrue(d.setting("testRequest"))
 	payment := d.txn.Child("payment")
 	number := payment.Get("creditCard", "cardNumber")
-	if data := payment.Child("trackData"); data != nil {
+	if data := payment.Child("trackData"); data.Present() {
 		number, _, _ = track(data)
 	}
 	d.echo.Account = masked(lastFour(number))
 	if a, taken := brandOf(secret.New(number)); taken {
 		d.echo.AccountType = a.name
 	}
-	if bank := payment.Child("bankAccount"); bank != nil {
+	if bank := payment.Child("bankAccount"); bank.Present() {
 		d.echo.Account = maskedAccount(accountNumber(bank), d.txn.Get("transactionType") != typeRefund)
 		d.echo.AccountType = checkAccount
 	}
 	for _, f := range d.txn.Child("userFields").All("userField") {
-		d.echo.UserFields = append(d.echo.UserFields, field{Name: text(f.Child("name")), Value: text(f.Child("value"))})
+		d.echo.UserFields = append(d.echo.UserFields, field{Name: f.Child("name").Text(), Value: f.Child("value").Text()})
 	}
 }
 
@@ -235,8 +235,7 @@ func (d *decoder) refund() (command.Command, problem) {
 // client has lost the number, so the refund must not become an unlinked one. An empty refTransId
 // does not, because common clients always send it.
 func (d *decoder) namesPayment() bool {
-	ref := d.txn.Child("refTransId")
-	return ref != nil && ref.Text != "" || d.txn.Child("splitTenderId") != nil
+	return d.txn.Child("refTransId").Text() != "" || d.txn.Child("splitTenderId").Present()
 }
 
 // reference returns the trimmed number of the referenced transaction.
@@ -279,11 +278,3 @@ func (d *decoder) setting(name string) string {
 
 // truth parses the booleans that clients send.
 func isTrue(s string) bool { return s == "1" || strings.EqualFold(s, "true") }
-
-// text returns a node's text unchanged.
-func text(n *wire.Node) string {
-	if n == nil {
-		return ""
-	}
-	return n.Text
-}

@@ -51,7 +51,7 @@ func (d *decoder) order(c money.Currency) (*v1.Order, problem) {
 	var o v1.Order
 	amounts := []struct {
 		into **int64
-		from *wire.Node
+		from wire.Node
 		bad  reason
 	}{
 		{&o.TaxAmount, d.txn.Child("tax").Child("amount"), reasonTax},
@@ -201,7 +201,7 @@ func (d *decoder) ownMetadata() map[string]string {
 	return m
 }
 
-func amountText(extended *wire.Node) string {
+func amountText(extended wire.Node) string {
 	if !extended.Has("amount") {
 		return ""
 	}
@@ -209,7 +209,7 @@ func amountText(extended *wire.Node) string {
 }
 
 // contact converts a billTo or shipTo element. It returns nil if the element is empty.
-func contact(n *wire.Node) *v1.Contact {
+func contact(n wire.Node) *v1.Contact {
 	line1, line2 := lines(n.Get("address"))
 	address := v1.Address{
 		Line1: textOrNil(line1), Line2: textOrNil(line2), City: textOrNil(n.Get("city")), State: textOrNil(n.Get("state")),

@@ -37,7 +37,7 @@ func (l *elementList) list(name string, items ...*wire.Element) {
 // jsonFirst marks the members that JSON writes before the others: the members of the derived type.
 func jsonFirst(l elementList, names ...string) elementList {
 	for _, e := range l {
-		e.JSONFirst = slices.Contains(names, e.Name)
+		e.JSONFirst = slices.Contains(names, e.Tag)
 	}
 	return l
 }

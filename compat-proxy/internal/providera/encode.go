@@ -186,30 +186,30 @@ func (t transaction) element(class responseCode, messages *wire.Element) *wire.E
 		wire.TextElement("accountType", t.accountType),
 	)
 	if t.splitTender != "" {
-		e.Children = append(e.Children, wire.TextElement("splitTenderId", t.splitTender))
+		e.Add(wire.TextElement("splitTenderId", t.splitTender))
 	}
 	if t.prepaid != nil {
-		e.Children = append(e.Children, t.prepaid.element())
+		e.Add(t.prepaid.element())
 	}
-	e.Children = append(e.Children, messages)
+	e.Add(messages)
 	if len(t.tenders) > 0 {
-		e.Children = append(e.Children, wire.ListElement("splitTenderPayments", t.tenders...))
+		e.Add(wire.ListElement("splitTenderPayments", t.tenders...))
 	}
 	if len(t.userFields) > 0 {
 		fields := wire.ListElement("userFields")
 		for _, f := range t.userFields {
-			fields.Children = append(fields.Children, wire.GroupElement("userField",
+			fields.Add(wire.GroupElement("userField",
 				wire.TextElement("name", f.Name), wire.TextElement("value", f.Value)))
 		}
-		e.Children = append(e.Children, fields)
+		e.Add(fields)
 	}
-	e.Children = append(e.Children, wire.TextElement("transHashSha2", ""))
+	e.Add(wire.TextElement("transHashSha2", ""))
 	if ids := t.profile.elements(); len(ids) > 0 {
-		e.Children = append(e.Children, wire.GroupElement("profile", ids...))
+		e.Add(wire.GroupElement("profile", ids...))
 	}
-	e.Children = append(e.Children, supplemental())
+	e.Add(supplemental())
 	if t.networkID != "" {
-		e.Children = append(e.Children, wire.TextElement("networkTransId", t.networkID))
+		e.Add(wire.TextElement("networkTransId", t.networkID))
 	}
 	return e
 }

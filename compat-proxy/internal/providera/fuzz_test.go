@@ -7,10 +7,12 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"github.com/beevik/etree"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
@@ -75,17 +77,19 @@ func respond(t *testing.T, h *providera.Handler, body []byte) []byte {
 
 // oneSided reports whether JSON cannot represent the XML. It cannot represent attributes, text
 // between children, equal names that are not adjacent, and names that are not ASCII.
-func oneSided(el *safexml.Element) bool {
-	if len(el.Attrs) > 0 || len(el.Children) > 0 && el.TextAt >= 0 ||
-		strings.ContainsFunc(el.Name, func(r rune) bool { return r >= utf8.RuneSelf }) {
+func oneSided(el *etree.Element) bool {
+	undeclared := func(a etree.Attr) bool { return a.Space != "xmlns" && a.FullKey() != "xmlns" }
+	children := el.ChildElements()
+	if slices.ContainsFunc(el.Attr, undeclared) || len(children) > 0 && len(el.Child) > len(children) ||
+		strings.ContainsFunc(el.Tag, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		return true
 	}
 	seen := map[string]int{}
-	for i, c := range el.Children {
-		if last, ok := seen[c.Name]; ok && last != i-1 || oneSided(c) {
+	for i, c := range children {
+		if last, ok := seen[c.Tag]; ok && last != i-1 || oneSided(c) {
 			return true
 		}
-		seen[c.Name] = i
+		seen[c.Tag] = i
 	}
 	return false
 }

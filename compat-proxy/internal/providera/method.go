@@ -33,7 +33,7 @@ var handlers = map[string]method{
 
 func (h *Handler) createTransaction(ctx context.Context, c call) (*wire.Document, problem) {
 	plan := decode(c.req, c.set)
-	c.req.Root = nil // v1 may be awaited for long, and the tree is large
+	c.req.Root = wire.Node{} // v1 may be awaited for long, and the tree is large
 	if plan.Problem.class() == ClassDeclined && !plan.Echo.Test {
 		plan.Number = h.cfg.NewNumber()
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/beevik/etree"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/safexml"
@@ -55,7 +56,7 @@ func TestBothNotations(t *testing.T) {
 // oneNotation are the cases whose request cannot be written in the other notation.
 var oneNotation = []string{"fault-malformed", "fault-no-namespace"}
 
-func mustElement(t *testing.T, document []byte) *safexml.Element {
+func mustElement(t *testing.T, document []byte) *etree.Element {
 	t.Helper()
 	el, err := safexml.Parse(bytes.TrimPrefix(document, []byte("\xef\xbb\xbf")), 0)
 	if err != nil {
@@ -69,19 +70,20 @@ func mustElement(t *testing.T, document []byte) *safexml.Element {
 func asJSON(t *testing.T, request []byte) []byte {
 	t.Helper()
 	root := mustElement(t, request)
-	return []byte("{" + quoted(root.Name) + ":" + member(root) + "}")
+	return []byte("{" + quoted(root.Tag) + ":" + member(root) + "}")
 }
 
-func member(el *safexml.Element) string {
-	if len(el.Children) == 0 {
-		return quoted(el.Text)
+func member(el *etree.Element) string {
+	children := el.ChildElements()
+	if len(children) == 0 {
+		return quoted(el.Text())
 	}
 	var parts []string
-	for i := 0; i < len(el.Children); {
-		name := el.Children[i].Name
+	for i := 0; i < len(children); {
+		name := children[i].Tag
 		var items []string
-		for ; i < len(el.Children) && el.Children[i].Name == name; i++ {
-			items = append(items, member(el.Children[i]))
+		for ; i < len(children) && children[i].Tag == name; i++ {
+			items = append(items, member(children[i]))
 		}
 		value := items[0]
 		if len(items) > 1 {
@@ -168,19 +170,19 @@ var (
 )
 
 // mapped returns the JSON to which a response in XML maps.
-func mapped(root *safexml.Element) string {
+func mapped(root *etree.Element) string {
 	var own, envelope []string
-	for _, c := range root.Children {
-		value := quoted(c.Name) + ":"
-		switch c.Name {
+	for _, c := range root.ChildElements() {
+		value := quoted(c.Tag) + ":"
+		switch c.Tag {
 		case "messages":
 			value += topMessages(c)
 		case "transactionResponse":
 			value += object(withIndicator(c), false)
 		default:
-			value += valueOf(c, c.Name == "transaction")
+			value += valueOf(c, c.Tag == "transaction")
 		}
-		if slices.Contains(last, c.Name) {
+		if slices.Contains(last, c.Tag) {
 			envelope = append(envelope, value)
 		} else {
 			own = append(own, value)
@@ -189,50 +191,53 @@ func mapped(root *safexml.Element) string {
 	return "{" + strings.Join(append(own, envelope...), ",") + "}"
 }
 
-func topMessages(el *safexml.Element) string {
+func topMessages(el *etree.Element) string {
 	var items []string
-	for _, m := range el.Children[1:] {
+	for _, m := range el.ChildElements()[1:] {
 		items = append(items, object(m, false))
 	}
-	return `{"resultCode":` + quoted(el.Children[0].Text) + `,"message":[` + strings.Join(items, ",") + "]}"
+	return `{"resultCode":` + quoted(el.ChildElements()[0].Text()) + `,"message":[` + strings.Join(items, ",") + "]}"
 }
 
 const indicator = "SupplementalDataQualificationIndicator"
 
 // withIndicator adds the member that only JSON has, before networkTransId.
-func withIndicator(el *safexml.Element) *safexml.Element {
-	at := slices.IndexFunc(el.Children, func(c *safexml.Element) bool { return c.Name == "networkTransId" })
-	if at < 0 {
-		at = len(el.Children)
+func withIndicator(el *etree.Element) *etree.Element {
+	out := el.Copy()
+	added := etree.NewElement(indicator)
+	added.SetText("0")
+	if network := out.SelectElement("networkTransId"); network != nil {
+		out.InsertChildAt(network.Index(), added)
+	} else {
+		out.AddChild(added)
 	}
-	return &safexml.Element{Name: el.Name, Children: slices.Insert(slices.Clone(el.Children), at,
-		&safexml.Element{Name: indicator, Text: "0"})}
+	return out
 }
 
 // valueOf returns the JSON of an element. Details are typed.
-func valueOf(el *safexml.Element, typed bool) string {
+func valueOf(el *etree.Element, typed bool) string {
 	switch {
-	case el.Name == "messages" && el.Children[0].Name == "resultCode": // of a profileResponse
+	case el.Tag == "messages" && el.ChildElements()[0].Tag == "resultCode": // of a profileResponse
 		return topMessages(el)
-	case slices.Contains(flat, el.Name), slices.Contains(lists, el.Name):
+	case slices.Contains(flat, el.Tag), slices.Contains(lists, el.Tag):
 		var items []string
-		for _, c := range el.Children {
+		for _, c := range el.ChildElements() {
 			items = append(items, valueOf(c, typed))
 		}
 		return "[" + strings.Join(items, ",") + "]"
-	case len(el.Children) > 0:
+	case len(el.ChildElements()) > 0:
 		return object(el, typed)
-	case el.Name == indicator || typed && slices.Contains(bare, el.Name):
-		return el.Text
+	case el.Tag == indicator || typed && slices.Contains(bare, el.Tag):
+		return el.Text()
 	}
-	return quoted(el.Text)
+	return quoted(el.Text())
 }
 
-func object(el *safexml.Element, typed bool) string {
+func object(el *etree.Element, typed bool) string {
 	var before, after []string
-	for _, c := range el.Children {
-		value := quoted(c.Name) + ":" + valueOf(c, typed)
-		if typed && slices.Contains(derived[el.Name], c.Name) {
+	for _, c := range el.ChildElements() {
+		value := quoted(c.Tag) + ":" + valueOf(c, typed)
+		if typed && slices.Contains(derived[el.Tag], c.Tag) {
 			before = append(before, value)
 		} else {
 			after = append(after, value)

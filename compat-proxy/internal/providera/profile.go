@@ -82,7 +82,7 @@ func decodeProfile(req *wire.Request, set setting) profilePlan {
 }
 
 // add adds a payment profile that v1 stores.
-func (p *profilePlan) add(method command.NewMethod, given *wire.Node) {
+func (p *profilePlan) add(method command.NewMethod, given wire.Node) {
 	setNonEmpty(method.Metadata, "customer_type", given.Get("customerType"))
 	p.Create.Methods = append(p.Create.Methods, method)
 	if isTrue(given.Get("defaultPaymentProfile")) && p.Create.Default == 0 {
@@ -107,18 +107,18 @@ func setNonEmpty(m map[string]string, name, value string) {
 
 // newMethod converts the payment of a payment profile to v1's form. It refuses a payment that v1
 // cannot store, before anything is made.
-func newMethod(payment, billTo *wire.Node, mode string) (command.NewMethod, problem) {
+func newMethod(payment, billTo wire.Node, mode string) (command.NewMethod, problem) {
 	m := command.NewMethod{Billing: contact(billTo), Metadata: map[string]string{}}
 	setNonEmpty(m.Metadata, "billing_fax", billTo.Get("faxNumber"))
 	var p problem
 	switch {
-	case payment.Child("creditCard") != nil:
+	case payment.Child("creditCard").Present():
 		p = storeCard(&m, payment.Child("creditCard"), mode)
-	case payment.Child("bankAccount") != nil:
+	case payment.Child("bankAccount").Present():
 		p = storeBank(&m, payment.Child("bankAccount"), validated(mode))
-	case payment.Child("opaqueData") != nil:
+	case payment.Child("opaqueData").Present():
 		p = refuse(apiOpaqueToken)
-	case payment == nil:
+	case !payment.Present():
 		p = refuse(apiNoPayment)
 	default:
 		p = invalid("Payment")
@@ -135,7 +135,7 @@ type methodIdentity struct {
 	firstName, lastName, address, zip string
 }
 
-func identityOf(given *wire.Node) methodIdentity {
+func identityOf(given wire.Node) methodIdentity {
 	payment, billTo := given.Child("payment"), given.Child("billTo")
 	card, bank := payment.Child("creditCard"), payment.Child("bankAccount")
 	same := methodIdentity{
@@ -151,7 +151,7 @@ func identityOf(given *wire.Node) methodIdentity {
 // storeCard puts a card into the payment profile. Without a validation, it leaves out a card with a
 // wrong check digit, which v1 does not store. V1 rejects an expired card, after it has searched
 // for a customer of an earlier request.
-func storeCard(m *command.NewMethod, given *wire.Node, mode string) problem {
+func storeCard(m *command.NewMethod, given wire.Node, mode string) problem {
 	text := given.Get("cardNumber")
 	number := secret.New(text)
 	month, year, hidden, ok := expiration(given.Get("expirationDate"))
@@ -173,7 +173,7 @@ func storeCard(m *command.NewMethod, given *wire.Node, mode string) problem {
 // invalid number or date.
 func validated(mode string) bool { return mode != "" && mode != "none" }
 
-func storeBank(m *command.NewMethod, given *wire.Node, checked bool) problem {
+func storeBank(m *command.NewMethod, given wire.Node, checked bool) problem {
 	routing, number, holder := given.Get("routingNumber"), accountNumber(given), given.Get("nameOnAccount")
 	switch {
 	case !checked && !bankaccount.ValidRouting(routing):
@@ -247,7 +247,7 @@ func (m profileNumbers) elements() elementList {
 func texts(name, item string, items []string) *wire.Element {
 	list := wire.ListElement(name)
 	for _, text := range items {
-		list.Children = append(list.Children, wire.TextElement(item, text))
+		list.Add(wire.TextElement(item, text))
 	}
 	return list
 }

@@ -13,7 +13,7 @@ const createCustomerProfileResponse = "createCustomerProfileResponse"
 // createProfile serves a createCustomerProfileRequest.
 func (h *Handler) createProfile(ctx context.Context, c call) (*wire.Document, problem) {
 	plan := decodeProfile(c.req, c.set)
-	c.req.Root = nil // as in createTransaction
+	c.req.Root = wire.Node{} // as in createTransaction
 	if !plan.Problem.none() {
 		return profileResponse(c.req.RefID, profileNumbers{}, nil, plan.Problem)
 	}

@@ -10,12 +10,12 @@ import (
 // paid.
 func (d *decoder) refunded() (require command.Require, expiry string, p problem) {
 	payment := d.txn.Child("payment")
-	if bank := payment.Child("bankAccount"); bank != nil {
+	if bank := payment.Child("bankAccount"); bank.Present() {
 		require, p = d.refundedBank(bank)
 		return require, "", p
 	}
 	number, expiry := payment.Get("creditCard", "cardNumber"), payment.Get("creditCard", "expirationDate")
-	if data := payment.Child("trackData"); data != nil {
+	if data := payment.Child("trackData"); data.Present() {
 		number, expiry, _ = track(data)
 	}
 	last4 := lastFour(number)
@@ -30,7 +30,7 @@ func (d *decoder) refunded() (require command.Require, expiry string, p problem)
 
 // refundedBank returns the part of refunded for a bank account. A test request never finds the
 // payment of a bank account. Clients rely on that.
-func (d *decoder) refundedBank(bank *wire.Node) (command.Require, problem) {
+func (d *decoder) refundedBank(bank wire.Node) (command.Require, problem) {
 	last4 := accountEnd(accountNumber(bank))
 	if last4 == "" {
 		return command.Require{}, because(reasonAccount)

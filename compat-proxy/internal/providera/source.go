@@ -43,11 +43,11 @@ func (d *decoder) charge(body *v1.TransactionCreate) problem {
 	}
 	payment := d.txn.Child("payment")
 	switch {
-	case payment.Child("creditCard") != nil:
+	case payment.Child("creditCard").Present():
 		return chargeCard(body, payment.Child("creditCard"))
-	case payment.Child("trackData") != nil:
+	case payment.Child("trackData").Present():
 		return d.chargeTrack(body, payment.Child("trackData"))
-	case payment.Child("bankAccount") != nil:
+	case payment.Child("bankAccount").Present():
 		return d.chargeBank(body, payment.Child("bankAccount"))
 	}
 	return blank("Credit card number") // decoder.payment has refused the other methods
@@ -63,19 +63,19 @@ func (d *decoder) payment() problem {
 	}
 	payment := d.txn.Child("payment")
 	for method, p := range otherPayments {
-		if payment.Child(method) != nil {
+		if payment.Child(method).Present() {
 			return p
 		}
 	}
 	for _, method := range []string{"creditCard", "trackData", "bankAccount"} {
-		if payment.Child(method) != nil {
+		if payment.Child(method).Present() {
 			return problem{}
 		}
 	}
 	return blank("Credit card number")
 }
 
-func chargeCard(body *v1.TransactionCreate, given *wire.Node) problem {
+func chargeCard(body *v1.TransactionCreate, given wire.Node) problem {
 	card, p := checkCard(given)
 	if !p.none() {
 		return p
@@ -121,9 +121,9 @@ var (
 )
 
 // track returns the card of a track, in the form of a card given in full.
-func track(data *wire.Node) (number, expiry string, ok bool) {
+func track(data wire.Node) (number, expiry string, ok bool) {
 	form, text := track1Form, data.Get("track1")
-	if data.Child("track2") != nil {
+	if data.Child("track2").Present() {
 		form, text = track2Form, data.Get("track2")
 	}
 	m := form.FindStringSubmatch(text)
@@ -141,9 +141,9 @@ const (
 )
 
 // chargeTrack puts the card of a track into the payment. The rest of the track is dropped.
-func (d *decoder) chargeTrack(body *v1.TransactionCreate, data *wire.Node) problem {
+func (d *decoder) chargeTrack(body *v1.TransactionCreate, data wire.Node) problem {
 	number, expiry, ok := track(data)
-	if !ok && data.Child("track2") != nil {
+	if !ok && data.Child("track2").Present() {
 		return because(reasonTrack2)
 	}
 	if !ok {
@@ -169,7 +169,7 @@ var accountTypes = map[string]v1.BankAccountType{
 }
 
 // chargeBank charges a bank account. It is always captured immediately.
-func (d *decoder) chargeBank(body *v1.TransactionCreate, given *wire.Node) problem {
+func (d *decoder) chargeBank(body *v1.TransactionCreate, given wire.Node) problem {
 	routing, number := given.Get("routingNumber"), accountNumber(given)
 	holder := strings.TrimSpace(given.Get("nameOnAccount"))
 	accountType := accountTypes[given.Get("accountType")]

@@ -187,10 +187,7 @@ func (h *Handler) makeRequestedProfile(ctx context.Context, c call, p *plan, res
 	if outcome.none() {
 		result, outcome = wire.ResultOK, refuse(apiOK)
 	}
-	messages := wire.GroupElement("messages", wire.TextElement("resultCode", result), &wire.Element{
-		Name: "message", Form: wire.Many, Children: []*wire.Element{wire.GroupElement("message",
-			wire.TextElement("code", string(outcome.API)), wire.TextElement("text", outcome.apiMessage()))},
-	})
+	messages := wire.MessagesElement(result, wire.Message{Code: string(outcome.API), Text: outcome.apiMessage()})
 	return wire.GroupElement("profileResponse", append([]*wire.Element{messages}, m.elements()...)...)
 }
 

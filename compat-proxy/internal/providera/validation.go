@@ -31,13 +31,13 @@ type profileCheck struct {
 }
 
 // newCheck checks a payment profile that v1 can store.
-func newCheck(profile, given *wire.Node, mode string, set setting) profileCheck {
+func newCheck(profile, given wire.Node, mode string, set setting) profileCheck {
 	payment, billTo := given.Child("payment"), given.Child("billTo")
 	c := profileCheck{DirectResponse: directResponse{
 		test: true, amount: "1.00", method: "CC", customer: profile.Get("merchantCustomerId"), email: profile.Get("email"),
 		billTo: billTo, avs: avsNotApplicable,
 	}}
-	if bank := payment.Child("bankAccount"); bank != nil {
+	if bank := payment.Child("bankAccount"); bank.Present() {
 		c.DirectResponse.method, c.DirectResponse.accountType = "ECHECK", checkAccount
 		c.DirectResponse.account = maskedAccount(accountNumber(bank), true)
 		switch {
@@ -153,7 +153,7 @@ type directResponse struct {
 	test             bool
 	amount, method   string
 	customer, email  string
-	billTo           *wire.Node
+	billTo           wire.Node
 	account          string
 	accountType, avs string
 }

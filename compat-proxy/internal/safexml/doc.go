@@ -1,9 +1,10 @@
-// Package safexml converts untrusted XML to an ordered tree. It refuses every construct that is
+// Package safexml reads untrusted XML into etree elements. It refuses every construct that is
 // dangerous or ambiguous.
 //
-// It uses encoding/xml's token stream, not etree. With the stream, the limits stop the work at the
-// first offending token. etree validates the whole input and builds the tree before a limit can be
-// checked. Of two equal attributes, it silently keeps the last.
+// It replaces etree's own reader, which limits nothing but the depth. That reader also accepts a
+// DOCTYPE, several roots, text outside the root and unbound prefixes. It ignores the declared
+// encoding, and keeps the last of two equal attributes. This package reads encoding/xml's tokens
+// itself, so the limits stop the work at the first offending token.
 //
 // Refused are:
 //
@@ -17,7 +18,9 @@
 //   - depth above MaxDepth, more than MaxNodes nodes, more than MaxAttrs attributes on one element,
 //     and a body above the caller's limit.
 //
-// The work is linear in the size of the body, because nothing is expanded.
+// The work is linear in the size of the body, because nothing is expanded. The caller's schema
+// decides which elements may repeat.
 //
-// An Error has the reason and the offset. It never quotes the body, which may hold card numbers.
+// An element without child elements has at most one text token, which joins all its runs of text.
+// Comments are left out, and so is blank text between child elements.
 package safexml

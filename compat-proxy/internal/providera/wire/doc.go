@@ -1,4 +1,4 @@
-// Package wire converts between the bytes of the provider-a dialect and ordered trees. It
+// Package wire converts between the bytes of the provider-a dialect and etree elements. It
 // implements both formats (XML and JSON), the element order and the facets of the schema, and the
 // exact texts of schema faults. It contains nothing of the v1 API, nor of the meaning of a
 // transaction.
@@ -14,7 +14,7 @@
 //     "12.50").
 //   - Blank text in an element of a complex type is dropped. Text of a simple type is kept as sent;
 //     Node.Get trims.
-//   - An empty element is a Node with empty Text: Has is false, Child is not nil. Facets do apply
+//   - An empty element is a Node with empty Text: Has is false, Present is true. Facets do apply
 //     to it: an empty amount is not a decimal, an empty cardNumber is too short. Elements of plain
 //     string type may be empty.
 //   - Every node name is a name of the schema, in schema order unless Options.LenientOrder is set,

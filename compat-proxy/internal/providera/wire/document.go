@@ -1,5 +1,7 @@
 package wire
 
+import "github.com/beevik/etree"
+
 // bom begins every response: some clients drop the first three bytes.
 const bom = "\xef\xbb\xbf"
 
@@ -27,22 +29,20 @@ const (
 	Many
 )
 
-// Element is one element of a response.
+// Element is one element of a response: an etree element, and its form in JSON.
 //
 // Empty Text is written as `<name />` and `""`. A Group without children is `<name />` and `{}`. A
 // List without children is `<name />` and `[]`. Leave an element that does not apply out of the
 // tree, and an empty Raw one too: clients with typed models cannot read it.
 type Element struct {
-	Name string
-	// Text is the content of Text and Raw elements.
-	Text string
+	etree.Element
+
 	Form Form
 	// JSONOnly leaves the element out of XML (SupplementalDataQualificationIndicator).
 	JSONOnly bool
 	// JSONFirst puts the element before its siblings without the flag in JSON. Members of a derived
 	// type precede the members of its base there.
 	JSONFirst bool
-	Children  []*Element
 }
 
 // Message is one entry of the top-level messages.
@@ -64,31 +64,67 @@ type Document struct {
 	Own []*Element
 }
 
+// newElement returns an element with a text, if there is one, and children.
+func newElement(name string, form Form, text string, children ...*Element) *Element {
+	e := &Element{Element: etree.Element{Tag: name}, Form: form}
+	if text != "" {
+		e.CreateText(text)
+	}
+	e.Add(children...)
+	return e
+}
+
+// Add adds children. They do not point to their parent, so a document can be rendered repeatedly.
+func (e *Element) Add(children ...*Element) {
+	for _, c := range children {
+		e.Child = append(e.Child, c)
+	}
+}
+
 // TextElement returns an element that is a string in JSON.
-func TextElement(name, text string) *Element { return &Element{Name: name, Text: text} }
+func TextElement(name, text string) *Element { return newElement(name, Text, text) }
 
 // RawElement returns an element that is the literal itself in JSON.
-func RawElement(name, literal string) *Element {
-	return &Element{Name: name, Text: literal, Form: Raw}
-}
+func RawElement(name, literal string) *Element { return newElement(name, Raw, literal) }
 
 // GroupElement returns an element with members.
 func GroupElement(name string, children ...*Element) *Element {
-	return &Element{Name: name, Form: Group, Children: children}
+	return newElement(name, Group, "", children...)
 }
 
 // ListElement returns a wrapper around items of one name.
 func ListElement(name string, items ...*Element) *Element {
-	return &Element{Name: name, Form: List, Children: items}
+	return newElement(name, List, "", items...)
+}
+
+// MessagesElement returns the messages of a response or of one of its parts.
+func MessagesElement(result string, messages ...Message) *Element {
+	list := newElement("message", Many, "")
+	for _, m := range messages {
+		list.Add(GroupElement("message", TextElement("code", m.Code), TextElement("text", m.Text)))
+	}
+	return GroupElement("messages", TextElement("resultCode", result), list)
 }
 
 // Bytes renders the document: byte order mark, no white space between elements, no trailing
 // newline.
 func (d *Document) Bytes(f Format) []byte {
-	b := make([]byte, 0, 1536)
-	b = append(b, bom...)
+	root, base := GroupElement(d.Root), d.base()
 	if f == JSON {
-		return d.appendJSON(b)
+		root.Add(d.Own...)
+		root.Add(base...)
+		return root.appendJSON(append(make([]byte, 0, 1536), bom...))
 	}
-	return d.appendXML(b)
+	root.Add(base...)
+	root.Add(d.Own...)
+	return root.document()
+}
+
+// base returns the members of the base type.
+func (d *Document) base() []*Element {
+	messages := MessagesElement(d.ResultCode, d.Messages...)
+	if d.RefID == nil {
+		return []*Element{messages}
+	}
+	return []*Element{TextElement("refId", *d.RefID), messages}
 }

@@ -130,7 +130,7 @@ func transactionDocuments() map[string]*wire.Document {
 func list(name, item string, values []string) *wire.Element {
 	e := wire.ListElement(name)
 	for _, v := range values {
-		e.Children = append(e.Children, wire.TextElement(item, v))
+		e.Add(wire.TextElement(item, v))
 	}
 	return e
 }

@@ -1,5 +1,17 @@
 package wire
 
+// Name returns the name of an element.
+func (n Node) Name() string { return n.el.Tag }
+
+// Children returns the child elements.
+func (n Node) Children() []Node {
+	var out []Node
+	for _, c := range n.el.ChildElements() {
+		out = append(out, Node{c})
+	}
+	return out
+}
+
 // Shape is a schema type in the form that the property tests need to make valid values.
 type Shape struct {
 	Any, Simple   bool

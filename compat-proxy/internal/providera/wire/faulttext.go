@@ -1,5 +1,7 @@
 package wire
 
+import "github.com/beevik/etree"
+
 // The last sentences of a value fault.
 const (
 	reasonTooLong  = "The actual length is greater than the MaxLength value."
@@ -16,12 +18,12 @@ const (
 const quote = "&#39;"
 
 // named returns the name of an element for a fault.
-func named(n *Node) string {
-	s := "'" + visible(n.Name) + "'"
-	if n.space == "" {
-		return s
+func named(n *etree.Element) string {
+	s := "'" + visible(n.Tag) + "'"
+	if space := namespaceOf(n); space != "" {
+		s += " in namespace '" + visible(space) + "'"
 	}
-	return s + " in namespace '" + visible(n.space) + "'"
+	return s
 }
 
 // possible returns the sentence about the expected elements, "" if there are none.
@@ -32,19 +34,19 @@ func possible(names string) string {
 	return " List of possible elements expected: '" + names + "' in namespace '" + Namespace + "'."
 }
 
-func invalidChild(n, child *Node, names string) string {
+func invalidChild(n, child *etree.Element, names string) string {
 	return "The element " + named(n) + " has invalid child element " + named(child) + "." + possible(names)
 }
 
-func incomplete(n *Node, names string) string {
+func incomplete(n *etree.Element, names string) string {
 	return "The element " + named(n) + " has incomplete content." + possible(names)
 }
 
-func cannotContainText(n *Node, names string) string {
+func cannotContainText(n *etree.Element, names string) string {
 	return "The element " + named(n) + " cannot contain text." + possible(names)
 }
 
-func textOnly(n, child *Node) string {
+func textOnly(n, child *etree.Element) string {
 	return "The element " + named(n) + " cannot contain child element " + named(child) +
 		" because the parent element's content model is text only."
 }

@@ -129,7 +129,7 @@ func FuzzText(f *testing.F) {
 			}
 			want = append(want, r)
 		}
-		if got := el.Children[0].Text; got != string(want) {
+		if got := el.ChildElements()[0].Text(); got != string(want) {
 			t.Fatalf("got %q, want %q", got, string(want))
 		}
 		var back struct {

@@ -42,15 +42,16 @@ func TestNodeAccess(t *testing.T) {
 	if got, want := len(n.Child("userFields").All("userField")), 2; got != want {
 		t.Errorf("got %d, want %d", got, want)
 	}
-	if got := n.Child("order").Child("invoiceNumber"); got == nil {
+	if !n.Child("order").Child("invoiceNumber").Present() {
 		t.Error("an empty element is present")
 	}
 }
 
 func TestAbsentNode(t *testing.T) {
 	t.Parallel()
-	var n *wire.Node
-	if n.Child("a") != nil || n.All("a") != nil || n.Get("a", "b") != "" || n.Get() != "" || n.Has() || n.Has("a") {
+	var n wire.Node
+	if n.Present() || n.Child("a").Present() || n.Text() != "" || n.All("a") != nil ||
+		n.Get("a", "b") != "" || n.Get() != "" || n.Has() || n.Has("a") {
 		t.Error("an absent node has content")
 	}
 	if got, want := n.String(), "<absent>"; got != want {
@@ -65,7 +66,7 @@ func TestNothingPrints(t *testing.T) {
 	req := mustParse(t, card(dated+"<cardCode>907</cardCode>"))
 	_, fault := wire.Parse([]byte(card("<cardNumber>41111111111111111</cardNumber>")), wire.Options{})
 	leaf := req.Root.Child("transactionRequest").Child("payment").Child("creditCard").Child("cardNumber")
-	var absent *wire.Node
+	var absent wire.Node
 	var out bytes.Buffer
 	// The digits of the time could equal the card code.
 	timeless := &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
@@ -77,7 +78,10 @@ func TestNothingPrints(t *testing.T) {
 	logs := []*slog.Logger{
 		slog.New(slog.NewJSONHandler(&out, timeless)), slog.New(slog.NewTextHandler(&out, timeless)),
 	}
-	for _, v := range []any{req, *req, req.Root, *req.Root, req.Root.Children, leaf, *leaf, absent, fault} {
+	for _, v := range []any{
+		req, *req, req.Root, &req.Root, req.Root.All("transactionRequest"), leaf, &leaf, absent, fault,
+		struct{ hidden wire.Node }{leaf},
+	} {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
 			fmt.Fprintf(&out, verb+"\n", v)
 		}

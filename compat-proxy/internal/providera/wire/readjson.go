@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"strings"
 
+	"github.com/beevik/etree"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/safexml"
@@ -15,21 +15,22 @@ import (
 // repeated key is a repeated element, which the schema checks.
 type jsonReader struct {
 	dec   *jsontext.Decoder
-	slab  slab
 	nodes int
 }
 
 // readJSON reads {"method":{...}} and rejects everything else.
-func readJSON(doc []byte) (*Node, *Fault) {
+func readJSON(doc []byte) (*etree.Element, *Fault) {
 	r := jsonReader{dec: jsontext.NewDecoder(bytes.NewBuffer(doc), jsontext.AllowDuplicateNames(true))}
-	var top Node
-	if !r.open(jsontext.KindBeginObject) || !r.members(&top, 1) || len(top.Children) != 1 {
+	top := etree.NewDocument()
+	if !r.open(jsontext.KindBeginObject) || !r.members(&top.Element, 1) || len(top.Child) != 1 {
 		return nil, malformed(JSON)
 	}
 	if _, err := r.dec.ReadToken(); !errors.Is(err, io.EOF) {
 		return nil, malformed(JSON)
 	}
-	return top.Children[0], nil
+	root := top.Root()
+	root.CreateAttr("xmlns", Namespace)
+	return root, nil
 }
 
 func (r *jsonReader) open(kind jsontext.Kind) bool {
@@ -38,78 +39,59 @@ func (r *jsonReader) open(kind jsontext.Kind) bool {
 }
 
 // members reads the members of an object into parent, up to its end.
-func (r *jsonReader) members(parent *Node, depth int) bool {
-	var list [12]*Node
-	children := list[:0]
+func (r *jsonReader) members(parent *etree.Element, depth int) bool {
 	for {
 		tok, err := r.dec.ReadToken()
 		if err != nil {
 			return false
 		}
 		if tok.Kind() == jsontext.KindEndObject {
-			parent.Children = r.slab.list(len(children))
-			copy(parent.Children, children)
 			return true
 		}
 		name := tok.String()
-		if !validName(name) {
-			return false
-		}
-		var ok bool
 		// The root must not be an array, which would be several documents.
-		if children, ok = r.value(children, name, depth, depth > 1); !ok {
+		if !validName(name) || !r.value(parent, name, depth, depth > 1) {
 			return false
 		}
 	}
 }
 
-// value reads one value and appends its nodes.
-func (r *jsonReader) value(to []*Node, name string, depth int, array bool) ([]*Node, bool) {
+// value reads one value and adds its elements to parent.
+func (r *jsonReader) value(parent *etree.Element, name string, depth int, array bool) bool {
 	tok, err := r.dec.ReadToken()
 	if r.nodes++; err != nil || r.nodes > safexml.MaxNodes || depth > safexml.MaxDepth {
-		return to, false
+		return false
 	}
 	switch tok.Kind() {
 	case jsontext.KindNull:
-		if depth > 1 {
-			return to, true
+		if depth == 1 {
+			parent.CreateElement(name)
 		}
-		return append(to, r.leaf(name, "")), true
+		return true
 	case jsontext.KindString, jsontext.KindNumber, jsontext.KindTrue, jsontext.KindFalse:
 		text := tok.String()
-		return append(to, r.leaf(name, text)), validText(text)
+		if el := parent.CreateElement(name); text != "" {
+			el.CreateText(text)
+		}
+		return validText(text)
 	case jsontext.KindBeginObject:
-		n := r.leaf(name, "")
-		return append(to, n), r.members(n, depth+1)
+		return r.members(parent.CreateElement(name), depth+1)
 	case jsontext.KindBeginArray:
-		return r.items(to, name, depth, array)
+		return array && r.items(parent, name, depth)
 	default:
-		return to, false
+		return false
 	}
 }
 
 // items reads the items of an array, up to its end. An array in an array has no XML form.
-func (r *jsonReader) items(to []*Node, name string, depth int, allowed bool) ([]*Node, bool) {
-	for allowed {
-		if r.dec.PeekKind() == jsontext.KindEndArray {
-			_, err := r.dec.ReadToken()
-			return to, err == nil
-		}
-		var ok bool
-		if to, ok = r.value(to, name, depth, false); !ok {
-			return to, false
+func (r *jsonReader) items(parent *etree.Element, name string, depth int) bool {
+	for r.dec.PeekKind() != jsontext.KindEndArray {
+		if !r.value(parent, name, depth, false) {
+			return false
 		}
 	}
-	return to, false
-}
-
-func (r *jsonReader) leaf(name, text string) *Node {
-	n := r.slab.node()
-	n.Name, n.Text, n.space, n.textAt = name, text, Namespace, -1
-	if strings.TrimLeft(text, " \t\r\n") != "" {
-		n.textAt = 0
-	}
-	return n
+	_, err := r.dec.ReadToken()
+	return err == nil
 }
 
 // validName reports whether a key can be the name of an XML element. All names

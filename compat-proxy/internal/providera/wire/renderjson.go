@@ -1,51 +1,21 @@
 package wire
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
+
+	"github.com/beevik/etree"
+)
 
 const hexDigits = "0123456789abcdef"
 
-func (d *Document) appendJSON(b []byte) []byte {
-	b = append(b, '{')
-	b = jsonMembers(b, d.Own)
-	if d.RefID != nil {
-		b = jsonName(b, "refId")
-		b = jsonString(b, *d.RefID)
-	}
-	b = jsonName(b, "messages")
-	b = append(b, `{"resultCode":`...)
-	b = jsonString(b, d.ResultCode)
-	b = append(b, `,"message":[`...)
-	for i, m := range d.Messages {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, `{"code":`...)
-		b = jsonString(b, m.Code)
-		b = append(b, `,"text":`...)
-		b = jsonString(b, m.Text)
-		b = append(b, '}')
-	}
-	return append(b, "]}}"...)
-}
-
 // jsonMembers writes the members of an object, derived ones first.
-func jsonMembers(b []byte, list []*Element) []byte {
-	rest := false
-	for _, e := range list {
-		if e.JSONFirst {
-			b = jsonName(b, e.Name)
-			b = e.appendJSON(b)
-		} else {
-			rest = true
-		}
-	}
-	if !rest {
-		return b
-	}
-	for _, e := range list {
-		if !e.JSONFirst {
-			b = jsonName(b, e.Name)
-			b = e.appendJSON(b)
+func jsonMembers(b []byte, members []etree.Token) []byte {
+	for _, first := range [...]bool{true, false} {
+		for _, t := range members {
+			if e, ok := t.(*Element); ok && e.JSONFirst == first {
+				b = jsonName(b, e.Tag)
+				b = e.appendJSON(b)
+			}
 		}
 	}
 	return b
@@ -55,23 +25,25 @@ func jsonMembers(b []byte, list []*Element) []byte {
 func (e *Element) appendJSON(b []byte) []byte {
 	switch e.Form {
 	case Raw:
-		return append(b, e.Text...)
+		return append(b, e.Text()...)
 	case Group:
 		b = append(b, '{')
-		b = jsonMembers(b, e.Children)
+		b = jsonMembers(b, e.Child)
 		return append(b, '}')
 	case List, Many:
 		b = append(b, '[')
-		for i, c := range e.Children {
+		for i, t := range e.Child {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = c.appendJSON(b)
+			if item, ok := t.(*Element); ok {
+				b = item.appendJSON(b)
+			}
 		}
 		return append(b, ']')
 	case Text:
 	}
-	return jsonString(b, e.Text)
+	return jsonString(b, e.Text())
 }
 
 // jsonName writes a member name, with a comma unless it is the first member.

@@ -52,8 +52,8 @@ type Request struct {
 	Format Format
 	// Method is the root name, such as "createTransactionRequest".
 	Method string
-	// Root is the root element. A caller that needs it no longer should set it to nil.
-	Root *Node
+	// Root is the root element. A caller that needs it no longer should set it to the zero Node.
+	Root Node
 	// RefID is the client's reference to echo. It is nil if the client sent none, and a pointer to ""
 	// if it sent an empty one, which is echoed empty.
 	RefID *string
@@ -88,29 +88,30 @@ func Parse(body []byte, o Options) (*Request, *Fault) {
 	if fault != nil {
 		return nil, fault
 	}
-	if format == XML && root.space != Namespace {
+	if namespaceOf(root) != Namespace {
 		return nil, &Fault{Format: format, Code: CodeNamespace, Text: textNamespace}
 	}
-	t := methodType(root.Name)
+	t := methodType(root.Tag)
 	if t == nil {
 		return nil, &Fault{Format: format, Code: CodeMethod, Text: textMethod}
 	}
-	w := walker{lenient: o.LenientOrder || o.Lenient != nil && o.Lenient(root.Get("merchantAuthentication", "name"))}
+	n := Node{root}
+	w := walker{lenient: o.LenientOrder || o.Lenient != nil && o.Lenient(n.Get("merchantAuthentication", "name"))}
 	if text := w.element(root, t); text != "" {
 		return nil, &Fault{Format: format, Code: CodeSchema, Text: text}
 	}
 	return &Request{
-		Format: format, Method: root.Name, Root: root,
-		RefID: textOf(root.Child("refId")), ClientID: textOf(root.Child("clientId")),
+		Format: format, Method: root.Tag, Root: n,
+		RefID: textOf(n.Child("refId")), ClientID: textOf(n.Child("clientId")),
 	}, nil
 }
 
 // textOf returns the text of an optional element as it was sent. It does not point into the tree,
 // which would keep the whole tree in memory.
-func textOf(n *Node) *string {
-	if n == nil {
+func textOf(n Node) *string {
+	if !n.Present() {
 		return nil
 	}
-	text := n.Text
+	text := n.Text()
 	return &text
 }

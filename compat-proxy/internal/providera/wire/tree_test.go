@@ -18,9 +18,9 @@ type tree struct {
 }
 
 // fromNode copies a parsed tree through the API.
-func fromNode(n *wire.Node) *tree {
-	t := &tree{name: n.Name, text: n.Text}
-	for _, c := range n.Children {
+func fromNode(n wire.Node) *tree {
+	t := &tree{name: n.Name(), text: n.Text()}
+	for _, c := range n.Children() {
 		t.children = append(t.children, fromNode(c))
 	}
 	return t

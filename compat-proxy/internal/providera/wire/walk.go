@@ -1,6 +1,10 @@
 package wire
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/beevik/etree"
+)
 
 // walker checks a tree against the schema in document order, so that it reports the first violation
 // of the document.
@@ -9,18 +13,23 @@ type walker struct {
 }
 
 // element checks one element. It returns the fault text, or "" if the element is valid.
-func (w *walker) element(n *Node, t *schemaType) string {
+func (w *walker) element(n *etree.Element, t *schemaType) string {
 	if t.any {
 		return ""
 	}
-	if n.attr != "" {
-		return "The '" + visible(n.attr) + "' attribute is not declared."
+	if name := undeclared(n); name != "" {
+		return "The '" + visible(name) + "' attribute is not declared."
 	}
 	if t.simple != nil {
-		if len(n.Children) > 0 {
-			return textOnly(n, n.Children[0])
+		for _, token := range n.Child {
+			if c, ok := token.(*etree.Element); ok {
+				return textOnly(n, c)
+			}
 		}
-		return t.simple.check(n.Name, n.Text)
+		return t.simple.check(n.Tag, textIn(n))
+	}
+	if text := textIn(n); text != "" && strings.Trim(text, xmlBlank) == "" {
+		n.Child = nil // the reader left out blank text between child elements
 	}
 	if w.lenient {
 		return w.anyOrder(n, t)
@@ -29,10 +38,11 @@ func (w *walker) element(n *Node, t *schemaType) string {
 }
 
 // inOrder checks children that must follow the sequence.
-func (w *walker) inOrder(n *Node, t *schemaType) string {
+func (w *walker) inOrder(n *etree.Element, t *schemaType) string {
 	at, count := 0, 0 // the position in the sequence and its occurrences so far
-	for i, c := range n.Children {
-		if n.textAt == i {
+	for _, token := range n.Child {
+		c, ok := token.(*etree.Element)
+		if !ok {
 			return cannotContainText(n, expected(t, at, count))
 		}
 		next, typ := advance(t, at, count, c)
@@ -47,27 +57,23 @@ func (w *walker) inOrder(n *Node, t *schemaType) string {
 			return fault
 		}
 	}
-	if n.textAt >= 0 {
-		return cannotContainText(n, expected(t, at, count))
-	}
 	for i, seen := at, count; i < len(t.content); i, seen = i+1, 0 {
 		if seen < t.content[i].min {
 			return incomplete(n, expected(t, at, count))
 		}
 	}
-	n.Text = "" // blank, or it would have been rejected
 	return ""
 }
 
 // advance finds the position of child c. The type is nil if there is none.
-func advance(t *schemaType, at, count int, c *Node) (int, *schemaType) {
-	if c.space != Namespace {
+func advance(t *schemaType, at, count int, c *etree.Element) (int, *schemaType) {
+	if namespaceOf(c) != Namespace {
 		return at, nil
 	}
 	for i := at; i < len(t.content); i++ {
 		p := &t.content[i]
 		if count < p.max {
-			if typ := p.find(c.Name); typ != nil {
+			if typ := p.find(c.Tag); typ != nil {
 				return i, typ
 			}
 		}
@@ -104,10 +110,11 @@ func appendNames(names []string, p *particle) []string {
 }
 
 // anyOrder checks children in any order.
-func (w *walker) anyOrder(n *Node, t *schemaType) string {
+func (w *walker) anyOrder(n *etree.Element, t *schemaType) string {
 	counts := make([]int, len(t.content))
-	for i, c := range n.Children {
-		if n.textAt == i {
+	for _, token := range n.Child {
+		c, ok := token.(*etree.Element)
+		if !ok {
 			return cannotContainText(n, open(t, counts))
 		}
 		position, typ := locate(t, counts, c)
@@ -119,25 +126,21 @@ func (w *walker) anyOrder(n *Node, t *schemaType) string {
 			return fault
 		}
 	}
-	if n.textAt >= 0 {
-		return cannotContainText(n, open(t, counts))
-	}
 	for i := range t.content {
 		if counts[i] < t.content[i].min {
 			return incomplete(n, open(t, counts))
 		}
 	}
-	n.Text = ""
 	return ""
 }
 
 // locate finds a position that still accepts c.
-func locate(t *schemaType, counts []int, c *Node) (int, *schemaType) {
-	if c.space != Namespace {
+func locate(t *schemaType, counts []int, c *etree.Element) (int, *schemaType) {
+	if namespaceOf(c) != Namespace {
 		return 0, nil
 	}
 	for i := range t.content {
-		if typ := t.content[i].find(c.Name); typ != nil && counts[i] < t.content[i].max {
+		if typ := t.content[i].find(c.Tag); typ != nil && counts[i] < t.content[i].max {
 			return i, typ
 		}
 	}
