@@ -19,6 +19,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/catalogue"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/credentials"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/dialect"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/metrics"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb"
@@ -171,17 +172,13 @@ func (p *Proxy) serveDialects(cfg Config) {
 	})
 	numbers := id.NewGenerator(cfg.Clock)
 	newNumber := func() string { return strconv.FormatInt(numbers.Next(), 10) }
-	p.providerA = providera.New(providera.Config{
-		Attempts: limiter,
-		Executor: p.executor, Logins: p.logins, Clock: cfg.Clock, Currency: cfg.Currency, MaxBytes: maxBody,
-		LenientOrder: cfg.LenientOrder, NewNumber: newNumber, Observe: p.metrics.Request,
-	})
+	common := dialect.Config{
+		Executor: p.executor, Clock: cfg.Clock, NewNumber: newNumber, Currency: cfg.Currency, MaxBytes: maxBody,
+		Attempts: limiter, Observe: p.metrics.Request,
+	}
+	p.providerA = providera.New(providera.Config{Config: common, Logins: p.logins, LenientOrder: cfg.LenientOrder})
 	p.providerB = providerb.New(providerb.Config{
-		Attempts: limiter,
-		Executor: p.executor, Verifier: cfg.verifier(p.logins), DecryptionKeys: p.logins, Clock: cfg.Clock,
-		Currency:  cfg.Currency,
-		MaxBytes:  maxBody,
-		NewNumber: newNumber, Observe: p.metrics.Request,
+		Config: common, Verifier: cfg.verifier(p.logins), DecryptionKeys: p.logins,
 	})
 }
 

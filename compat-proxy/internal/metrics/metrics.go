@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/attempts"
-	"github.com/causeway-pay/causeway/compat-proxy/internal/providera"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/dialect"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/v1client"
 	"github.com/causeway-pay/causeway/shared/metrics"
 )
@@ -95,7 +95,7 @@ func (m *Metrics) CredentialsRead(err error) {
 // Busy returns busy, which turns requests away, with each of these also counted as handled.
 func (m *Metrics) Busy(busy http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		m.Request(providera.MethodNone, providera.ClassBusy, 0)
+		m.Request(dialect.MethodNone, dialect.ClassBusy, 0)
 		busy.ServeHTTP(w, r)
 	})
 }

@@ -99,8 +99,8 @@ func apiKeyGrant(key secret.String, header http.Header) (credentials.Grant, prob
 }
 
 // permit checks the method's scopes before anything is executed. It returns v1's record of the key.
-func permit(ctx context.Context, x Executor, key secret.String, m catalogue.Method) (v1.APIKey, problem) {
-	info, r := x.Identify(ctx, key)
+func (h *Handler) permit(ctx context.Context, key secret.String, m catalogue.Method) (v1.APIKey, problem) {
+	info, r := h.cfg.Identify(ctx, key)
 	switch {
 	case r.Outcome == command.Unavailable:
 		return info, unavailable(r)

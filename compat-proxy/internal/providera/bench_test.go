@@ -42,7 +42,7 @@ func BenchmarkTranslation(b *testing.B) {
 	}
 }
 
-// Bind implements providera.Executor.
+// Bind implements dialect.Executor.
 func (instant) Bind(context.Context, secret.String, command.Binding, []string) command.Result {
 	return command.Result{Outcome: command.Done}
 }

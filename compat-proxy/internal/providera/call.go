@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/catalogue"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/dialect"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/rpc"
 	"github.com/causeway-pay/causeway/shared/httpx"
@@ -20,23 +21,30 @@ var _ rpc.Dialect = (*Handler)(nil)
 func (h *Handler) Call(
 	ctx context.Context, name string, params jsontext.Value, sent rpc.Origin,
 ) (jsontext.Value, error) {
-	authorization := sent.Header.Get("Authorization")
-	start, method, class := h.cfg.Clock.Now(), MethodNone, ClassBroken
-	defer func() { h.cfg.Observe(method, class, h.cfg.Clock.Now().Sub(start)) }()
+	var out []byte
+	var err error
+	h.cfg.Measure(func() (method, class string) {
+		method, class, out, err = h.called(ctx, name, params, sent)
+		return method, class
+	})
+	return out, err
+}
+
+// called is Call, and also returns the method and the class of the outcome.
+func (h *Handler) called(
+	ctx context.Context, name string, params jsontext.Value, sent rpc.Origin,
+) (method, class string, out []byte, err error) {
 	m, known := catalogue.Find(catalogue.ProviderA, name)
 	if !known {
-		class = ClassRefused
-		return nil, rpc.ErrNotServed
+		return dialect.MethodNone, dialect.ClassRefused, nil, rpc.ErrNotServed
 	}
-	req, fault := wire.Parse(wrap(name, params, authorization), h.parseOptions())
+	req, fault := wire.Parse(wrap(name, params, sent.Header.Get("Authorization")), h.parseOptions())
 	if fault != nil {
-		class = ClassRefused
-		return nil, &rpc.ParamsError{Code: fault.Code, Text: fault.Text}
+		return dialect.MethodNone, dialect.ClassRefused, nil, &rpc.ParamsError{Code: fault.Code, Text: fault.Text}
 	}
 	doc, outcome := h.respond(ctx, req, m, sent.Header, sent.Position)
-	method, class = m.Name, outcome.class()
 	httpx.EventFrom(ctx).SetOutcome(outcome.String())
-	return bytes.TrimPrefix(doc.Bytes(wire.JSON), []byte("\xef\xbb\xbf")), nil
+	return m.Name, outcome.class(), bytes.TrimPrefix(doc.Bytes(wire.JSON), []byte("\xef\xbb\xbf")), nil
 }
 
 // wrap returns the request in the dialect's own form.

@@ -58,18 +58,18 @@ func windowOf(t *testing.T, request string) int {
 // approving approves everything.
 type approving struct{}
 
-// Identify implements providera.Executor.
+// Identify implements dialect.Executor.
 func (approving) Identify(context.Context, secret.String) (v1.APIKey, command.Result) {
 	return v1.APIKey{Scopes: strings.Split(strings.Trim(strings.ReplaceAll(goldentest.FullScopes, `"`, ""), "[]"), ",")},
 		command.Result{Outcome: command.Done}
 }
 
-// Execute implements providera.Executor.
+// Execute implements dialect.Executor.
 func (approving) Execute(context.Context, secret.String, []command.Command) []command.Result {
 	return []command.Result{{Outcome: command.Done, Transaction: &v1.Transaction{}}}
 }
 
-// Bind implements providera.Executor.
+// Bind implements dialect.Executor.
 func (approving) Bind(context.Context, secret.String, command.Binding, []string) command.Result {
 	return command.Result{Outcome: command.Done}
 }

@@ -113,7 +113,7 @@ func (content) Execute(_ context.Context, _ secret.String, commands []command.Co
 	return results
 }
 
-// Bind implements providera.Executor.
+// Bind implements dialect.Executor.
 func (content) Bind(context.Context, secret.String, command.Binding, []string) command.Result {
 	return command.Result{Outcome: command.Done}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/credentials"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/dialect"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera"
 	"github.com/causeway-pay/causeway/shared/clock"
@@ -74,7 +75,7 @@ func responseTo(t *testing.T, s scenario, request []byte) (commands, response []
 	return recorder.Commands(t), w.Body.Bytes()
 }
 
-func mustHandler(tb testing.TB, x providera.Executor) *providera.Handler {
+func mustHandler(tb testing.TB, x dialect.Executor) *providera.Handler {
 	tb.Helper()
 	path := filepath.Join(tb.TempDir(), "credentials.yaml")
 	yaml := "provider_a:\n  - {name: demoLogin1, transaction_key: demoKey000000001, api_key: " + goldentest.APIKey +
@@ -92,8 +93,11 @@ func mustHandler(tb testing.TB, x providera.Executor) *providera.Handler {
 		tb.Fatal(err)
 	}
 	return providera.New(providera.Config{
-		Executor: x, Logins: logins, Clock: c, Currency: "usd", MaxBytes: 256 << 10,
-		NewNumber: func() string { return "7345678905236789804" },
+		Logins: logins,
+		Config: dialect.Config{
+			Executor: x, Clock: c, Currency: "usd", MaxBytes: 256 << 10,
+			NewNumber: func() string { return "7345678905236789804" },
+		},
 	})
 }
 

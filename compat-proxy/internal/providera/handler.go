@@ -10,62 +10,25 @@ import (
 	"strings"
 	"time"
 
-	"github.com/causeway-pay/causeway/compat-proxy/internal/attempts"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/catalogue"
-	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/credentials"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/dialect"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/parity"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
 	"github.com/causeway-pay/causeway/shared/admission"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/httpx"
-	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// Executor runs commands.
-type Executor interface {
-	// Identify returns v1's record of a key, with its scopes, and counts the request towards the
-	// key's merchant.
-	Identify(ctx context.Context, key secret.String) (v1.APIKey, command.Result)
-	// Execute runs commands in order and stops after the first that is not done.
-	Execute(ctx context.Context, key secret.String, commands []command.Command) []command.Result
-	// Bind reserves evidence for one purpose.
-	Bind(ctx context.Context, key secret.String, b command.Binding, purpose []string) command.Result
-}
-
-// Config holds the settings of a Handler. Executor, Logins, Clock and NewNumber are required.
+// Config holds the settings of a Handler. Logins is required.
 type Config struct {
-	Executor Executor
-	Logins   Logins
-	Clock    clock.Clock
-	// NewNumber returns a number in the form of a payment's, for a decline without a payment in v1.
-	NewNumber func() string
-	// Currency is the lower-case default for amounts without a currency in the request and the login.
-	Currency string
-	// MaxBytes bounds a request body.
-	MaxBytes int
+	dialect.Config
+
+	Logins Logins
 	// LenientOrder accepts children in any order.
 	LenientOrder bool
-	// Attempts bounds the attempts to log in. Nil bounds nothing.
-	Attempts *attempts.Limiter
-	// Observe gets every request after its response: the method's name, or MethodNone for an unknown
-	// method, and the class of the outcome. May be nil.
-	Observe func(method, class string, took time.Duration)
 }
-
-// MethodNone stands for the method of a request without a known method.
-const MethodNone = "none"
-
-// The classes of the outcome of a request.
-const (
-	ClassApproved = "approved" // done
-	ClassDeclined = "declined"
-	ClassFailed   = "failed"  // a transaction was not executed, or its outcome is unknown
-	ClassRefused  = "refused" // with an error of the whole document
-	ClassBusy     = "busy"
-	ClassBroken   = "broken" // it ended in a panic
-)
 
 // Handler serves the dialect over HTTP. Its status is 200, or 408 for a slow body: clients read the
 // document.
@@ -76,35 +39,28 @@ type Handler struct {
 var _ http.Handler = (*Handler)(nil)
 
 // New returns a handler.
-func New(cfg Config) *Handler {
-	if cfg.Observe == nil {
-		cfg.Observe = func(string, string, time.Duration) {}
-	}
-	return &Handler{cfg: cfg}
-}
+func New(cfg Config) *Handler { return &Handler{cfg: cfg} }
 
 // ServeHTTP implements http.Handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	start, method, class := h.cfg.Clock.Now(), MethodNone, ClassBroken
-	defer func() { h.cfg.Observe(method, class, h.cfg.Clock.Now().Sub(start)) }()
-	method, class = h.serve(w, r)
+	h.cfg.Measure(func() (method, class string) { return h.serve(w, r) })
 }
 
 // serve responds to the request, and returns its method and the class of its outcome.
 func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (method, class string) {
-	body, err := admission.ReadBody(w, r, int64(h.cfg.MaxBytes))
+	body, err := admission.ReadBody(w, r, h.cfg.MaxBytes)
 	if err != nil {
-		return MethodNone, bodyError(w, r, body, err)
+		return dialect.MethodNone, bodyError(w, r, body, err)
 	}
 	req, fault := wire.Parse(body, h.parseOptions())
 	if fault != nil {
 		h.fault(w, r, fault)
-		return MethodNone, ClassRefused
+		return dialect.MethodNone, dialect.ClassRefused
 	}
 	m, known := catalogue.Find(catalogue.ProviderA, req.Method)
 	if !known {
 		h.fault(w, r, &wire.Fault{Format: req.Format, Code: string(apiMethod), Text: apiText[apiMethod]})
-		return MethodNone, ClassRefused
+		return dialect.MethodNone, dialect.ClassRefused
 	}
 	doc, outcome := h.respond(r.Context(), req, m, r.Header, 0)
 	httpx.EventFrom(r.Context()).SetOutcome(outcome.String())
@@ -114,7 +70,9 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (method, class s
 
 // parseOptions returns the options for parsing documents.
 func (h *Handler) parseOptions() wire.Options {
-	return wire.Options{LenientOrder: h.cfg.LenientOrder, Lenient: h.cfg.Logins.LenientOrder, MaxBytes: h.cfg.MaxBytes}
+	return wire.Options{
+		LenientOrder: h.cfg.LenientOrder, Lenient: h.cfg.Logins.LenientOrder, MaxBytes: int(h.cfg.MaxBytes),
+	}
 }
 
 // bodyError responds to a request whose body was read only in part, and returns the class.
@@ -123,7 +81,7 @@ func bodyError(w http.ResponseWriter, r *http.Request, start []byte, err error) 
 	switch {
 	case admission.IsBusy(err):
 		plainFault(w, r, http.StatusOK, format, apiBusy)
-		return ClassBusy
+		return dialect.ClassBusy
 	case errors.Is(err, admission.ErrSlow):
 		plainFault(w, r, http.StatusRequestTimeout, format, apiProcessing)
 	case errors.Is(err, admission.ErrTooLarge):
@@ -132,7 +90,7 @@ func bodyError(w http.ResponseWriter, r *http.Request, start []byte, err error) 
 	default:
 		plainFault(w, r, http.StatusOK, format, apiProcessing)
 	}
-	return ClassRefused
+	return dialect.ClassRefused
 }
 
 // oversizeWait bounds the wait for the first bytes of a body that will be refused.
@@ -177,10 +135,6 @@ func (h *Handler) respond(
 ) (*wire.Document, problem) {
 	root := strings.TrimSuffix(req.Method, "Request") + "Response"
 	granted, holder, p := h.admit(ctx, req, m, header)
-	httpx.EventFrom(ctx).SetTenant(holder.Merchant)
-	if holder.ID != "" {
-		httpx.EventFrom(ctx).SetWord(httpx.WordAPIKey, holder.ID)
-	}
 	var name string
 	if p.none() {
 		name, p = requestName(m, header, position)
@@ -213,7 +167,7 @@ func (h *Handler) admit(
 	granted, p := authenticate(ctx, h.cfg.Logins, header, login)
 	var holder v1.APIKey
 	if p.none() {
-		holder, p = permit(ctx, h.cfg.Executor, granted.APIKey, m)
+		holder, p = h.permit(ctx, granted.APIKey, m)
 	}
 	switch p.API {
 	case apiBadLogin:
@@ -270,18 +224,18 @@ func writeStatus(w http.ResponseWriter, status int, f wire.Format, body []byte) 
 // class returns the class of the problem.
 func (p problem) class() string {
 	if p.none() {
-		return ClassApproved
+		return dialect.ClassApproved
 	}
 	if p.API != "" {
-		return ClassRefused
+		return dialect.ClassRefused
 	}
 	switch class, _ := p.reasonMessage(); class {
 	case approved, held:
-		return ClassApproved
+		return dialect.ClassApproved
 	case declined:
-		return ClassDeclined
+		return dialect.ClassDeclined
 	default:
-		return ClassFailed
+		return dialect.ClassFailed
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/catalogue"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/dialect"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
@@ -34,7 +35,7 @@ var handlers = map[string]method{
 func (h *Handler) createTransaction(ctx context.Context, c call) (*wire.Document, problem) {
 	plan := decode(c.req, c.set)
 	c.req.Root = wire.Node{} // v1 may be awaited for long, and the tree is large
-	if plan.Problem.class() == ClassDeclined && !plan.Echo.Test {
+	if plan.Problem.class() == dialect.ClassDeclined && !plan.Echo.Test {
 		plan.Number = h.cfg.NewNumber()
 	}
 	if p := checkScopes(plan.Commands, c.scopes); !p.none() {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/dialect"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -189,8 +190,8 @@ func TestReasons(t *testing.T) {
 func TestClasses(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[int]string{
-		1: providera.ClassApproved, 193: providera.ClassApproved, 295: providera.ClassApproved, 310: providera.ClassApproved,
-		2: providera.ClassDeclined, 65: providera.ClassDeclined, 6: providera.ClassFailed, 19: providera.ClassFailed,
+		1: dialect.ClassApproved, 193: dialect.ClassApproved, 295: dialect.ClassApproved, 310: dialect.ClassApproved,
+		2: dialect.ClassDeclined, 65: dialect.ClassDeclined, 6: dialect.ClassFailed, 19: dialect.ClassFailed,
 	} {
 		if got := providera.Class(code); got != want {
 			t.Errorf("reason %d: got %s, want %s", code, got, want)

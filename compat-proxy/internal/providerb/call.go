@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/catalogue"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/dialect"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/auth"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/rpc"
@@ -24,15 +25,16 @@ var _ rpc.Dialect = (*Handler)(nil)
 func (h *Handler) Call(
 	ctx context.Context, name string, params jsontext.Value, sent rpc.Origin,
 ) (jsontext.Value, error) {
-	start, served, class := h.cfg.Clock.Now(), OperationNone, ClassBroken
-	defer func() { h.cfg.Observe(served, class, h.cfg.Clock.Now().Sub(start)) }()
 	i := slices.IndexFunc(operations, func(o operation) bool { return o.Name == name })
 	if i < 0 {
-		class = ClassRefused
+		h.cfg.Measure(func() (method, class string) { return dialect.MethodNone, dialect.ClassRefused })
 		return nil, rpc.ErrNotServed
 	}
-	out := h.called(ctx, operations[i], params, sent)
-	served, class = name, out.class()
+	var out response
+	h.cfg.Measure(func() (method, class string) {
+		out = h.called(ctx, operations[i], params, sent)
+		return name, out.class()
+	})
 	httpx.EventFrom(ctx).SetOutcome(out.outcome)
 	body, err := json.Marshal(mounted(h.withNumber(out), catalogue.PrefixB).body)
 	return body, err

@@ -16,6 +16,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/credentials"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/dialect"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/auth"
@@ -66,10 +67,11 @@ func mustDesk(t *testing.T, v1 http.HandlerFunc) *desk {
 		t.Fatal(err)
 	}
 	d.handler = providerb.New(providerb.Config{
-		Executor: goldentest.MustExecutor(t, v1), Verifier: auth.New(auth.Config{Keys: d.store, Clock: c}),
-		DecryptionKeys: d.store,
-		Clock:          c, Currency: "usd",
-		MaxBytes: 256 << 10, NewNumber: func() string { return "1" },
+		Verifier: auth.New(auth.Config{Keys: d.store, Clock: c}), DecryptionKeys: d.store,
+		Config: dialect.Config{
+			Executor: goldentest.MustExecutor(t, v1), Clock: c, Currency: "usd", MaxBytes: 256 << 10,
+			NewNumber: func() string { return "1" },
+		},
 	})
 	return d
 }

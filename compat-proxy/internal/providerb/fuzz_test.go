@@ -13,15 +13,15 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/dialect"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
-	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // content is a v1 that approves everything.
-type content struct{ providerb.Executor }
+type content struct{ dialect.Executor }
 
 func (content) Bind(context.Context, secret.String, command.Binding, []string) command.Result {
 	return command.Result{Outcome: command.Done}

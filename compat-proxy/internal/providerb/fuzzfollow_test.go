@@ -18,7 +18,7 @@ import (
 // willing is a v1 that does everything, to a payment of 102.21, and finds every number.
 type willing struct{ content }
 
-// Execute implements providerb.Executor.
+// Execute implements dialect.Executor.
 func (w willing) Execute(ctx context.Context, key secret.String, commands []command.Command) []command.Result {
 	paid := &v1.Transaction{
 		ID: id.Format(id.Transaction, 1), Status: v1.TransactionStatusVoided, Currency: "usd", Amount: 10221,

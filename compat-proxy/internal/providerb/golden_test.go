@@ -17,6 +17,7 @@ import (
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/credentials"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/dialect"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/auth"
@@ -141,7 +142,7 @@ func golden(t *testing.T, w *httptest.ResponseRecorder) []byte {
 // sandboxSecret is the shared secret of the sandbox login.
 var sandboxSecret = []byte("a shared secret of a sandbox log")
 
-func mustHandler(tb testing.TB, x providerb.Executor) *providerb.Handler {
+func mustHandler(tb testing.TB, x dialect.Executor) *providerb.Handler {
 	tb.Helper()
 	path := filepath.Join(tb.TempDir(), "credentials.yaml")
 	yaml := "provider_b:\n  - {merchant_id: sandbox, api_key: " + goldentest.APIKey + ", sandbox: true, " +
@@ -155,9 +156,11 @@ func mustHandler(tb testing.TB, x providerb.Executor) *providerb.Handler {
 		tb.Fatal(err)
 	}
 	return providerb.New(providerb.Config{
-		Executor: x, Verifier: auth.New(auth.Config{Keys: logins, Clock: c}), Clock: c, Currency: "usd",
-		MaxBytes:  256 << 10,
-		NewNumber: func() string { return "7345678905236789804" },
+		Verifier: auth.New(auth.Config{Keys: logins, Clock: c}),
+		Config: dialect.Config{
+			Executor: x, Clock: c, Currency: "usd", MaxBytes: 256 << 10,
+			NewNumber: func() string { return "7345678905236789804" },
+		},
 	})
 }
 

@@ -8,56 +8,29 @@ import (
 	"strings"
 	"time"
 
-	"github.com/causeway-pay/causeway/compat-proxy/internal/attempts"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/catalogue"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/dialect"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/parity"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/auth"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/envelope"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
 	"github.com/causeway-pay/causeway/shared/admission"
-	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/idempotency"
-	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// Executor runs commands.
-type Executor interface {
-	// Identify returns v1's record of a key, with its scopes, and counts the request towards the
-	// key's merchant.
-	Identify(ctx context.Context, key secret.String) (v1.APIKey, command.Result)
-	// Execute runs commands in order and stops after the first that is not done.
-	Execute(ctx context.Context, key secret.String, commands []command.Command) []command.Result
-	// Bind reserves evidence for one purpose.
-	Bind(ctx context.Context, key secret.String, b command.Binding, purpose []string) command.Result
-}
-
-// Config holds the settings of a Handler. All but DecryptionKeys and Observe are required.
+// Config holds the settings of a Handler. Verifier is required.
 type Config struct {
-	Executor Executor
+	dialect.Config
+
 	Verifier *auth.Verifier
 	// DecryptionKeys open encrypted requests; nil accepts none.
 	DecryptionKeys envelope.Keys
-	Clock          clock.Clock
-	// NewNumber returns a number in the form of a payment's, for a response without a v1 object.
-	NewNumber func() string
-	// Currency is the lower-case default for amounts without a currency in the request and the login.
-	Currency string
-	// MaxBytes bounds a request body.
-	MaxBytes int64
 	// Prefix is the mount path of the handler, without a slash at its end; "" at the root.
 	Prefix string
-	// Attempts bounds the attempts to log in. Nil bounds nothing.
-	Attempts *attempts.Limiter
-	// Observe gets every request after its response: the operation's name, or OperationNone for an
-	// unknown operation, and the class of the outcome. May be nil.
-	Observe func(method, class string, took time.Duration)
 }
-
-// OperationNone stands for the operation of a request without a known operation.
-const OperationNone = "none"
 
 // Handler serves the dialect over HTTP.
 type Handler struct {
@@ -67,12 +40,7 @@ type Handler struct {
 var _ http.Handler = (*Handler)(nil)
 
 // New returns a handler.
-func New(cfg Config) *Handler {
-	if cfg.Observe == nil {
-		cfg.Observe = func(string, string, time.Duration) {}
-	}
-	return &Handler{cfg: cfg}
-}
+func New(cfg Config) *Handler { return &Handler{cfg: cfg} }
 
 // At returns the same handler at another mount path.
 func (h *Handler) At(prefix string) *Handler {
@@ -105,9 +73,13 @@ func newCall(ctx context.Context, id string, caller auth.Caller, holder v1.APIKe
 // ServeHTTP responds to one request. It authenticates the request before it interprets its path and
 // body.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	start, operation := h.cfg.Clock.Now(), OperationNone
-	class := ClassBroken
-	defer func() { h.cfg.Observe(operation, class, h.cfg.Clock.Now().Sub(start)) }()
+	h.cfg.Measure(func() (operation, class string) { return h.serve(w, r) })
+}
+
+// serve responds to the request, and returns its operation and the class of its outcome.
+func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (operation, class string) {
+	start := h.cfg.Clock.Now()
+	operation = dialect.MethodNone
 	setCorrelationID(w, r)
 	var out response
 	body, err := admission.ReadBody(w, r, h.cfg.MaxBytes)
@@ -131,9 +103,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if out.outcome == httpx.OutcomeBusy {
 		w.Header().Set("Retry-After", "1")
 	}
-	class = out.class()
 	httpx.EventFrom(r.Context()).SetOutcome(out.outcome)
 	write(w, mounted(h.withNumber(out), h.cfg.Prefix))
+	return operation, out.class()
 }
 
 // respond does everything between the body and the response. It also returns the operation's name.
@@ -146,7 +118,7 @@ func (h *Handler) respond(r *http.Request, body []byte, now time.Time) (string, 
 		Method: r.Method, Host: r.Host, Target: target, Prefix: h.cfg.Prefix, Header: r.Header, Body: body,
 	}, now)
 	if !admitted {
-		return OperationNone, encrypted(refusal, caller, now)
+		return dialect.MethodNone, encrypted(refusal, caller, now)
 	}
 	operation, out := h.dispatch(r, body, caller, holder, now)
 	return operation, encrypted(out, caller, now)
@@ -192,9 +164,9 @@ func (h *Handler) dispatch(
 	from := origin{header: r.Header, caller: caller, target: path}
 	if found != http.StatusOK {
 		if out, ok := h.bind(r.Context(), from, now); !ok {
-			return OperationNone, out
+			return dialect.MethodNone, out
 		}
-		return OperationNone, notFound(found)
+		return dialect.MethodNone, notFound(found)
 	}
 	httpx.EventFrom(r.Context()).SetRoute(op.route(h.cfg.Prefix))
 	text, ok := h.decrypted(r.Context(), caller, body)
@@ -256,11 +228,7 @@ const textInvalid = "Declined - One or more fields in the request contains inval
 // inspect reads v1's record of the caller's key. It returns the refusal if the key is invalid, or
 // if v1 does not respond.
 func (h *Handler) inspect(ctx context.Context, caller auth.Caller, now time.Time) (v1.APIKey, response, bool) {
-	info, r := h.cfg.Executor.Identify(ctx, caller.Grant.APIKey)
-	httpx.EventFrom(ctx).SetTenant(info.Merchant)
-	if info.ID != "" {
-		httpx.EventFrom(ctx).SetWord(httpx.WordAPIKey, info.ID)
-	}
+	info, r := h.cfg.Identify(ctx, caller.Grant.APIKey)
 	switch {
 	case r.Status == http.StatusTooManyRequests:
 		return info, tooBusy(now), false

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/dialect"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
-	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -20,7 +20,7 @@ import (
 
 // leftover authorizes each payment, and ends captures and voids as it is set to.
 type leftover struct {
-	providerb.Executor
+	dialect.Executor
 
 	capture, void command.Result
 	ran           []string // the types of the commands

@@ -10,19 +10,11 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/causeway-pay/causeway/compat-proxy/internal/dialect"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
-)
-
-// The classes of the outcome of a request.
-const (
-	ClassApproved = "approved" // done
-	ClassDeclined = "declined"
-	ClassFailed   = "failed"  // not executed because v1 or a hop to it failed, or its outcome is unknown
-	ClassRefused  = "refused" // an invalid request or login
-	ClassBroken   = "broken"  // it ended in a panic
 )
 
 // class returns the class of the response.
@@ -30,13 +22,13 @@ func (a response) class() string {
 	body, _ := a.body.(wire.Response)
 	switch {
 	case body.Status == statusDeclined:
-		return ClassDeclined
+		return dialect.ClassDeclined
 	case a.status/100 == 2:
-		return ClassApproved
+		return dialect.ClassApproved
 	case a.status/100 == 4:
-		return ClassRefused
+		return dialect.ClassRefused
 	}
-	return ClassFailed
+	return dialect.ClassFailed
 }
 
 // notFound returns the response to a request without a known operation.

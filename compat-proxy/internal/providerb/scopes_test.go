@@ -10,15 +10,15 @@ import (
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/catalogue"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/dialect"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
-	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb"
 	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // limited is a v1 whose key has only some scopes. It must get no call but the one for the key.
 type limited struct {
-	providerb.Executor
+	dialect.Executor
 
 	t      *testing.T
 	scopes []string

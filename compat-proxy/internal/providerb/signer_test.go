@@ -18,6 +18,7 @@ import (
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/credentials"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/dialect"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/auth"
@@ -184,9 +185,10 @@ func (s *signer) proxy(t *testing.T, credits bool) *providerb.Handler {
 		t.Fatal(err)
 	}
 	return providerb.New(providerb.Config{
-		Executor: s, Verifier: auth.New(auth.Config{Keys: store, Clock: s.clock}), Clock: s.clock, Currency: "usd",
-		MaxBytes:  256 << 10,
-		NewNumber: func() string { return "1" },
+		Verifier: auth.New(auth.Config{Keys: store, Clock: s.clock}),
+		Config: dialect.Config{
+			Executor: s, Clock: s.clock, Currency: "usd", MaxBytes: 256 << 10, NewNumber: func() string { return "1" },
+		},
 	})
 }
 
