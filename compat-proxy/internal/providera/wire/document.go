@@ -1,6 +1,10 @@
 package wire
 
-import "github.com/beevik/etree"
+import (
+	"slices"
+
+	"github.com/beevik/etree"
+)
 
 // bom begins every response: some clients drop the first three bytes.
 const bom = "\xef\xbb\xbf"
@@ -76,6 +80,7 @@ func newElement(name string, form Form, text string, children ...*Element) *Elem
 
 // Add adds children. They do not point to their parent, so a document can be rendered repeatedly.
 func (e *Element) Add(children ...*Element) {
+	e.Child = slices.Grow(e.Child, len(children))
 	for _, c := range children {
 		e.Child = append(e.Child, c)
 	}
