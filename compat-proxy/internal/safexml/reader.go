@@ -212,7 +212,7 @@ func (r *reader) prefixes() Reason {
 }
 
 func (r *reader) end(t xml.EndElement) Reason {
-	if r.depth == 0 || r.at.Space != t.Name.Space || r.at.Tag != t.Name.Local {
+	if r.at.Space != t.Name.Space || r.at.Tag != t.Name.Local {
 		return Malformed
 	}
 	r.flush(len(r.at.Child) == 0)

@@ -15,6 +15,8 @@ const laughs = `<!DOCTYPE a [<!ENTITY l "lol"><!ENTITY m "&l;&l;&l;&l;">]><a>&m;
 
 var deep = strings.Repeat("<a>", safexml.MaxDepth+1) + strings.Repeat("</a>", safexml.MaxDepth+1)
 
+var fullTag = "<b" + manyAttributes(safexml.MaxAttrs) + "/>"
+
 var refused = map[string]struct {
 	body string
 	want safexml.Reason
@@ -46,11 +48,18 @@ var refused = map[string]struct {
 	"attributes after comment": {`<a><!-- <" --><b` + manyAttributes(safexml.MaxAttrs+1), safexml.TooMany},
 	"attributes after quote":   {`<a><!-- <' --><b c="'"` + manyAttributes(safexml.MaxAttrs), safexml.TooMany},
 	"attributes after cdata":   {`<a><![CDATA[<"]]><b` + manyAttributes(safexml.MaxAttrs+1), safexml.TooMany},
+	"nodes of attributes":      {"<a>" + strings.Repeat(fullTag, 62) + "</a>", safexml.TooMany},
+	"runs of text":             {"<a>" + strings.Repeat("<![CDATA[x]]>", safexml.MaxNodes) + "</a>", safexml.TooMany},
 	"declarations":             {nestedDeclarations(), safexml.TooMany},
 	"unbound prefix":           {"<p:a/>", safexml.Prefix},
 	"unbound attribute prefix": {`<a p:b="1"/>`, safexml.Prefix},
 	"undeclared prefix":        {`<a xmlns:p=""/>`, safexml.Prefix},
 	"xml prefix taken":         {`<a xmlns:xml="u"/>`, safexml.Prefix},
+	"xmlns prefix taken":       {`<a xmlns:xmlns="u"/>`, safexml.Prefix},
+	"namespace of xml":         {`<a xmlns="http://www.w3.org/XML/1998/namespace"/>`, safexml.Prefix},
+	"namespace of xmlns":       {`<a xmlns:p="http://www.w3.org/2000/xmlns/"/>`, safexml.Prefix},
+	"empty prefix":             {"<:a/>", safexml.Malformed},
+	"empty attribute prefix":   {`<a :b="1"/>`, safexml.Malformed},
 	"two colons":               {`<a xmlns:p="u"><p:b:c/></a>`, safexml.Malformed},
 	"mismatched end":           {"<a></b>", safexml.Malformed},
 	"prefix of end differs":    {`<p:a xmlns:p="u" xmlns:q="u"></q:a>`, safexml.Malformed},
@@ -113,6 +122,19 @@ func TestLimit(t *testing.T) {
 	}
 	if _, err := safexml.Parse(body, len(body)-1); !errors.Is(err, safexml.TooLarge) {
 		t.Errorf("got %v, want %v", err, safexml.TooLarge)
+	}
+}
+
+// TestNamespaces: a declaration counts only in its scope, and the prefix xml needs none.
+func TestNamespaces(t *testing.T) {
+	t.Parallel()
+	for _, body := range []string{
+		"<a>" + strings.Repeat(`<b xmlns:p="u"/>`, 100) + "</a>", `<xml:a xml:lang="en"/>`,
+		`<a xmlns:p="u" xmlns:q="v" p:b="1" q:b="2" b="3"/>`, `<a xmlns="u"><b xmlns=""/></a>`,
+	} {
+		if _, err := safexml.Parse([]byte(body), 0); err != nil {
+			t.Errorf("%s: %v", body, err)
+		}
 	}
 }
 

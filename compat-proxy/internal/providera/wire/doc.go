@@ -43,8 +43,8 @@
 //
 // # Secrets
 //
-// Card numbers and keys pass through Node. Node, Request and Fault print only names and codes, for
-// every verb, logger and JSON encoder.
+// Card numbers and keys pass through Node. Node, Request and Fault print at most names and codes,
+// for every verb, logger and JSON encoder.
 //
 // Fault.Text quotes the invalid value by contract, with exceptions. The secret elements are
 // cardNumber, cardCode, transactionKey, account and track data, cryptograms, tokens, passwords and

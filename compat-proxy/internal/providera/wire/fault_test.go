@@ -135,6 +135,13 @@ var structureFaults = map[string]struct{ body, want string }{
 			" because the parent element's content model is text only.",
 	},
 	"attribute": {sale(`<amount x="1">1</amount>`), "The 'x' attribute is not declared."},
+	"attribute in a namespace": {
+		sale(`<amount xmlns:p="u" p:x="1">1</amount>`), "The 'u:x' attribute is not declared.",
+	},
+	"child in the namespace of xml": {
+		sale("<xml:amount/>"), "The element " + in("transactionRequest") +
+			" has invalid child element 'amount' in namespace 'http://www.w3.org/XML/1998/namespace'." + expecting(afterType),
+	},
 }
 
 func TestStructureFaults(t *testing.T) {
@@ -294,6 +301,7 @@ func TestAccepted(t *testing.T) {
 		"client id": root("authenticateTestRequest", auth+"<clientId>sdk-java-2.0.3</clientId><refId/>"),
 		"schema instance": strings.Replace(sale(`<amount xsi:type="d">1</amount>`), "xmlns=",
 			`xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="a b" xmlns=`, 1),
+		"language": sale(`<amount xml:lang="en">1</amount>`),
 		"prefixed": `<p:authenticateTestRequest xmlns:p="` + ns +
 			`"><p:merchantAuthentication/></p:authenticateTestRequest>`,
 		"wide characters": sale("<order><invoiceNumber>" + strings.Repeat("å", 20) + "</invoiceNumber></order>"),

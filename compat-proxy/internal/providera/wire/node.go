@@ -1,15 +1,14 @@
 package wire
 
 import (
-	"fmt"
-	"log/slog"
 	"strings"
 
 	"github.com/beevik/etree"
 )
 
 // Node is one element of a request. The zero Node is an absent element: every method works on it.
-// It hides the etree element, whose texts every encoder could write.
+// It hides the etree element from encoders, which write the texts of exported fields, and from fmt,
+// which follows only the outermost pointer.
 type Node struct {
 	el *etree.Element
 }
@@ -113,15 +112,3 @@ func names(b *strings.Builder, el *etree.Element) {
 		b.WriteByte('}')
 	}
 }
-
-// GoString returns the same as String, so %#v prints no text either.
-func (n Node) GoString() string { return n.String() }
-
-// LogValue is String.
-func (n Node) LogValue() slog.Value { return slog.StringValue(n.String()) }
-
-// Format writes String for every verb and flag.
-func (n Node) Format(s fmt.State, _ rune) { _, _ = s.Write([]byte(n.String())) }
-
-// MarshalText is String, so that no encoder can write the texts.
-func (n Node) MarshalText() ([]byte, error) { return []byte(n.String()), nil }

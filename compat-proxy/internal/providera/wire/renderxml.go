@@ -42,6 +42,6 @@ func (e *Element) WriteTo(w etree.Writer, s *etree.WriteSettings) {
 
 // inXML reports whether XML has the token. The names of elements need no escapes.
 func inXML(t etree.Token) bool {
-	e, isElement := t.(*Element)
-	return !isElement || !e.JSONOnly && (e.Form != Many || slices.ContainsFunc(e.Child, inXML))
+	e, ok := t.(*Element)
+	return !ok || !e.JSONOnly
 }
