@@ -155,6 +155,15 @@ func ClientAddress(hop secret.String, next http.Handler) http.Handler {
 	})
 }
 
+// WithClientAddress returns ctx with the client address of r, unless it has one. It is for a request
+// that has not passed ClientAddress yet.
+func WithClientAddress(ctx context.Context, hop secret.String, r *http.Request) context.Context {
+	if ClientAddressFrom(ctx) != "" {
+		return ctx
+	}
+	return context.WithValue(ctx, scopeKey{}, &scope{clientAddress: AddressOf(hop, r)})
+}
+
 // ClientAddressFrom returns the client address of the request that ctx belongs to, as
 // "203.0.113.7", or "" if there is none.
 func ClientAddressFrom(ctx context.Context) string {

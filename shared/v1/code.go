@@ -16,6 +16,7 @@ const (
 	CodeAcquirerUnavailable   = "acquirer_unavailable"
 	CodeUnlinkedRefunds       = "unlinked_refunds_not_allowed"
 	CodeMerchantDisabled      = "merchant_disabled"
+	CodeAddressNotAllowed     = "address_not_allowed"
 	CodeKeyInUse              = "idempotency_key_in_use"
 	CodeKeyReused             = "idempotency_key_reused"
 	CodeUnknownCustomer       = "unknown_customer"

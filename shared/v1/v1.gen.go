@@ -1583,6 +1583,15 @@ type APIKey struct {
 
 	// EffectiveScopes All that a secret key may do: its `scopes`, and the scopes that come with them. Only in the response to `GET /v1/api_keys/current`.
 	EffectiveScopes *[]string `json:"effective_scopes,omitempty"`
+
+	// AllowedAddresses The client addresses and networks that can use the key, IPv4 or IPv6. Networks are in CIDR form, without host bits. Empty for all. A
+	// request from another address is 403 `address_not_allowed`. Of a legacy request, it is the address of the legacy client that counts.
+	AllowedAddresses *AllowedAddresses `json:"allowed_addresses,omitempty"`
+
+	// AllowedOrigins The origins of the web pages that can use a publishable key: scheme, host, and the port unless it is the default. Empty for all. A request
+	// with another `Origin` is 403 `origin_not_allowed`. A request without an `Origin`, such as that of an app, is accepted. So the list keeps the
+	// key out of other people's pages, but it is no secret and stops no other program.
+	AllowedOrigins *AllowedOrigins `json:"allowed_origins,omitempty"`
 }
 
 // APIKeyObject defines model for APIKey.Object.
@@ -1593,6 +1602,15 @@ type APIKeyStatus string
 
 // APIKeyCreate defines model for APIKeyCreate.
 type APIKeyCreate struct {
+	// AllowedAddresses The client addresses and networks that can use the key, IPv4 or IPv6. Networks are in CIDR form, without host bits. Empty for all. A
+	// request from another address is 403 `address_not_allowed`. Of a legacy request, it is the address of the legacy client that counts.
+	AllowedAddresses *AllowedAddresses `json:"allowed_addresses,omitempty"`
+
+	// AllowedOrigins The origins of the web pages that can use a publishable key: scheme, host, and the port unless it is the default. Empty for all. A request
+	// with another `Origin` is 403 `origin_not_allowed`. A request without an `Origin`, such as that of an app, is accepted. So the list keeps the
+	// key out of other people's pages, but it is no secret and stops no other program.
+	AllowedOrigins *AllowedOrigins `json:"allowed_origins,omitempty"`
+
 	// ExpiresAt RFC 3339 UTC with milliseconds.
 	//
 	// Example: 2026-11-21T09:30:00.000Z
@@ -1627,6 +1645,15 @@ type APIKeyListObject string
 
 // APIKeyRoll defines model for APIKeyRoll.
 type APIKeyRoll struct {
+	// AllowedAddresses The client addresses and networks that can use the key, IPv4 or IPv6. Networks are in CIDR form, without host bits. Empty for all. A
+	// request from another address is 403 `address_not_allowed`. Of a legacy request, it is the address of the legacy client that counts.
+	AllowedAddresses *AllowedAddresses `json:"allowed_addresses,omitempty"`
+
+	// AllowedOrigins The origins of the web pages that can use a publishable key: scheme, host, and the port unless it is the default. Empty for all. A request
+	// with another `Origin` is 403 `origin_not_allowed`. A request without an `Origin`, such as that of an app, is accepted. So the list keeps the
+	// key out of other people's pages, but it is no secret and stops no other program.
+	AllowedOrigins *AllowedOrigins `json:"allowed_origins,omitempty"`
+
 	// ExpiresIn The old key stays valid for this number of seconds.
 	ExpiresIn *int `json:"expires_in,omitempty"`
 }
@@ -1642,6 +1669,15 @@ type Address struct {
 	PostalCode *string `json:"postal_code,omitempty"`
 	State      *string `json:"state,omitempty"`
 }
+
+// AllowedAddresses The client addresses and networks that can use the key, IPv4 or IPv6. Networks are in CIDR form, without host bits. Empty for all. A
+// request from another address is 403 `address_not_allowed`. Of a legacy request, it is the address of the legacy client that counts.
+type AllowedAddresses = []string
+
+// AllowedOrigins The origins of the web pages that can use a publishable key: scheme, host, and the port unless it is the default. Empty for all. A request
+// with another `Origin` is 403 `origin_not_allowed`. A request without an `Origin`, such as that of an app, is accepted. So the list keeps the
+// key out of other people's pages, but it is no secret and stops no other program.
+type AllowedOrigins = []string
 
 // Authorization The acquirer's response. Present after the acquirer has responded, also on declines.
 type Authorization struct {

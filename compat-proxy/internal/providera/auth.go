@@ -106,6 +106,8 @@ func (h *Handler) permit(ctx context.Context, key secret.String, m catalogue.Met
 		return info, unavailable(r)
 	case r.Code == v1.CodeMerchantDisabled:
 		return info, refuse(apiInactive)
+	case r.Code == v1.CodeAddressNotAllowed:
+		return info, refuse(apiAccessDenied)
 	case r.Outcome != command.Done:
 		return info, refuse(apiBadLogin)
 	}

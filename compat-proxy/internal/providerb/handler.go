@@ -234,6 +234,8 @@ func (h *Handler) inspect(ctx context.Context, caller auth.Caller, now time.Time
 		return info, tooBusy(now), false
 	case r.Outcome == command.Unavailable:
 		return info, serverError(now, reasonSystem, textSystem), false
+	case r.Code == v1.CodeAddressNotAllowed:
+		return info, denied(textAddress), false
 	case r.Outcome != command.Done:
 		return info, unauthenticated(), false
 	}

@@ -118,6 +118,9 @@ func refusedPayment(r command.Result, now time.Time) (problem, response) {
 		if r.Code == v1.CodeMerchantDisabled {
 			return problem{Reason: reasonMerchantSetup}, response{}
 		}
+		if r.Code == v1.CodeAddressNotAllowed {
+			return problem{}, denied(textAddress)
+		}
 		return problem{}, forbidden("payments:authorize")
 	case http.StatusBadRequest, http.StatusUnprocessableEntity:
 		return invalid(fieldOf(r.Param)...), response{}
@@ -126,6 +129,7 @@ func refusedPayment(r command.Result, now time.Time) (problem, response) {
 }
 
 const (
+	textAddress = "The key cannot be used from the address of this request."
 	textSystem  = "Error - General system failure."
 	textTimeout = "Error - Upstream timeout"
 )

@@ -65,6 +65,8 @@ func (c call) refusedByCode(r command.Result) (response, bool) {
 		return problem{Reason: reasonMerchantSetup}.response(c.now), true
 	case r.Code == v1.CodeUnlinkedRefunds:
 		return problem{Reason: reasonNoCredit}.response(c.now), true
+	case r.Code == v1.CodeAddressNotAllowed:
+		return denied(textAddress), true
 	case r.Status == http.StatusForbidden:
 		return denied("The key lacks a scope that v1 requires."), true // the operation's scope was checked before
 	case r.Status == http.StatusUnauthorized:

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,6 +30,8 @@ func (m *Main) keys(ctx context.Context, args []string) error {
 	f.StringVar(&k.spec.Kind, "kind", "secret", "")
 	f.StringVar(&k.spec.Name, "name", "", "")
 	f.StringVar(&k.scopes, "scopes", "", "")
+	f.Func("addresses", "", listInto(&k.spec.Addresses))
+	f.Func("origins", "", listInto(&k.spec.Origins))
 	f.DurationVar(&k.overlap, "overlap", 24*time.Hour, "")
 	f.BoolVar(&k.force, "force", false, "")
 	f.BoolVar(&k.json, "json", false, "")
@@ -45,7 +48,7 @@ func (m *Main) keys(ctx context.Context, args []string) error {
 		return m.inventory(ctx, at, k.json)
 	case verb == "roll" && len(words) == 2:
 		return m.administer(ctx, at, func(a *admin.Admin) (string, error) {
-			key, err := a.RollKey(ctx, words[1], k.overlap)
+			key, err := a.RollKey(ctx, words[1], k.overlap, k.spec.Sources)
 			return key.Reveal(), err
 		})
 	case verb == "revoke" && len(words) == 2:
@@ -54,6 +57,14 @@ func (m *Main) keys(ctx context.Context, args []string) error {
 		})
 	}
 	return m.misused("keys: want create, list, inventory, roll key_… or revoke key_…")
+}
+
+// listInto returns the function of a flag with a list. An empty text is an empty list.
+func listInto(list *[]string) func(string) error {
+	return func(text string) error {
+		*list = slices.DeleteFunc(strings.Split(text, ","), func(one string) bool { return one == "" })
+		return nil
+	}
 }
 
 func (m *Main) createKey(ctx context.Context, at *storeFlags, k keyFlags) error {
@@ -72,7 +83,7 @@ func (m *Main) listKeys(ctx context.Context, at *storeFlags, merchant string) er
 		if err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintln(w, "id\tmode\tkind\tstatus\thint\tlast used\texpires\tname\tscopes"); err != nil {
+		if _, err := fmt.Fprintln(w, "id\tmode\tkind\tstatus\thint\tlast used\texpires\tname\tscopes\taddresses\torigins"); err != nil {
 			return err
 		}
 		for _, k := range found {
@@ -80,14 +91,22 @@ func (m *Main) listKeys(ctx context.Context, at *storeFlags, merchant string) er
 			if k.Name != nil {
 				name = *k.Name
 			}
-			_, err := fmt.Fprintf(w, "%s\t%s\t%s\t%s\t…%s\t%s\t%s\t%q\t%s\n", k.ID, k.Mode, k.Kind, k.Status, k.Hint,
-				moment(k.LastUsedAt), moment(k.ExpiresAt), name, strings.Join(k.Scopes, ","))
+			_, err := fmt.Fprintf(w, "%s\t%s\t%s\t%s\t…%s\t%s\t%s\t%q\t%s\t%s\t%s\n", k.ID, k.Mode, k.Kind, k.Status, k.Hint,
+				moment(k.LastUsedAt), moment(k.ExpiresAt), name, strings.Join(k.Scopes, ","), joined(k.AllowedAddresses), joined(k.AllowedOrigins))
 			if err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+// joined returns a list in one column, "-" for none.
+func joined(list *[]string) string {
+	if list == nil {
+		return "-"
+	}
+	return strings.Join(*list, ",")
 }
 
 func moment(t *v1.Time) string {

@@ -76,3 +76,47 @@ func liveAKeysLife(t *testing.T, data, url string) {
 	MustPrint(t, "keys", "revoke", id, "--data", data)
 	wantSoon(first, 401)
 }
+
+// TestKeysOfPlaces creates and rolls keys with lists of addresses and origins, and lists them.
+func TestKeysOfPlaces(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	merchant := MustPrint(t, "merchants", "--data", data, "create", "My shop")
+	create := func(more ...string) (code int, stderr string) {
+		code, _, stderr = run(t, append([]string{"keys", "create", "--data", data, "--merchant", merchant}, more...)...)
+		return code, stderr
+	}
+	row := func(name string) string {
+		_, stdout, _ := run(t, "keys", "list", "--data", data, "--merchant", merchant)
+		for line := range strings.Lines(stdout) {
+			if strings.Contains(line, `"`+name+`"`) && strings.Contains(line, "active") {
+				fields := strings.Fields(line)
+				return strings.Join(fields[len(fields)-2:], " ")
+			}
+		}
+		t.Fatalf("no active key %q in:\n%s", name, stdout)
+		return ""
+	}
+	wantRow := func(name, want string) {
+		t.Helper()
+		if got := row(name); got != want {
+			t.Errorf("%s: got the addresses and origins %q, want %q", name, got, want)
+		}
+	}
+	MustPrint(t, "keys", "create", "--data", data, "--merchant", merchant, "--kind", "publishable", "--name", "page",
+		"--addresses", "203.0.113.0/24,2001:db8::1", "--origins", "https://a.example,https://b.example")
+	wantRow("page", "203.0.113.0/24,2001:db8::1/128 https://a.example,https://b.example")
+	MustPrint(t, "keys", "roll", keyID(t, data, merchant, "page"), "--data", data, "--origins", "https://c.example")
+	wantRow("page", "203.0.113.0/24,2001:db8::1/128 https://c.example")
+	MustPrint(t, "keys", "roll", keyID(t, data, merchant, "page"), "--data", data, "--addresses", "", "--origins", "")
+	wantRow("page", "- -")
+	for want, more := range map[string][]string{
+		"addresses: want at most 32":      {"--addresses", "203.0.113.1/24"},
+		"origins: want at most 32":        {"--kind", "publishable", "--origins", "https://a.example/"},
+		"only a publishable key can have": {"--origins", "https://a.example"},
+	} {
+		if code, stderr := create(more...); code != 1 || !strings.Contains(stderr, want) {
+			t.Errorf("%v: got %d %q, want %q", more, code, stderr, want)
+		}
+	}
+}

@@ -64,8 +64,12 @@ Usage:
 
   core keys create --merchant mer_…            create an API key; prints it, once
                  [--mode test|live] [--kind secret|publishable] [--scopes a,b,…] [--name NAME]
+                 [--addresses a,b,…]           the client addresses and networks that can use it (all)
+                 [--origins a,b,…]             the origins of web pages that can use it, if it is publishable (all)
   core keys list --merchant mer_…              its keys, without the keys themselves
   core keys roll key_… [--overlap 24h]         replace a key; prints the new key, once. The old key stays valid for the overlap, at most 24h
+                 [--addresses a,b,…] [--origins a,b,…]
+                                               its lists, instead of the lists of the old key; "" for all
   core keys revoke key_… [--force]             end a key immediately; --force for the last one that can manage keys
 
   core keys inventory [--json]                 all secrets and keys of core, with algorithm, age, use and next rotation, without their

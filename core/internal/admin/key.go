@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"time"
 	"unicode/utf8"
 
@@ -23,6 +24,30 @@ type KeySpec struct {
 	Kind     string   // secret or publishable
 	Scopes   []string // nil for all that the kind may have
 	Name     string   // for people, "" for none
+
+	Sources
+}
+
+// Sources are the places from which a key can be used. An empty list allows every place. In a roll,
+// nil stands for the list of the old key.
+type Sources struct {
+	Addresses []string // IP addresses, and networks in CIDR form
+	Origins   []string // of web pages, for a publishable key
+}
+
+// parse returns the addresses, and an error for a list that no key can have.
+func (s Sources) parse() ([]netip.Prefix, error) {
+	if !apikey.CheckOrigins(s.Origins) {
+		return nil, errors.New("origins: want " + apikey.WantOrigins)
+	}
+	if s.Addresses == nil {
+		return nil, nil
+	}
+	addresses, ok := apikey.ParseAddresses(s.Addresses)
+	if !ok {
+		return nil, errors.New("addresses: want " + apikey.WantAddresses)
+	}
+	return addresses, nil
 }
 
 // CreateKey creates an API key. The secret is returned once and never again.
@@ -40,10 +65,14 @@ func (a *Admin) CreateKey(ctx context.Context, s KeySpec) (secret.String, error)
 	if err := checkText("key's name", s.Name); err != nil {
 		return secret.String{}, err
 	}
+	addresses, err := s.parse()
+	if err != nil {
+		return secret.String{}, err
+	}
 	var made secret.String
 	err = a.act(ctx, "api_keys.create", s.Merchant, func(r engine.Request) error {
 		tenant := payment.Tenant{Merchant: merchant, Live: s.Mode == string(apikey.Live)}
-		wanted := engine.NewKey{Kind: apikey.Kind(s.Kind), Scopes: s.Scopes, Name: s.Name}
+		wanted := engine.NewKey{Kind: apikey.Kind(s.Kind), Scopes: s.Scopes, Name: s.Name, Addresses: addresses, Origins: s.Origins}
 		result, err := a.engine().CreateKey(ctx, r, tenant, apikey.AllScopes(), wanted)
 		if errors.Is(err, payment.ErrNotFound) {
 			return fmt.Errorf("merchant %s does not exist: see core merchants list", s.Merchant)
@@ -78,10 +107,15 @@ func (a *Admin) ListKeys(ctx context.Context, merchant string) ([]v1.APIKey, err
 
 // RollKey replaces key, key_…, by a new key. The old one stays valid for overlap, 24 hours at most.
 // The secret is returned once and never again.
-func (a *Admin) RollKey(ctx context.Context, key string, overlap time.Duration) (secret.String, error) {
+func (a *Admin) RollKey(ctx context.Context, key string, overlap time.Duration, s Sources) (secret.String, error) {
+	addresses, err := s.parse()
+	if err != nil {
+		return secret.String{}, err
+	}
+	how := engine.Roll{Overlap: overlap, Addresses: addresses, Origins: s.Origins}
 	var made secret.String
-	err := a.onKey(ctx, "api_keys.roll", key, func(r engine.Request, k *payment.APIKey) error {
-		result, err := a.engine().RollKey(ctx, r, k.Tenant, apikey.AllScopes(), k.ID, overlap)
+	err = a.onKey(ctx, "api_keys.roll", key, func(r engine.Request, k *payment.APIKey) error {
+		result, err := a.engine().RollKey(ctx, r, k.Tenant, apikey.AllScopes(), k.ID, how)
 		if err != nil {
 			return fmt.Errorf("roll %s: %w", key, err)
 		}

@@ -46,6 +46,8 @@ const (
 	codeInsufficientScope     = "insufficient_scope"
 	codePublishableKey        = "publishable_key_not_allowed"
 	codeSecretKeyInBrowser    = "secret_key_in_browser" //nolint:gosec // the name of an error
+	codeAddressNotAllowed     = "address_not_allowed"
+	codeOriginNotAllowed      = "origin_not_allowed"
 	codeTestModeOnly          = "test_mode_only"
 	codeInvalidClientSecret   = "invalid_client_secret"
 	codeInvalidJSON           = "invalid_json"
@@ -127,6 +129,8 @@ var codes = map[string]entry{
 	codePublishableKey:     {v1.ErrorTypePermissionError, 403, v1.MessagePublishable},
 	codeSecretKeyInBrowser: {v1.ErrorTypePermissionError, 403, v1.MessageSecretKeyInBrowser + " Use a publishable key in web pages."},
 
+	codeAddressNotAllowed:    {v1.ErrorTypePermissionError, 403, "This API key cannot be used from the address of this request. Its owner can see and change the allowed ones."},
+	codeOriginNotAllowed:     {v1.ErrorTypePermissionError, 403, "This publishable key cannot be used on web pages of this origin. Its owner can see and change the allowed ones."},
 	codeTestModeOnly:         {v1.ErrorTypePermissionError, 403, "This endpoint is for test mode only. Use a test key."},
 	codeNotThroughFilter:     {v1.ErrorTypePermissionError, 403, "The request did not come through the public address of this service. Send it there."},
 	codeUnlinkedRefunds:      {v1.ErrorTypePermissionError, 403, "This merchant can only refund its transactions. Name the transaction, or have the operator allow unlinked refunds."},
@@ -262,6 +266,9 @@ func safeParam(param string) string {
 func fieldFault(err error) *fault {
 	if invalid, ok := errors.AsType[*operator.FieldError](err); ok {
 		return &fault{code: codeInvalidValue, param: invalid.Field, message: invalid.Text + "."}
+	}
+	if errors.Is(err, payment.ErrOriginsOfSecretKey) {
+		return &fault{code: codeInvalidValue, param: "allowed_origins", message: "Only a publishable key can have origins."}
 	}
 	if version, ok := errors.AsType[*engine.VersionError](err); ok {
 		return &fault{code: version.Code, param: version.Param, message: version.Message}

@@ -3,6 +3,7 @@ package api
 import (
 	"errors"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strconv"
 	"time"
@@ -104,12 +105,29 @@ func (a *API) newKey(in *v1.APIKeyCreate) (engine.NewKey, *fault) {
 			return n, &fault{code: codeInvalidValue, param: "expires_at", message: "The time must be in the future."}
 		}
 	}
-	if in.Scopes == nil {
-		return n, nil
-	}
 	var f *fault
+	if n.Addresses, n.Origins, f = sources(in.AllowedAddresses, in.AllowedOrigins); f != nil || in.Scopes == nil {
+		return n, f
+	}
 	n.Scopes, f = givenScopes(*in.Scopes, n.Kind)
 	return n, f
+}
+
+// sources returns the addresses and the origins of a request, nil for a missing list.
+func sources(addresses, origins *[]string) (networks []netip.Prefix, pages []string, _ *fault) {
+	if addresses != nil {
+		var ok bool
+		if networks, ok = apikey.ParseAddresses(*addresses); !ok {
+			return nil, nil, &fault{code: codeInvalidValue, param: "allowed_addresses", message: "Send " + apikey.WantAddresses + "."}
+		}
+	}
+	if origins != nil {
+		if !apikey.CheckOrigins(*origins) {
+			return nil, nil, &fault{code: codeInvalidValue, param: "allowed_origins", message: "Send " + apikey.WantOrigins + "."}
+		}
+		pages = append([]string{}, *origins...)
+	}
+	return networks, pages, nil
 }
 
 // givenScopes returns the scopes of a request in the contract's order, each once.
@@ -140,15 +158,24 @@ func (a *API) rollKey(c *call) (engine.Result, error) {
 	if err := c.decode(&in, true); err != nil {
 		return engine.Result{}, err
 	}
-	stay, f := overlap(in.ExpiresIn)
+	how, f := roll(&in)
 	if f != nil {
 		return engine.Result{}, f
 	}
-	out, err := a.Engine.RollKey(c.Context(), c.request, c.key.Tenant, c.key.Scopes, n, stay)
+	out, err := a.Engine.RollKey(c.Context(), c.request, c.key.Tenant, c.key.Scopes, n, how)
 	if err == nil {
 		a.Auth.Forget(c.key.Tenant.Merchant)
 	}
 	return out, scopeFault(err)
+}
+
+// roll returns how to roll a key.
+func roll(in *v1.APIKeyRoll) (how engine.Roll, f *fault) {
+	if how.Overlap, f = overlap(in.ExpiresIn); f != nil {
+		return how, f
+	}
+	how.Addresses, how.Origins, f = sources(in.AllowedAddresses, in.AllowedOrigins)
+	return how, f
 }
 
 // overlap returns how long a rolled API key or signing secret stays valid. Without a number of
@@ -228,6 +255,13 @@ func ShowKey(k *payment.APIKey, now time.Time) v1.APIKey {
 		Mode: mode(k.Tenant), Kind: v1.APIKeyKind(k.Kind), Name: text(k.Name), Scopes: k.Scopes, Hint: k.Hint,
 		Status: v1.APIKeyStatus(k.Status(now)), CreatedAt: v1.Time{Time: k.CreatedAt},
 		ExpiresAt: optionalTime(k.ExpiresAt), RevokedAt: optionalTime(k.RevokedAt), LastUsedAt: optionalTime(k.LastUsedAt),
+	}
+	if len(k.Addresses) > 0 {
+		addresses := payment.PrefixTexts(k.Addresses)
+		out.AllowedAddresses = &addresses
+	}
+	if len(k.Origins) > 0 {
+		out.AllowedOrigins = &k.Origins
 	}
 	if k.ReplacedBy != 0 {
 		out.ReplacedBy = text(id.Format(id.APIKey, k.ReplacedBy))

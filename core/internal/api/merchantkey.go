@@ -54,7 +54,10 @@ func (o *Operator) createMerchantKey(c *call, left *trail) (engine.Result, error
 	if f := modeFault(in.Mode); f != nil {
 		return engine.Result{}, f
 	}
-	made, f := o.newKey(&v1.APIKeyCreate{Kind: in.Kind, Name: in.Name, Scopes: in.Scopes, ExpiresAt: in.ExpiresAt})
+	made, f := o.newKey(&v1.APIKeyCreate{
+		Kind: in.Kind, Name: in.Name, Scopes: in.Scopes, ExpiresAt: in.ExpiresAt,
+		AllowedAddresses: in.AllowedAddresses, AllowedOrigins: in.AllowedOrigins,
+	})
 	if f != nil {
 		return engine.Result{}, f
 	}
@@ -68,7 +71,7 @@ func (o *Operator) rollMerchantKey(c *call, left *trail) (engine.Result, error) 
 	if err := c.decode(&in, true); err != nil {
 		return engine.Result{}, err
 	}
-	stay, f := overlap(in.ExpiresIn)
+	how, f := roll(&in)
 	if f != nil {
 		return engine.Result{}, f
 	}
@@ -76,7 +79,7 @@ func (o *Operator) rollMerchantKey(c *call, left *trail) (engine.Result, error) 
 	if err != nil {
 		return engine.Result{}, err
 	}
-	out, err := o.Engine.RollKey(c.Context(), c.request, k.Tenant, apikey.AllScopes(), k.ID, stay)
+	out, err := o.Engine.RollKey(c.Context(), c.request, k.Tenant, apikey.AllScopes(), k.ID, how)
 	if err == nil {
 		o.Auth.Forget(k.Tenant.Merchant)
 	}

@@ -3,6 +3,7 @@ package auth
 import (
 	"fmt"
 	"io"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -19,7 +20,9 @@ type KeySpec struct {
 	Kind      apikey.Kind
 	Scopes    []string // nil: all that the kind may have
 	Name      string
-	ExpiresAt time.Time // zero: never
+	Addresses []netip.Prefix // of payment.APIKey
+	Origins   []string       // of payment.APIKey
+	ExpiresAt time.Time      // zero: never
 }
 
 // Minted is a key that was made and is not stored yet. The secret is nowhere else.
@@ -45,6 +48,9 @@ func Mint(roots *root.Ring, random io.Reader, s KeySpec) (Minted, error) {
 			return Minted{}, fmt.Errorf("auth: a %s key cannot have the scope %q", s.Kind, scope)
 		}
 	}
+	if s.Kind != apikey.Publishable && len(s.Origins) > 0 {
+		return Minted{}, payment.ErrOriginsOfSecretKey
+	}
 	key, err := apikey.New(s.Kind, mode, random)
 	if err != nil {
 		return Minted{}, err
@@ -54,7 +60,7 @@ func Mint(roots *root.Ring, random io.Reader, s KeySpec) (Minted, error) {
 	return Minted{
 		Key: &payment.APIKey{
 			Tenant: payment.Tenant{Merchant: s.Merchant, Live: s.Live}, Kind: string(s.Kind), Name: s.Name, Scopes: scopes,
-			Hint: apikey.Hint(key.Reveal()), ExpiresAt: s.ExpiresAt, Root: pepper.Version,
+			Addresses: s.Addresses, Origins: s.Origins, Hint: apikey.Hint(key.Reveal()), ExpiresAt: s.ExpiresAt, Root: pepper.Version,
 		},
 		Hash: hash[:], Secret: key,
 	}, nil

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -29,7 +30,31 @@ type NewKey struct {
 	Kind      apikey.Kind
 	Scopes    []string // nil: all that both the kind and the creating key may have
 	Name      string
-	ExpiresAt time.Time // zero: never
+	Addresses []netip.Prefix // of payment.APIKey
+	Origins   []string       // of payment.APIKey
+	ExpiresAt time.Time      // zero: never
+}
+
+// Roll describes how to roll a key.
+type Roll struct {
+	Overlap   time.Duration  // for which the old key stays valid
+	Addresses []netip.Prefix // of the new key; nil for the ones of the old key
+	Origins   []string       // of the new key; nil for the ones of the old key
+}
+
+// after returns the description of the key that replaces old.
+func (l Roll) after(old *payment.APIKey) NewKey {
+	n := NewKey{
+		Kind: apikey.Kind(old.Kind), Scopes: old.Scopes, Name: old.Name, Addresses: old.Addresses, Origins: old.Origins,
+		ExpiresAt: old.ExpiresAt,
+	}
+	if l.Addresses != nil {
+		n.Addresses = l.Addresses
+	}
+	if l.Origins != nil {
+		n.Origins = l.Origins
+	}
+	return n
 }
 
 // CreateKey makes a key of a tenant. by are the scopes of the creating key. It returns a
@@ -61,14 +86,11 @@ func (e *Engine) CreateKey(ctx context.Context, r Request, t payment.Tenant, by 
 	return value(done), err
 }
 
-// RollKey replaces the key id of a tenant by a new one. The old key stays valid for overlap. by are
-// the scopes of the rolling key. It returns a MissingScopeError if the rolled key has another
-// scope.
-func (e *Engine) RollKey(
-	ctx context.Context, r Request, t payment.Tenant, by []string, id int64, overlap time.Duration,
-) (Result, error) {
-	if overlap < 0 || overlap > MaxOverlap {
-		return Result{}, fmt.Errorf("engine: a rolled key cannot stay valid for %s", overlap)
+// RollKey replaces the key id of a tenant by a new one. by are the scopes of the rolling key. It
+// returns a MissingScopeError if the rolled key has another scope.
+func (e *Engine) RollKey(ctx context.Context, r Request, t payment.Tenant, by []string, id int64, how Roll) (Result, error) {
+	if how.Overlap < 0 || how.Overlap > MaxOverlap {
+		return Result{}, fmt.Errorf("engine: a rolled key cannot stay valid for %s", how.Overlap)
 	}
 	r.Scopes = by
 	defer e.running.enter(ctx, r)()
@@ -80,12 +102,12 @@ func (e *Engine) RollKey(
 		if err := within(by, old.Scopes); err != nil {
 			return nil, err
 		}
-		m, err := e.mint(t, NewKey{apikey.Kind(old.Kind), old.Scopes, old.Name, old.ExpiresAt})
+		m, err := e.mint(t, how.after(old))
 		if err != nil {
 			return nil, err
 		}
 		m.Key.ID = e.IDs.Next()
-		err = tx.RollKey(old.ID, tx.Now.Add(overlap), m.Key, m.Hash)
+		err = tx.RollKey(old.ID, tx.Now.Add(how.Overlap), m.Key, m.Hash)
 		if errors.Is(err, store.ErrConflict) {
 			a := e.refused(r.ID, notRollable(old, tx.Now), nil)
 			return &a, nil
@@ -202,7 +224,8 @@ func (e *Engine) RevokeKey(
 
 func (e *Engine) mint(t payment.Tenant, n NewKey) (auth.Minted, error) {
 	return auth.Mint(e.Roots, rand.Reader, auth.KeySpec{
-		Merchant: t.Merchant, Live: t.Live, Kind: n.Kind, Scopes: n.Scopes, Name: n.Name, ExpiresAt: n.ExpiresAt,
+		Merchant: t.Merchant, Live: t.Live, Kind: n.Kind, Scopes: n.Scopes, Name: n.Name,
+		Addresses: n.Addresses, Origins: n.Origins, ExpiresAt: n.ExpiresAt,
 	})
 }
 

@@ -42,12 +42,12 @@ func TestRollForTooLong(t *testing.T) {
 	s := coretest.Open(t)
 	key := MustMakeKey(t, s)
 	for _, overlap := range []time.Duration{-1, engine.MaxOverlap + 1} {
-		if _, err := s.Engine.RollKey(t.Context(), s.Request(""), s.Tenant, apikey.AllScopes(), key, overlap); err == nil {
+		if _, err := s.Engine.RollKey(t.Context(), s.Request(""), s.Tenant, apikey.AllScopes(), key, engine.Roll{Overlap: overlap}); err == nil {
 			t.Errorf("%s: rolled", overlap)
 		}
 	}
 	var missing *engine.MissingScopeError
-	if _, err := s.Engine.RollKey(t.Context(), s.Request(""), s.Tenant, nil, key, 0); !errors.As(err, &missing) {
+	if _, err := s.Engine.RollKey(t.Context(), s.Request(""), s.Tenant, nil, key, engine.Roll{}); !errors.As(err, &missing) {
 		t.Errorf("without a scope: got %v", err)
 	}
 }

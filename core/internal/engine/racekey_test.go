@@ -67,7 +67,7 @@ func TestKeyAtOnce(t *testing.T) {
 // rolling rolls an API key for an hour.
 func rolling(s *coretest.Service, key int64) action {
 	return func(ctx context.Context) (engine.Result, error) {
-		return s.Engine.RollKey(ctx, s.Request(""), s.Tenant, apikey.AllScopes(), key, time.Hour)
+		return s.Engine.RollKey(ctx, s.Request(""), s.Tenant, apikey.AllScopes(), key, engine.Roll{Overlap: time.Hour})
 	}
 }
 

@@ -74,6 +74,9 @@ type APIKeyCreate struct {
 	Name      *string       `json:"name,omitempty"`
 	Scopes    *[]v1.Scope   `json:"scopes,omitempty"`
 	ExpiresAt *v1.Time      `json:"expires_at,omitempty"`
+
+	AllowedAddresses *[]string `json:"allowed_addresses,omitempty"`
+	AllowedOrigins   *[]string `json:"allowed_origins,omitempty"`
 }
 
 // EventCreate is the body of an announcement. A merchant gets one event for each type and name.

@@ -2,6 +2,8 @@ package payment
 
 import (
 	"errors"
+	"net/netip"
+	"slices"
 	"time"
 )
 
@@ -11,6 +13,8 @@ var (
 	ErrKeyEnded = errors.New("payment: the API key has ended")
 	// ErrMerchantDisabled reports that an operator took the key's merchant out of service.
 	ErrMerchantDisabled = errors.New("payment: the merchant is disabled")
+	// ErrOriginsOfSecretKey reports that a secret key was to have origins. It works in no web page.
+	ErrOriginsOfSecretKey = errors.New("payment: only a publishable key can have origins")
 	// ErrTooManyKeys reports that the merchant has MaxKeys active keys, or MaxStoredKeys valid ones.
 	ErrTooManyKeys = errors.New(
 		"payment: the merchant has 100 active API keys in this mode, or 1,000 valid ones with the rolled ones: revoke one")
@@ -31,8 +35,10 @@ type APIKey struct {
 	Kind       string // secret or publishable
 	Name       string
 	Scopes     []string
-	Hint       string // the last four characters
-	ReplacedBy int64  // the key that replaced this one in a roll, 0 for none
+	Addresses  []netip.Prefix // of the clients that may use the key; empty for all
+	Origins    []string       // of the web pages that may use the key; empty for all
+	Hint       string         // the last four characters
+	ReplacedBy int64          // the key that replaced this one in a roll, 0 for none
 	CreatedAt  time.Time
 	ExpiresAt  time.Time
 	RevokedAt  time.Time
@@ -40,6 +46,30 @@ type APIKey struct {
 	Root       int64     // version of the root secret under which it is hashed; 0 for a key that was read
 	// MerchantDisabled reports that the merchant is out of service, and with it all its keys.
 	MerchantDisabled bool
+}
+
+// AllowsAddress reports whether a client may use the key, by its address, "" for an unknown one.
+func (k *APIKey) AllowsAddress(client string) bool {
+	if len(k.Addresses) == 0 {
+		return true
+	}
+	address, err := netip.ParseAddr(client)
+	return err == nil && slices.ContainsFunc(k.Addresses, func(n netip.Prefix) bool { return n.Contains(address) })
+}
+
+// PrefixTexts returns networks in CIDR form.
+func PrefixTexts(networks []netip.Prefix) []string {
+	texts := make([]string, len(networks))
+	for i, n := range networks {
+		texts[i] = n.String()
+	}
+	return texts
+}
+
+// AllowsOrigins reports whether a request with these Origin fields may use the key. Only browsers
+// send the field, and they always do.
+func (k *APIKey) AllowsOrigins(fields []string) bool {
+	return len(k.Origins) == 0 || !slices.ContainsFunc(fields, func(o string) bool { return !slices.Contains(k.Origins, o) })
 }
 
 // APIKeyStatus is the status of an API key.

@@ -69,6 +69,7 @@ func (tx *Tx) addKey(k *payment.APIKey, old int64, hash []byte) error {
 	k.CreatedAt = tx.Now
 	return tx.insert(insertKey,
 		k.ID, k.Tenant.Merchant, k.Tenant.Live, k.Kind, k.Name, hash, k.Root, k.Hint, strings.Join(k.Scopes, " "),
+		strings.Join(payment.PrefixTexts(k.Addresses), " "), strings.Join(k.Origins, " "),
 		toMillis(tx.Now), toMillis(k.ExpiresAt))
 }
 
@@ -180,19 +181,34 @@ func (db *DB) Keys(ctx context.Context, tenant payment.Tenant, p payment.Page) (
 func scanKey(row Scanner) (*payment.APIKey, error) {
 	var (
 		k                               payment.APIKey
-		scopes                          string
+		scopes, addresses, origins      string
 		created, expires, revoked, used int64
 	)
-	err := row.Scan(&k.ID, &k.Tenant.Merchant, &k.Tenant.Live, &k.Kind, &k.Name, &scopes, &k.Hint, &k.ReplacedBy,
-		&created, &expires, &revoked, &used, &k.MerchantDisabled)
+	err := row.Scan(&k.ID, &k.Tenant.Merchant, &k.Tenant.Live, &k.Kind, &k.Name, &scopes, &addresses, &origins, &k.Hint,
+		&k.ReplacedBy, &created, &expires, &revoked, &used, &k.MerchantDisabled)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, payment.ErrNotFound
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read key: %w", err)
 	}
-	k.Scopes = strings.Fields(scopes)
+	k.Scopes, k.Origins = strings.Fields(scopes), strings.Fields(origins)
+	if k.Addresses, err = splitPrefixes(addresses); err != nil {
+		return nil, fmt.Errorf("read key: %w", err)
+	}
 	k.CreatedAt, k.ExpiresAt = fromMillis(created), fromMillis(expires)
 	k.RevokedAt, k.LastUsedAt = fromMillis(revoked), fromMillis(used)
 	return &k, nil
+}
+
+// splitPrefixes reads the stored text of networks.
+func splitPrefixes(text string) (networks []netip.Prefix, err error) {
+	for one := range strings.FieldsSeq(text) {
+		n, err := netip.ParsePrefix(one)
+		if err != nil {
+			return nil, err
+		}
+		networks = append(networks, n)
+	}
+	return networks, nil
 }

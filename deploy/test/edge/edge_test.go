@@ -106,6 +106,20 @@ func testClientAddress(t *testing.T, r *deployment) {
 			t.Errorf("%s: got %d %s", path, got.status, got.body)
 		}
 	}
+	elsewhere := r.client(t, nil)
+	restricted := []string{
+		"Authorization", "Bearer " + r.newKey(t, elsewhere, `{"kind":"secret","allowed_addresses":["`+address+`"]}`),
+		"X-Forwarded-For", address, "X-Svc-Int-Client-Address", address,
+	}
+	for _, path := range []string{"/v1/transactions", "/v1/mle/keys/current"} {
+		if got := send(t, client, http.MethodGet, "https://"+host+path, "", restricted...); got.status != http.StatusOK {
+			t.Errorf("%s with a key of this address: got %d %s", path, got.status, got.body)
+		}
+		got := send(t, elsewhere, http.MethodGet, "https://"+host+path, "", restricted...)
+		if got.status != http.StatusForbidden || !strings.Contains(got.body, "address_not_allowed") {
+			t.Errorf("%s with the key from elsewhere: got %d %s", path, got.status, got.body)
+		}
+	}
 	for route, p := range map[string]*programtest.Program{
 		"GET /v1/transactions": r.core, "/v1/transactions": r.filter,
 		"GET /compat/methods": r.compat,

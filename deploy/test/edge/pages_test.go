@@ -19,17 +19,17 @@ func TestBrowserPays(t *testing.T) {
 	client := r.client(t, nil)
 	first := browser.Start(t, "MAP "+host+":443 "+r.https())
 	browser.Pay(t, first.NewTab(t), browser.Service{
-		URL: "https://" + host, Client: client, Secret: r.key, Publishable: r.publishableKey(t, client),
+		URL: "https://" + host, Client: client, Secret: r.key, Publishable: r.newKey(t, client, `{"kind":"publishable"}`),
 	})
 }
 
-// publishableKey creates a publishable key.
-func (r *deployment) publishableKey(t *testing.T, client *http.Client) string {
+// newKey creates an API key.
+func (r *deployment) newKey(t *testing.T, client *http.Client, body string) string {
 	t.Helper()
-	made := r.api(t, client, http.MethodPost, "/v1/api_keys", `{"kind":"publishable"}`)
+	made := r.api(t, client, http.MethodPost, "/v1/api_keys", body)
 	var key v1.APIKey
 	if err := json.Unmarshal([]byte(made.body), &key); err != nil || key.Secret == nil {
-		t.Fatalf("a publishable key: got %d %s, %v", made.status, made.body, err)
+		t.Fatalf("a key: got %d %s, %v", made.status, made.body, err)
 	}
 	return key.Secret.Reveal()
 }
@@ -39,7 +39,7 @@ func (r *deployment) publishableKey(t *testing.T, client *http.Client) string {
 func testPages(t *testing.T, r *deployment) {
 	t.Helper()
 	client := r.client(t, func(tr *http.Transport) { tr.ForceAttemptHTTP2 = true })
-	key := r.publishableKey(t, client)
+	key := r.newKey(t, client, `{"kind":"publishable"}`)
 	const tokens, confirm, current = "/v1/tokens", "/v1/transactions/txn_1/confirm", "/v1/mle/keys/current"
 	const card = `{"card":{"number":"4111111111111111","exp_month":4,"exp_year":2031}}`
 	for name, c := range map[string]struct {
@@ -71,6 +71,14 @@ func testPages(t *testing.T, r *deployment) {
 		exposed := got.header["Access-Control-Expose-Headers"]
 		if c.method != http.MethodOptions && len(exposed) != 1 {
 			t.Errorf("%s: got %v, want the fields that the page can read", name, got.header)
+		}
+	}
+	elsewhere := r.newKey(t, client, `{"kind":"publishable","allowed_origins":["https://other.example"]}`)
+	for path, method := range map[string]string{tokens: http.MethodPost, current: http.MethodGet} {
+		got := send(t, client, method, "https://"+host+path, "", "Origin", "https://shop.example", "Authorization", "Bearer "+elsewhere)
+		if allowed := got.header["Access-Control-Allow-Origin"]; got.status != http.StatusForbidden ||
+			!strings.Contains(got.body, "origin_not_allowed") || len(allowed) != 1 || allowed[0] != "*" {
+			t.Errorf("%s: got %d %v %s, want a refusal that the page can read", path, got.status, got.header, got.body)
 		}
 	}
 	got := send(t, client, http.MethodPost, "https://"+host+tokens, card, "Origin", "https://shop.example", "Content-Type",

@@ -149,6 +149,16 @@ func testOtherOrigin(t *testing.T, b *browser.Tab, p *process) {
 	s.call(t, "POST", "/v1/tokens", "pk_test_unknown", card, "").want(t, 401, "invalid_api_key")
 	s.call(t, "POST", "/v1/tokens", p.Keys.SKTest, card, "").want(t, 403, "secret_key_in_browser")
 	s.call(t, "GET", "/v1/mle/keys/current", p.Keys.SKTest, "", "").want(t, 403, "secret_key_in_browser")
+	own := browser.Read[string](t, s.Tab, "location.origin")
+	for origin, c := range map[string]struct {
+		token, key int // statuses
+		code       string
+	}{own: {201, 200, ""}, "https://shop.example": {403, 403, "origin_not_allowed"}} {
+		made := mustDecode[v1.APIKey](t, m.must(t, "POST", "/v1/api_keys", "",
+			fmt.Sprintf(`{"kind":"publishable","allowed_origins":[%q]}`, origin)))
+		s.call(t, "POST", "/v1/tokens", made.Secret.Reveal(), card, "").want(t, c.token, c.code)
+		s.call(t, "GET", "/v1/mle/keys/current", made.Secret.Reveal(), "", "").want(t, c.key, c.code)
+	}
 	for _, path := range []string{"/v1/transactions", "/v1/api_keys/current", "/v1/mle/keys"} {
 		if got := s.call(t, "GET", path, pk, "", ""); got.Blocked != "TypeError" {
 			t.Errorf("%s: got %+v, want the browser to block it", path, got)

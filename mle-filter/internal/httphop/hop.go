@@ -177,7 +177,7 @@ func (h *Hop) begin(r *http.Request) *trip {
 	}
 	t := &trip{}
 	t.exchange, t.problem = h.cfg.Engine.Begin(r.Context(), head, func(ctx context.Context) (string, *engine.Problem) {
-		return h.cfg.Identify(ctx, r.Header)
+		return h.cfg.Identify(httpx.WithClientAddress(ctx, h.cfg.Hop, r), r.Header)
 	})
 	return t
 }

@@ -19,7 +19,7 @@ const (
 	Endpoint = `id, merchant_id, live, url, types, details, status, reason, generation,
 		overlap_until, failing_since, version, created_at, updated_at`
 	Event = `id, merchant_id, live, type, object_id, sequence, data, created_at`
-	Key   = `id, merchant_id, live, kind, name, scopes, hint, COALESCE(replaced_by, 0), created_at,
+	Key   = `id, merchant_id, live, kind, name, scopes, addresses, origins, hint, COALESCE(replaced_by, 0), created_at,
 		COALESCE(expires_at, 0), COALESCE(revoked_at, 0), COALESCE(last_used_at, 0),
 		EXISTS (SELECT 1 FROM merchants m WHERE m.id = merchant_id AND m.disabled_at > 0)`
 	Merchant = `id, name, time_zone, cutoff, created_at, disabled_at, unlinked_refunds,

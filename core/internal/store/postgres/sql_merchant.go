@@ -16,9 +16,9 @@ var merchantSQL = map[string]string{
 		ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)`,
 	"selectMerchantID": `SELECT id FROM merchants WHERE id = $1::bigint`,
 	"insertKey": `INSERT INTO api_keys (id, merchant_id, live, kind, name, hash, root_version, hint, scopes,
-		created_at, expires_at)
+		addresses, origins, created_at, expires_at)
 		VALUES ($1::bigint, $2::bigint, $3::bigint, $4::text, $5::text, $6::bytea, $7::bigint, $8::text, $9::text,
-			$10::bigint, NULLIF($11::bigint, 0)) ON CONFLICT DO NOTHING`,
+			$10::text, $11::text, $12::bigint, NULLIF($13::bigint, 0)) ON CONFLICT DO NOTHING`,
 	"replaceKey": `UPDATE api_keys SET replaced_by = $1::bigint, expires_at = LEAST(COALESCE(expires_at,
 		$2::bigint), $2::bigint)
 		WHERE id = $3::bigint AND merchant_id = $4::bigint AND live = $5::bigint AND replaced_by IS NULL

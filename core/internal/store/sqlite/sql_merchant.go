@@ -13,8 +13,8 @@ var merchantSQL = map[string]string{
 		ORDER BY id LIMIT 1)`,
 	"selectMerchantID": `SELECT id FROM merchants WHERE id = ?`,
 	"insertKey": `INSERT INTO api_keys (id, merchant_id, live, kind, name, hash, root_version, hint, scopes,
-		created_at, expires_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULLIF(?, 0))`,
+		addresses, origins, created_at, expires_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULLIF(?, 0))`,
 	"replaceKey": `UPDATE api_keys SET replaced_by = ?1, expires_at = MIN(COALESCE(expires_at, ?2), ?2)
 		WHERE id = ?3 AND merchant_id = ?4 AND live = ?5 AND replaced_by IS NULL AND revoked_at IS NULL
 			AND (expires_at IS NULL OR expires_at > ?6)`,

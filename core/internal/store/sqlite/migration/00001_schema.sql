@@ -37,6 +37,8 @@ CREATE TABLE api_keys (
     root_version INTEGER NOT NULL, -- of the root secret under which it is hashed
     hint         TEXT    NOT NULL,
     scopes       TEXT    NOT NULL,
+    addresses    TEXT    NOT NULL DEFAULT '', -- of the clients that may use it, '' for all
+    origins      TEXT    NOT NULL DEFAULT '', -- of the web pages that may use it, '' for all
     created_at   INTEGER NOT NULL,
     expires_at   INTEGER,
     replaced_by  INTEGER,

@@ -1,0 +1,186 @@
+package api_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/causeway-pay/causeway/core"
+	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/shared/httpx"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// setupHop opens a service with a hop in front, which forwards the address of the client.
+func setupHop(t *testing.T) *bundle {
+	t.Helper()
+	return openBundle(t, &bundle{rateLimit: -1, hop: hopSecret})
+}
+
+// at makes a request one of a client with an address, through the hop.
+func at(address string) option {
+	return func(r *request) {
+		header(httpx.ClientAddressField, address)(r)
+		header(httpx.HopField, hopSecret)(r)
+	}
+}
+
+var (
+	addressRefused = refusal{403, v1.ErrorTypePermissionError, "address_not_allowed", ""}
+	originRefused  = refusal{403, v1.ErrorTypePermissionError, "origin_not_allowed", ""}
+)
+
+// TestKeyAddresses: a key with a list of addresses works from these addresses alone, also if it was
+// just used from one of them. A refusal does not reveal the list. It counts towards no limit of the
+// key.
+func TestKeyAddresses(t *testing.T) {
+	t.Parallel()
+	b := openBundle(t, &bundle{rateLimit: 10, hop: hopSecret})
+	k, key := b.createKey(t, `{"kind":"secret","allowed_addresses":["203.0.113.0/24","198.51.100.7","2001:DB8:1::/48"]}`, at("192.0.2.1"))
+	if want := []string{"203.0.113.0/24", "198.51.100.7/32", "2001:db8:1::/48"}; k.AllowedAddresses == nil || !slices.Equal(*k.AllowedAddresses, want) {
+		t.Errorf("got the addresses %v, want %q", k.AllowedAddresses, want)
+	}
+	const body = `{"amount":1,"currency":"usd","payment_method":"pm_card_visa"}`
+	for range 30 { // more than the rate limit
+		got := b.post(t, "/v1/transactions", body, as(key), at("203.0.114.1"))
+		wantRefusal(t, got, addressRefused)
+		if strings.Contains(string(got.body), "203.0.113") || strings.Contains(string(got.body), "198.51") {
+			t.Fatalf("the refusal reveals the list: %s", got.body)
+		}
+	}
+	for i, allowed := range []string{"203.0.113.0", "203.0.113.255", "198.51.100.7", "2001:db8:1::1", "::ffff:203.0.113.9"} {
+		MustDecode[v1.Transaction](t, b.post(t, "/v1/transactions", body, as(key), at(allowed), keyed(fmt.Sprint(i))), 201)
+		wantRefusal(t, b.post(t, "/v1/transactions", body, as(key), at("203.0.112.255"), keyed(fmt.Sprint(i))), addressRefused)
+	}
+	for _, other := range []option{
+		at("198.51.100.8"), at("2001:db8:2::1"), at("::1"), at("garbage"), // no address
+		header("X-Forwarded-For", "203.0.113.1"),                  // of no hop of ours: the address is 127.0.0.1
+		header(httpx.ClientAddressField, "203.0.113.1"),           // without the hop secret
+		func(r *request) { header(httpx.HopField, hopSecret)(r) }, // without an address
+	} {
+		wantRefusal(t, b.get(t, "/v1/transactions", as(key), other), addressRefused)
+		wantRefusal(t, b.get(t, "/v1/api_keys/current", as(key), other), addressRefused)
+	}
+	if got := MustDecode[v1.APIKey](t, b.get(t, "/v1/api_keys/current", as(key), at("203.0.113.1")), 200); got.ID != k.ID || len(*got.AllowedAddresses) != 3 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// TestRolledKeySources: the new key has the lists of the old one, unless the roll has others. The
+// old key keeps its own.
+func TestRolledKeySources(t *testing.T) {
+	t.Parallel()
+	b := setupHop(t)
+	roll := func(id, body string) (v1.APIKey, option) {
+		t.Helper()
+		k := MustDecode[v1.APIKey](t, b.post(t, "/v1/api_keys/"+id+"/roll", body), 201)
+		return k, as(k.Secret.Reveal())
+	}
+	first, key := b.createKey(t, `{"kind":"publishable","allowed_addresses":["203.0.113.1"],"allowed_origins":["https://a.example"]}`)
+	second, inherited := roll(first.ID, "")
+	third, moved := roll(second.ID, `{"allowed_addresses":["203.0.113.2"],"allowed_origins":["https://b.example"]}`)
+	_, open := roll(third.ID, `{"allowed_addresses":[],"allowed_origins":[]}`)
+	for _, c := range []struct {
+		key     option
+		allowed [2]bool // at the first and at the second address
+		pages   [2]bool // of the first and the second origin, at the allowed address
+	}{
+		{as(key), [2]bool{true, false}, [2]bool{true, false}},
+		{inherited, [2]bool{true, false}, [2]bool{true, false}},
+		{moved, [2]bool{false, true}, [2]bool{false, true}},
+		{open, [2]bool{true, true}, [2]bool{true, true}},
+	} {
+		for i, address := range []option{at("203.0.113.1"), at("203.0.113.2")} {
+			for j, page := range []option{header("Origin", "https://a.example"), header("Origin", "https://b.example")} {
+				got := b.post(t, "/v1/tokens", visa, c.key, address, page)
+				switch {
+				case !c.allowed[i]:
+					wantRefusal(t, got, addressRefused)
+				case !c.pages[j]:
+					wantRefusal(t, got, originRefused)
+				default:
+					MustDecode[v1.Token](t, got, 201)
+				}
+			}
+		}
+	}
+	secret, _ := b.createKey(t, `{"kind":"secret"}`)
+	wantRefusal(t, b.post(t, "/v1/api_keys/"+secret.ID+"/roll", `{"allowed_origins":["https://a.example"]}`), invalid("invalid_value", "allowed_origins"))
+	roll(secret.ID, `{"allowed_addresses":["203.0.113.1"]}`)
+}
+
+// TestKeyOrigins: a publishable key with origins works on pages of these alone. A page can read the
+// refusal, so that the browser's console shows it. A request without an Origin is not a page's.
+func TestKeyOrigins(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	k, key := b.createKey(t, `{"kind":"publishable","allowed_origins":["https://shop.example","http://localhost:8000"]}`)
+	if want := []string{"https://shop.example", "http://localhost:8000"}; k.AllowedOrigins == nil || !slices.Equal(*k.AllowedOrigins, want) {
+		t.Errorf("got the origins %v, want %q", k.AllowedOrigins, want)
+	}
+	for _, allowed := range []option{header("Origin", "https://shop.example"), header("Origin", "http://localhost:8000"), header("Origin")} {
+		MustDecode[v1.Token](t, b.post(t, "/v1/tokens", visa, as(key), allowed), 201)
+	}
+	u := b.MustPrepare(t, "")
+	for _, other := range []option{
+		header("Origin", "https://other.example"), header("Origin", "http://shop.example"), header("Origin", "https://shop.example:8443"),
+		header("Origin", "https://www.shop.example"), header("Origin", "null"), header("Origin", ""),
+		header("Origin", "https://shop.example", "https://other.example"),
+	} {
+		got := b.post(t, "/v1/tokens", visa, as(key), other)
+		wantRefusal(t, got, originRefused)
+		if got.header.Get("Access-Control-Allow-Origin") != "*" || strings.Contains(string(got.body), "shop.example") {
+			t.Errorf("got %v %s, want a refusal that a page can read, without the list", got.header, got.body)
+		}
+		wantRefusal(t, b.confirm(t, u.id, u.proven(`,"payment_method":"pm_card_visa"`), as(key), other), originRefused)
+	}
+	MustDecode[v1.Transaction](t, b.confirm(t, u.id, u.proven(`,"payment_method":"pm_card_visa"`), as(key), header("Origin", "https://shop.example")), 200)
+}
+
+// TestKeySourceRefusals: no key has a list that nobody can match, or a longer one.
+func TestKeySourceRefusals(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	bad := func(param string) refusal { return invalid("invalid_value", param) }
+	many := strings.Repeat(`"203.0.113.1",`, 32) + `"203.0.113.1"`
+	b.wantRefused(t, "/v1/api_keys", []badInput{
+		{"no address", `{"kind":"secret","allowed_addresses":["shop.example"]}`, bad("allowed_addresses"), nil},
+		{"host bits", `{"kind":"secret","allowed_addresses":["203.0.113.1/24"]}`, bad("allowed_addresses"), nil},
+		{"33 addresses", `{"kind":"secret","allowed_addresses":[` + many + `]}`, bad("allowed_addresses"), nil},
+		{"a number", `{"kind":"secret","allowed_addresses":[1]}`, invalid("invalid_type", "allowed_addresses.0"), nil},
+		{"a path", `{"kind":"publishable","allowed_origins":["https://shop.example/"]}`, bad("allowed_origins"), nil},
+		{"all origins", `{"kind":"publishable","allowed_origins":["*"]}`, bad("allowed_origins"), nil},
+		{"origins of a secret key", `{"kind":"secret","allowed_origins":["https://shop.example"]}`, bad("allowed_origins"), nil},
+	})
+	k, _ := b.createKey(t, `{"kind":"secret","allowed_addresses":[],"allowed_origins":[]}`)
+	if k.AllowedAddresses != nil || k.AllowedOrigins != nil {
+		t.Errorf("got %v and %v of empty lists, want no fields", k.AllowedAddresses, k.AllowedOrigins)
+	}
+}
+
+// TestKeySourcesOfOperators: an operator sets the lists of a merchant's key, too.
+func TestKeySourcesOfOperators(t *testing.T) {
+	t.Parallel()
+	b := openBundle(t, &bundle{rateLimit: -1, hop: hopSecret, token: token})
+	spec := core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "secret"}
+	spec.Addresses = []string{"203.0.113.0/24"}
+	key := coretest.MustCreateKey(t, b.core.Admin(), spec)
+	wantRefusal(t, b.get(t, "/v1/transactions", as(key), at("192.0.2.1")), addressRefused)
+	MustDecode[v1.APIKey](t, b.get(t, "/v1/api_keys/current", as(key), at("203.0.113.1")), 200)
+	spec.Addresses = []string{"203.0.113.1/24"}
+	if _, err := b.core.Admin().CreateKey(t.Context(), spec); err == nil {
+		t.Error("a network with host bits is accepted")
+	}
+	spec.Addresses, spec.Origins = nil, []string{"https://shop.example"}
+	if _, err := b.core.Admin().CreateKey(t.Context(), spec); err == nil {
+		t.Error("origins of a secret key are accepted")
+	}
+	p, keys := openPort(t, b), merchants+"/"+b.merchant+"/api_keys"
+	made := MustDecode[v1.APIKey](t, p.post(t, keys, `{"mode":"live","kind":"publishable","allowed_addresses":["203.0.113.1"],"allowed_origins":["https://shop.example"]}`), 201)
+	wantRefusal(t, b.post(t, "/v1/tokens", visa, as(made.Secret.Reveal()), at("192.0.2.1")), addressRefused)
+	wantRefusal(t, b.post(t, "/v1/tokens", visa, as(made.Secret.Reveal()), at("203.0.113.1"), header("Origin", "https://other.example")), originRefused)
+	rolled := MustDecode[v1.APIKey](t, p.post(t, keys+"/"+made.ID+"/roll", `{"allowed_addresses":["192.0.2.1"]}`), 201)
+	MustDecode[v1.Token](t, b.post(t, "/v1/tokens", visa, as(rolled.Secret.Reveal()), at("192.0.2.1")), 201)
+	wantRefusal(t, p.post(t, keys+"/"+rolled.ID+"/roll", `{"allowed_origins":["shop.example"]}`), invalid("invalid_value", "allowed_origins"))
+}
