@@ -334,7 +334,7 @@ func (w windowed) advance(ctx context.Context, end *chainEnd) (Result, bool) {
 		if failed != nil {
 			break
 		}
-		if !u.found && n == end.n { // freed since the walk
+		if n == end.n && (!u.found || u.closes()) { // freed since the walk, and perhaps taken to close the chain
 			end.n--
 		}
 		r, ended := u.duplicateResult(Result{}, w.recent)

@@ -128,8 +128,8 @@ func (f *scheduledV1) free(key string) {
 
 // TestDeduplication_freedKeys: equal requests of different bodies, with and without a window, run
 // concurrently at several proxies. For some of them the acquirer is unavailable, or recovery finds
-// that it never had their payments, and v1 frees their keys. In any order of the calls, each
-// request that is Done has one payment, and a later duplicate makes none.
+// that it never had their payments, and v1 frees their keys. Some run where a period ends. In any
+// order of the calls, each request that is Done has one payment, and a later duplicate makes none.
 func TestDeduplication_freedKeys(t *testing.T) {
 	t.Parallel()
 	for i := range 5 { // each run checks 100 orders, too few to find the rare faults
@@ -144,7 +144,8 @@ func TestDeduplication_freedKeys(t *testing.T) {
 func freedKeys(t *testing.T) func(*rapid.T) {
 	t.Helper()
 	return func(rt *rapid.T) {
-		b := setupWindow(t, noon)
+		at := rapid.SampledFrom([]time.Time{noon, midnight.Add(-2 * time.Second)}).Draw(rt, "at")
+		b := setupWindow(t, at)
 		f := &scheduledV1{b.v1, map[string]*scheduled{}}
 		server := goldentest.Serve(t, f)
 		defer server.Close()
@@ -196,6 +197,7 @@ func freedKeys(t *testing.T) func(*rapid.T) {
 			}
 		}
 		for len(live) > 0 {
+			b.clock.Advance(time.Duration(rapid.IntRange(0, 500).Draw(rt, "pause in ms")) * time.Millisecond)
 			i := rapid.IntRange(0, len(live)-1).Draw(rt, "next")
 			step(i, rapid.SampledFrom([]turn{served, unavailable, lost}).Draw(rt, "turn"))
 		}

@@ -20,9 +20,9 @@ type schedule struct {
 	results   map[string]chan command.Result
 }
 
-func newSchedule(t *testing.T) *schedule {
+func newSchedule(t *testing.T, at time.Time) *schedule {
 	t.Helper()
-	b := setupWindow(t, noon)
+	b := setupWindow(t, at)
 	s := &schedule{
 		scheduledV1: &scheduledV1{b.v1, map[string]*scheduled{}}, b: b, results: map[string]chan command.Result{},
 	}
@@ -44,10 +44,10 @@ func newSchedule(t *testing.T) *schedule {
 	return s
 }
 
-// begin begins a payment without a window at a proxy, until its first call.
-func (s *schedule) begin(t *testing.T, name string, proxy int) {
+// begin begins a payment at a proxy, until its first call.
+func (s *schedule) begin(t *testing.T, name string, proxy, window int) {
 	t.Helper()
-	c := sale(0, func(c *command.Authorize) { c.Body.Description = &name })
+	c := sale(window, func(c *command.Authorize) { c.Body.Description = &name })
 	client := &scheduled{
 		RoundTripper: s.transport.RoundTripper, name: name, arrived: make(chan bool), step: make(chan turn),
 	}
@@ -84,12 +84,12 @@ func (s *schedule) end(t *testing.T, name string, at turn, want command.Outcome)
 // A's refusal.
 func TestDeduplication_gapBehindAReservedEnd(t *testing.T) {
 	t.Parallel()
-	s := newSchedule(t)
+	s := newSchedule(t, noon)
 	for _, name := range []string{"A", "M", "L"} {
-		s.begin(t, name, 0)
+		s.begin(t, name, 0, 0)
 		s.steps(name, 1, served) // to the acquirer, with its key claimed
 	}
-	s.begin(t, "B", 1)
+	s.begin(t, "B", 1, 0)
 	const toReservation = 5 // a refused payment, and lookups of the keys 1, 2, 4 and 3
 	s.steps("B", toReservation, served)
 	s.end(t, "L", unavailable, command.Unavailable)

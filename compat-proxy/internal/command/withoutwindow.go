@@ -61,28 +61,30 @@ func (s session) repairChain(ctx context.Context, in chain, n int, r Result) {
 }
 
 // fillGap reserves the nth key of a chain as skipped, and then the free keys before it, back to a
-// key in use.
+// key in use. It returns the number of that key, and its use if it was read.
 //
 // Let request A run under key n while request B takes key n+1. Afterwards B fills key n. If v1
 // frees key n, A looks at key n+1 (skipFreed). At least one of the two reads comes after both
 // events, so the freed key does not stay a gap.
-func (s session) fillGap(ctx context.Context, in chain, n int) {
+func (s session) fillGap(ctx context.Context, in chain, n int) (int, keyUse) {
 	for ; n >= 0; n-- {
 		u, failed := s.readKey(ctx, in.key(n))
 		if failed == nil && u.found {
-			return
+			return n, u
 		}
 		held := false
 		if failed == nil {
 			held, failed = s.reserve(ctx, in.key(n), skippedPurpose)
 		}
-		if failed != nil {
+		switch {
+		case failed != nil:
 			s.x.chainEnds.lowerNext(in, n) // the next request fills the gap
-		}
-		if !held {
-			return
+			return n, keyUse{}
+		case !held:
+			n++ // another request took the key since then: read it again
 		}
 	}
+	return n, keyUse{}
 }
 
 // releaseKey leaves the nth key of a chain to the next request, because r may have left it unused.
@@ -123,17 +125,37 @@ func (s session) skipUsed(ctx context.Context, in chain, n int) (seen keyUse, cl
 			last = found
 		}
 	}
-	if end.n > n && last.running { // v1 refuses the reservation, and then keeps the key
-		var freed bool
-		if freed, failed = s.reserve(ctx, end.key(end.n), skippedPurpose); failed != nil {
+	if end.n > n && last.running {
+		if failed = s.keepEnd(ctx, end); failed != nil {
 			return seen, false, failed
-		}
-		if freed {
-			s.fillGap(ctx, in, end.n-1)
 		}
 	}
 	s.x.chainEnds.skipTo(in, end.n, last.running || last.denied != nil)
 	return seen, end.closed, failed
+}
+
+// keepEnd makes v1 keep the key at a chain's end, which was in use. V1 refuses to reserve it, or
+// has freed it since. If a request closed the chain meanwhile, with that key or one before it, the end
+// moves back to the key before.
+func (s session) keepEnd(ctx context.Context, end *chainEnd) *Result {
+	for last := end.n; ; {
+		held, failed := s.reserve(ctx, end.key(last), skippedPurpose)
+		if failed != nil {
+			return failed
+		}
+		u := keyUse{}
+		if held {
+			last, u = s.fillGap(ctx, end.chain, last-1)
+		} else if u, failed = s.readKey(ctx, end.key(last)); failed != nil {
+			return failed
+		}
+		if u.closes() {
+			end.n, end.closed = last-1, true
+		}
+		if held || u.found {
+			return nil
+		}
+	}
 }
 
 // marked returns a copy of m with the session's nonce, or m itself without a nonce.
