@@ -47,7 +47,7 @@ func newReader(body []byte) *reader {
 	return &reader{dec: dec, body: body, doc: doc, at: &doc.Element}
 }
 
-// run reads all tokens; the empty reason means success.
+// run reads all tokens. The empty reason, here and below, means success.
 func (r *reader) run() Reason {
 	for {
 		start := r.dec.InputOffset()
@@ -126,8 +126,6 @@ func (r *reader) open(t xml.StartElement) Reason {
 		return SecondRoot
 	case r.depth == MaxDepth:
 		return TooDeep
-	case strings.Contains(t.Name.Local, ":"):
-		return Malformed
 	}
 	if reason := r.count(1 + len(t.Attr)); reason != "" {
 		return reason

@@ -16,8 +16,8 @@ const (
 	MaxAttrs = 64
 )
 
-// Reason is the reason for which a document was refused. It never quotes the document, which may
-// hold card numbers.
+// Reason is the reason for which a document was refused, "" for none. It never quotes the document,
+// which may hold card numbers.
 type Reason string
 
 // The reasons.
@@ -36,12 +36,9 @@ const (
 	Prefix      Reason = "unbound prefix"
 )
 
-// Error implements error.
-func (r Reason) Error() string { return "safexml: " + string(r) }
-
-// Parse reads one document and returns its root. maxBytes bounds the body; 0 or less means that the
-// caller has bounded it already. The error is always a Reason.
-func Parse(body []byte, maxBytes int) (*etree.Element, error) {
+// Parse reads one document. It returns its root, or the reason for its refusal. maxBytes bounds the
+// body; 0 or less means that the caller has bounded it already.
+func Parse(body []byte, maxBytes int) (*etree.Element, Reason) {
 	if maxBytes > 0 && len(body) > maxBytes {
 		return nil, TooLarge
 	}
@@ -56,7 +53,7 @@ func Parse(body []byte, maxBytes int) (*etree.Element, error) {
 	if reason := r.run(); reason != "" {
 		return nil, reason
 	}
-	return r.doc.Root(), nil
+	return r.doc.Root(), ""
 }
 
 // Allowed reports whether XML 1.0 may carry r at all.

@@ -35,8 +35,8 @@ func read(f Format, doc []byte, o Options) (*etree.Element, *Fault) {
 	if f == JSON {
 		return readJSON(doc)
 	}
-	root, err := safexml.Parse(doc, limit)
-	if err != nil {
+	root, reason := safexml.Parse(doc, limit)
+	if reason != "" {
 		return nil, malformed(XML)
 	}
 	return root, nil
