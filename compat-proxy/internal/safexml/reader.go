@@ -126,6 +126,8 @@ func (r *reader) open(t xml.StartElement) Reason {
 		return SecondRoot
 	case r.depth == MaxDepth:
 		return TooDeep
+	case strings.Contains(t.Name.Local, ":"): // its prefix or its local part is empty
+		return Malformed
 	}
 	if reason := r.count(1 + len(t.Attr)); reason != "" {
 		return reason

@@ -57,7 +57,7 @@ var refused = map[string]struct {
 	"xmlns prefix taken":       {`<a xmlns:xmlns="u"/>`, safexml.Prefix},
 	"namespace of xml":         {`<a xmlns="http://www.w3.org/XML/1998/namespace"/>`, safexml.Prefix},
 	"namespace of xmlns":       {`<a xmlns:p="http://www.w3.org/2000/xmlns/"/>`, safexml.Prefix},
-	"empty prefix":             {"<:a/>", safexml.Malformed},
+	"empty prefix":             {"<:a></a>", safexml.Malformed},
 	"empty attribute prefix":   {`<a :b="1"/>`, safexml.Malformed},
 	"two colons":               {`<a xmlns:p="u"><p:b:c/></a>`, safexml.Malformed},
 	"mismatched end":           {"<a></b>", safexml.Malformed},
