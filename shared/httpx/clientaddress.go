@@ -155,8 +155,8 @@ func ClientAddress(hop secret.String, next http.Handler) http.Handler {
 	})
 }
 
-// WithClientAddress returns ctx with the client address of r, unless it has one. It is for a request
-// that has not passed ClientAddress yet.
+// WithClientAddress returns ctx with the client address of r, unless it has one. It is for requests
+// that have not passed ClientAddress yet.
 func WithClientAddress(ctx context.Context, hop secret.String, r *http.Request) context.Context {
 	if ClientAddressFrom(ctx) != "" {
 		return ctx

@@ -44,7 +44,9 @@ const (
 var (
 	anyOrigin      = []string{AllowOrigin}
 	exposedHeaders = []string{ExposeHeaders}
-	allowedHeaders = []string{"Authorization, Content-Type, Idempotency-Key, Causeway-Version, X-SVC-MLE, X-SVC-MLE-Response"}
+	allowedHeaders = []string{
+		"Authorization, Content-Type, Idempotency-Key, Causeway-Version, X-SVC-MLE, X-SVC-MLE-Response",
+	}
 	// preflightAge is how long a browser keeps the response to a preflight request: 2 hours, the most
 	// that Chromium accepts.
 	preflightAge = []string{"7200"}

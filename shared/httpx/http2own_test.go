@@ -88,9 +88,9 @@ func (c *http2Client) get(t *testing.T, more ...hpack.HeaderField) http.Header {
 	}
 }
 
-// TestOwnResponsesOfHTTP2 records what cannot be mended here: net/http itself responds to two kinds
-// of requests by HTTP/2, and calls none of our code. If this test fails, net/http lets a handler
-// respond: then remove the exception from hsts.go and the documents.
+// TestOwnResponsesOfHTTP2 records a limit of net/http: it responds itself to two kinds of requests
+// by HTTP/2, and calls none of our code. If this test fails, net/http lets a handler respond: then
+// remove the exception from hsts.go and the documents.
 func TestOwnResponsesOfHTTP2(t *testing.T) {
 	t.Parallel()
 	c := newHTTP2Client(t)
@@ -103,7 +103,8 @@ func TestOwnResponsesOfHTTP2(t *testing.T) {
 		{"too long", "431", slices.Repeat([]hpack.HeaderField{long}, 5)},
 	} {
 		got := c.get(t, own.fields...)
-		if got.Get(":status") != own.status || got.Get(tlspolicy.HSTSHeader) != "" || got.Get("Content-Type") == "application/json" {
+		if got.Get(":status") != own.status || got.Get(tlspolicy.HSTSHeader) != "" ||
+			got.Get("Content-Type") == "application/json" {
 			t.Errorf("%s: got %v, want net/http's own %s", own.name, got, own.status)
 		}
 		if got := c.get(t); got.Get(":status") != "200" || got.Get(tlspolicy.HSTSHeader) != tlspolicy.HSTS {

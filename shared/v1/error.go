@@ -6,9 +6,9 @@ func (e Error) Body() ErrorBody {
 	return ErrorBody{Error: e}
 }
 
-// DocURL returns the doc_url of errors with the code. It is relative to the URL of the request,
-// because a program does not know the host names by which clients reach it, and core stores
-// responses. Every host that serves v1 also serves /docs.
+// DocURL returns the doc_url of errors with the code. It is relative to the URL of the request. No
+// program has the host names by which clients reach it, and core stores responses. Every host that
+// serves v1 also serves /docs.
 func DocURL(code string) string { return "/docs#" + ErrorAnchor(code) }
 
 // ErrorAnchor returns the anchor of a code in the page /docs.

@@ -4,6 +4,6 @@ package v1
 // contract.
 const Version = "2026-11-01"
 
-// VersionField is the header field that names a version: in a request the one that the client
-// wants, in a response the one that served the request.
+// VersionField is the header field that names a version. In a request, it is the version that the
+// client wants. In a response, it is the version that served the request.
 const VersionField = "Causeway-Version"

@@ -72,7 +72,9 @@ func (a *Admin) CreateKey(ctx context.Context, s KeySpec) (secret.String, error)
 	var made secret.String
 	err = a.act(ctx, "api_keys.create", s.Merchant, func(r engine.Request) error {
 		tenant := payment.Tenant{Merchant: merchant, Live: s.Mode == string(apikey.Live)}
-		wanted := engine.NewKey{Kind: apikey.Kind(s.Kind), Scopes: s.Scopes, Name: s.Name, Addresses: addresses, Origins: s.Origins}
+		wanted := engine.NewKey{
+			Kind: apikey.Kind(s.Kind), Scopes: s.Scopes, Name: s.Name, Addresses: addresses, Origins: s.Origins,
+		}
 		result, err := a.engine().CreateKey(ctx, r, tenant, apikey.AllScopes(), wanted)
 		if errors.Is(err, payment.ErrNotFound) {
 			return fmt.Errorf("merchant %s does not exist: see core merchants list", s.Merchant)

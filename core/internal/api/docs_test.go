@@ -117,8 +117,8 @@ func TestDocs(t *testing.T) {
 	}
 }
 
-// TestDocURLs: each code that v1 or a program in front of it can send has one line on the page,
-// which the doc_url of the error leads to. The page has no line of another code.
+// TestDocURLs: each code that v1 or a program in front of it can send has one line on the page. The
+// doc_url of the error leads to it. The page has no line of another code.
 func TestDocURLs(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -155,6 +155,25 @@ func TestDocURLs(t *testing.T) {
 		to.Fragment = ""
 		if page, _ := read(t, to.String()); anchor != "error-"+code || !strings.Contains(page, `id="`+anchor+`"`) {
 			t.Errorf("%s: got a link to %q, want one to the line of %s", path, anchor, code)
+		}
+	}
+}
+
+// TestNoDocURLOfOperators: the page is for merchants, so it has no line of a code that only the
+// operator's API has.
+func TestNoDocURLOfOperators(t *testing.T) {
+	t.Parallel()
+	_, p := operated(t)
+	for _, c := range []struct {
+		got      response
+		status   int
+		code, at string
+	}{
+		{p.get(t, merchants, as("op_x")), 401, "invalid_operator_token", ""},
+		{p.get(t, merchants+"/none"), 404, "not_found", "/docs#error-not_found"},
+	} {
+		if e := MustDecode[v1.ErrorBody](t, c.got, c.status).Error; e.Code != c.code || e.DocURL != c.at {
+			t.Errorf("got %s with doc_url %q, want %s with %q", e.Code, e.DocURL, c.code, c.at)
 		}
 	}
 }

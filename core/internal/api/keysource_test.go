@@ -138,7 +138,7 @@ func TestKeyOrigins(t *testing.T) {
 	MustDecode[v1.Transaction](t, b.confirm(t, u.id, u.proven(`,"payment_method":"pm_card_visa"`), as(key), header("Origin", "https://shop.example")), 200)
 }
 
-// TestKeySourceRefusals: no key has a list that nobody can match, or a longer one.
+// TestKeySourceRefusals: no key has a list that no client can match, or a longer one.
 func TestKeySourceRefusals(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -60,7 +60,8 @@ func Mint(roots *root.Ring, random io.Reader, s KeySpec) (Minted, error) {
 	return Minted{
 		Key: &payment.APIKey{
 			Tenant: payment.Tenant{Merchant: s.Merchant, Live: s.Live}, Kind: string(s.Kind), Name: s.Name, Scopes: scopes,
-			Addresses: s.Addresses, Origins: s.Origins, Hint: apikey.Hint(key.Reveal()), ExpiresAt: s.ExpiresAt, Root: pepper.Version,
+			Addresses: s.Addresses, Origins: s.Origins, Hint: apikey.Hint(key.Reveal()),
+			ExpiresAt: s.ExpiresAt, Root: pepper.Version,
 		},
 		Hash: hash[:], Secret: key,
 	}, nil

@@ -69,7 +69,8 @@ func PrefixTexts(networks []netip.Prefix) []string {
 // AllowsOrigins reports whether a request with these Origin fields may use the key. Only browsers
 // send the field, and they always do.
 func (k *APIKey) AllowsOrigins(fields []string) bool {
-	return len(k.Origins) == 0 || !slices.ContainsFunc(fields, func(o string) bool { return !slices.Contains(k.Origins, o) })
+	other := func(origin string) bool { return !slices.Contains(k.Origins, origin) }
+	return len(k.Origins) == 0 || !slices.ContainsFunc(fields, other)
 }
 
 // APIKeyStatus is the status of an API key.

@@ -75,7 +75,8 @@ func testPages(t *testing.T, r *deployment) {
 	}
 	elsewhere := r.newKey(t, client, `{"kind":"publishable","allowed_origins":["https://other.example"]}`)
 	for path, method := range map[string]string{tokens: http.MethodPost, current: http.MethodGet} {
-		got := send(t, client, method, "https://"+host+path, "", "Origin", "https://shop.example", "Authorization", "Bearer "+elsewhere)
+		got := send(t, client, method, "https://"+host+path, "", "Origin", "https://shop.example",
+			"Authorization", "Bearer "+elsewhere)
 		if allowed := got.header["Access-Control-Allow-Origin"]; got.status != http.StatusForbidden ||
 			!strings.Contains(got.body, "origin_not_allowed") || len(allowed) != 1 || allowed[0] != "*" {
 			t.Errorf("%s: got %d %v %s, want a refusal that the page can read", path, got.status, got.header, got.body)

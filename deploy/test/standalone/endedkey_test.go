@@ -14,9 +14,9 @@ func sendJOSE(t *testing.T, m *merchant, body string) response {
 	return response{status: mustDecode[v1.ErrorBody](t, response{body: text}).Error.Status, body: text}
 }
 
-// TestEndedKeyIsNamed checks that mle-filter gives the reason of core for a key that was revoked,
-// rolled or has expired, for its own endpoints and for encrypted requests. A key that never existed
-// has another reason.
+// TestEndedKeyIsNamed checks that mle-filter gives core's reason for a key that was revoked or
+// rolled. It does so for its own endpoints and for encrypted requests. A key that never existed has
+// another reason.
 func TestEndedKeyIsNamed(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir())

@@ -38,9 +38,8 @@ func (e entrance) send(t *testing.T, by *merchant) string {
 }
 
 // TestKeyOfAnAddress restricts an API key to one client address. It is refused from another one at
-// every entrance: v1, mle-filter's keys, encrypted requests, and legacy requests by a login of the
-// key or with the key itself. Each of them was accepted from the first address just before, so the
-// caches of all programs have the key.
+// every entrance: v1, mle-filter's keys, encrypted requests, and legacy requests. Each of them was
+// accepted from the first address just before, so the caches of all programs have the key.
 func TestKeyOfAnAddress(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -60,16 +59,23 @@ func TestKeyOfAnAddress(t *testing.T) {
 	}
 	desk := &loginDesk{p: p, proxy: &replica{Program: p.Program, base: p.HTTP}}
 	desk.until(t, "shop", login[1], "1/1")
-	sale := legacyDocument(&process{ready: desk.as("shop", login[1])}, legacyPayment("authCaptureTransaction", "4.00", "there"))
+	sale := legacyDocument(&process{ready: desk.as("shop", login[1])},
+		legacyPayment("authCaptureTransaction", "4.00", "there"))
 	const mine = `{"amount":100,"currency":"usd","payment_method":"card"}`
 	bearer := http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer " + here.key}}
-	clear := restPayment("5.00", "USD", true, "")
+	plain := restPayment("5.00", "USD", true, "")
+	const refused, denied = `"code":"address_not_allowed"`, "cannot be used from the address"
+	const payments, v1Payments = "/compat/provider-b/pts/v2/payments", "/v1/transactions"
+	jose := joseFields("Bearer " + here.key)
 	for _, c := range []entrance{
-		{"v1", "/v1/transactions", mine, bearer, `"captured"`, `"code":"address_not_allowed"`},
-		{"v1, encrypted", "/v1/transactions", encryptedAs(t, here, "", mine), joseFields("Bearer " + here.key), `"captured"`, `"code":"address_not_allowed"`},
-		{"by a login", "/compat/provider-a/xml", sale, http.Header{"Content-Type": {"text/xml"}}, "<responseCode>1<", "<code>E00011</code>"},
-		{"legacy", "/compat/provider-b/pts/v2/payments", clear, bearer, `"AUTHORIZED"`, "cannot be used from the address"},
-		{"legacy, encrypted", "/compat/provider-b/pts/v2/payments", encryptedAs(t, here, "", clear), joseFields("Bearer " + here.key), `"AUTHORIZED"`, "cannot be used from the address"},
+		{"v1", v1Payments, mine, bearer, `"captured"`, refused},
+		{"v1, encrypted", v1Payments, encryptedAs(t, here, "", mine), jose, `"captured"`, refused},
+		{
+			"by a login", "/compat/provider-a/xml", sale, http.Header{"Content-Type": {"text/xml"}}, "<responseCode>1<",
+			"<code>E00011</code>",
+		},
+		{"legacy", payments, plain, bearer, `"AUTHORIZED"`, denied},
+		{"legacy, encrypted", payments, encryptedAs(t, here, "", plain), jose, `"AUTHORIZED"`, denied},
 	} {
 		if got := c.send(t, here); !strings.Contains(got, c.accepted) {
 			t.Errorf("%s: got %s, want %s", c.name, got, c.accepted)

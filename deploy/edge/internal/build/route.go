@@ -167,7 +167,9 @@ func (b *builder) edgeRoute(name, path string) *routev3.Route {
 // docsRoute redirects /docs on the trust host to another host. The doc_url of an error is relative,
 // so a client can resolve it there.
 func (b *builder) docsRoute() *routev3.Route {
-	redirect := &routev3.RedirectAction{HostRedirect: b.Config.Hosts[0], ResponseCode: routev3.RedirectAction_TEMPORARY_REDIRECT}
+	redirect := &routev3.RedirectAction{
+		HostRedirect: b.Config.Hosts[0], ResponseCode: routev3.RedirectAction_TEMPORARY_REDIRECT,
+	}
 	if port := b.Config.TrustPort(); port != 443 {
 		redirect.PortRedirect = uint32(port)
 	}

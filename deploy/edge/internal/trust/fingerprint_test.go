@@ -163,13 +163,6 @@ func TestPages(t *testing.T) {
 			t.Errorf("%s: got %d %s", path, response.Code, body)
 		}
 	}
-	for version, want := range map[string]int{"2026-11-01": 200, "2026-11-02": 400} {
-		response, body := s.get(t, "/v1/trust", "Causeway-Version", version)
-		if response.Code != want || response.Header().Get("Causeway-Version") != "2026-11-01" ||
-			(want == 400) != strings.Contains(body, `"code":"unknown_version"`) {
-			t.Errorf("version %s: got %d %v %s, want %d", version, response.Code, response.Header(), body, want)
-		}
-	}
 	before, _ := s.get(t, "/v1/trust/fingerprints")
 	s.live(t, s.pair(t))
 	if response, _ := s.get(t, "/v1/trust/fingerprints", "If-None-Match",
@@ -200,5 +193,20 @@ func TestOpenRefuses(t *testing.T) {
 	}
 	if err := s.Live(context.Background()); err == nil {
 		t.Error("nothing is served: no error")
+	}
+}
+
+// TestAPIVersion checks that a page names the version of v1, and that a request for another one is
+// refused.
+func TestAPIVersion(t *testing.T) {
+	t.Parallel()
+	s := begin(t)
+	s.live(t, s.pair(t))
+	for version, want := range map[string]int{"2026-11-01": 200, "2026-11-02": 400} {
+		response, body := s.get(t, "/v1/trust", "Causeway-Version", version)
+		if response.Code != want || response.Header().Get("Causeway-Version") != "2026-11-01" ||
+			(want == 400) != strings.Contains(body, `"code":"unknown_version"`) {
+			t.Errorf("version %s: got %d %v %s, want %d", version, response.Code, response.Header(), body, want)
+		}
 	}
 }
