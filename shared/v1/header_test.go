@@ -26,17 +26,17 @@ func TestEveryResponseDeclaresItsHeaders(t *testing.T) {
 		for method, op := range item.Operations() {
 			open := op.Security != nil && len(*op.Security) == 0
 			for status, response := range op.Responses.Map() {
-				want := map[string]bool{"Request-Id": true, "RateLimit": !open || status == "default", "RateLimit-Policy": !open ||
-					status == "default"}
-				if status == "default" {
+				refusal := status == "default" || status == "4XX"
+				want := map[string]bool{"Request-Id": true, "RateLimit": !open || refusal, "RateLimit-Policy": !open || refusal}
+				if refusal {
 					want["Retry-After"], want["Allow"], want["WWW-Authenticate"] = true, true, true
 				}
-				if strings.HasPrefix(path, "/v1/mle/") && status != "default" {
+				if strings.HasPrefix(path, "/v1/mle/") && !refusal {
 					want["RateLimit"], want["RateLimit-Policy"] = false, false // they are served in front of what counts requests
 				}
-				want["Idempotent-Replayed"] = status == "default" ||
+				want["Idempotent-Replayed"] = refusal ||
 					op.Parameters.GetByInAndName("header", "Idempotency-Key") != nil
-				page := status == "default" || pages[method+" "+path]
+				page := refusal || pages[method+" "+path]
 				want["Access-Control-Allow-Origin"], want["Access-Control-Expose-Headers"] = page, page
 				for name, there := range want {
 					if _, got := response.Value.Headers[name]; got != there {

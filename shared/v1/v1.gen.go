@@ -576,24 +576,6 @@ func (e IdempotencyKeyReservationObject) Valid() bool {
 	}
 }
 
-// Defines values for InitiatorType.
-const (
-	InitiatorTypeCustomer InitiatorType = "customer"
-	InitiatorTypeMerchant InitiatorType = "merchant"
-)
-
-// Valid indicates whether the value is a known member of the InitiatorType enum.
-func (e InitiatorType) Valid() bool {
-	switch e {
-	case InitiatorTypeCustomer:
-		return true
-	case InitiatorTypeMerchant:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for InitiatorReason.
 const (
 	InitiatorReasonDelayedCharge   InitiatorReason = "delayed_charge"
@@ -621,6 +603,24 @@ func (e InitiatorReason) Valid() bool {
 	case InitiatorReasonResubmission:
 		return true
 	case InitiatorReasonUnscheduled:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for InitiatorType.
+const (
+	InitiatorTypeCustomer InitiatorType = "customer"
+	InitiatorTypeMerchant InitiatorType = "merchant"
+)
+
+// Valid indicates whether the value is a known member of the InitiatorType enum.
+func (e InitiatorType) Valid() bool {
+	switch e {
+	case InitiatorTypeCustomer:
+		return true
+	case InitiatorTypeMerchant:
 		return true
 	default:
 		return false
@@ -1538,16 +1538,10 @@ type APIKey struct {
 	ID       string       `json:"id"`
 	Object   APIKeyObject `json:"object"`
 	Merchant string       `json:"merchant"`
-
-	// Mode Test objects move no money.
-	Mode Mode `json:"mode"`
-
-	// Kind Secret keys are for servers. A request of a browser has an `Origin` header: with a secret key it is refused with 403
-	// `secret_key_in_browser`. Publishable keys can be in a page or an app. They can only create tokens, confirm
-	// payments and read the current MLE key.
-	Kind   APIKeyKind `json:"kind"`
-	Name   *string    `json:"name,omitempty"`
-	Scopes []string   `json:"scopes"`
+	Mode     Mode         `json:"mode"`
+	Kind     APIKeyKind   `json:"kind"`
+	Name     *string      `json:"name,omitempty"`
+	Scopes   []string     `json:"scopes"`
 
 	// Hint The key's last four characters.
 	Hint string `json:"hint"`
@@ -1556,27 +1550,11 @@ type APIKey struct {
 	Status APIKeyStatus `json:"status"`
 
 	// ReplacedBy The id of the new key after a roll.
-	ReplacedBy *string `json:"replaced_by,omitempty"`
-
-	// LastUsedAt RFC 3339 UTC with milliseconds.
-	//
-	// Example: 2026-11-21T09:30:00.000Z
+	ReplacedBy *string    `json:"replaced_by,omitempty"`
 	LastUsedAt *Timestamp `json:"last_used_at,omitempty"`
-
-	// CreatedAt RFC 3339 UTC with milliseconds.
-	//
-	// Example: 2026-11-21T09:30:00.000Z
-	CreatedAt Timestamp `json:"created_at"`
-
-	// ExpiresAt RFC 3339 UTC with milliseconds.
-	//
-	// Example: 2026-11-21T09:30:00.000Z
-	ExpiresAt *Timestamp `json:"expires_at,omitempty"`
-
-	// RevokedAt RFC 3339 UTC with milliseconds.
-	//
-	// Example: 2026-11-21T09:30:00.000Z
-	RevokedAt *Timestamp `json:"revoked_at,omitempty"`
+	CreatedAt  Timestamp  `json:"created_at"`
+	ExpiresAt  *Timestamp `json:"expires_at,omitempty"`
+	RevokedAt  *Timestamp `json:"revoked_at,omitempty"`
 
 	// Secret The key itself. Only in the response to its creation.
 	Secret *secret.String `json:"secret,omitempty"`
@@ -1627,6 +1605,11 @@ type APIKeyCreate struct {
 	// Scopes By default all scopes that this kind of key can have and the key of this request has.
 	Scopes *[]Scope `json:"scopes,omitempty"`
 }
+
+// APIKeyID The id of an API key.
+//
+// Example: key_01jd8m3k2q4r5
+type APIKeyID = string
 
 // APIKeyKind Secret keys are for servers. A request of a browser has an `Origin` header: with a secret key it is refused with 403
 // `secret_key_in_browser`. Publishable keys can be in a page or an app. They can only create tokens, confirm
@@ -1686,12 +1669,8 @@ type Authorization struct {
 	NetworkTransactionID *string `json:"network_transaction_id,omitempty"`
 
 	// ResponseCode The acquirer's two-character response code (ISO 8583 field 39).
-	ResponseCode string `json:"response_code"`
-
-	// ExpiresAt RFC 3339 UTC with milliseconds.
-	//
-	// Example: 2026-11-21T09:30:00.000Z
-	ExpiresAt *Timestamp `json:"expires_at,omitempty"`
+	ResponseCode string     `json:"response_code"`
+	ExpiresAt    *Timestamp `json:"expires_at,omitempty"`
 
 	// Balance The balance of the card after this payment, in the minor unit of its currency. Negative if the card is overdrawn. Only if the acquirer
 	// reports it, mostly for prepaid cards.
@@ -1739,49 +1718,24 @@ type BankAccountType string
 
 // Capture defines model for Capture.
 type Capture struct {
-	ID     string        `json:"id"`
-	Object CaptureObject `json:"object"`
-
-	// Mode Test objects move no money.
+	ID          string        `json:"id"`
+	Object      CaptureObject `json:"object"`
 	Mode        Mode          `json:"mode"`
 	Transaction string        `json:"transaction"`
 	Status      CaptureStatus `json:"status"`
-
-	// Amount An amount in the minor unit of its currency.
-	Amount Money `json:"amount"`
-
-	// Currency ISO 4217 code, lower case.
-	//
-	// Example: usd
-	Currency Currency `json:"currency"`
+	Amount      Money         `json:"amount"`
+	Currency    Currency      `json:"currency"`
 
 	// AmountRefunded The refunded amount of this capture. A refund that names no capture counts here if the transaction has only this capture.
-	AmountRefunded Money `json:"amount_refunded"`
-	Final          bool  `json:"final"`
-
-	// Settlement pending: captured money is not settled yet.
-	Settlement Settlement `json:"settlement"`
-
-	// Failure The reason why a `failed` object has no outcome. A transaction that was `canceled` after 24 hours without a confirmation has `not_confirmed`.
-	Failure   *Failure `json:"failure,omitempty"`
-	Reference *string  `json:"reference,omitempty"`
-
-	// Metadata Up to 50 entries of the merchant. A key has 1 to 40 characters, a value up to 500.
-	Metadata Metadata `json:"metadata"`
-
-	// CreatedAt RFC 3339 UTC with milliseconds.
-	//
-	// Example: 2026-11-21T09:30:00.000Z
-	CreatedAt Timestamp `json:"created_at"`
-
-	// UpdatedAt RFC 3339 UTC with milliseconds.
-	//
-	// Example: 2026-11-21T09:30:00.000Z
-	UpdatedAt Timestamp `json:"updated_at"`
-
-	// Expanded The objects that `expand` names, without their own `expanded`. An object is absent if there is no id of it, or if it cannot be read any
-	// more. It is also absent if the response would otherwise exceed 1,048,576 bytes.
-	Expanded *CaptureExpansion `json:"expanded,omitempty"`
+	AmountRefunded Money             `json:"amount_refunded"`
+	Final          bool              `json:"final"`
+	Settlement     Settlement        `json:"settlement"`
+	Failure        *Failure          `json:"failure,omitempty"`
+	Reference      *string           `json:"reference,omitempty"`
+	Metadata       Metadata          `json:"metadata"`
+	CreatedAt      Timestamp         `json:"created_at"`
+	UpdatedAt      Timestamp         `json:"updated_at"`
+	Expanded       *CaptureExpansion `json:"expanded,omitempty"`
 }
 
 // CaptureObject defines model for Capture.Object.
@@ -1808,6 +1762,11 @@ type CaptureCreate struct {
 type CaptureExpansion struct {
 	Transaction *Transaction `json:"transaction,omitempty"`
 }
+
+// CaptureID The id of a capture.
+//
+// Example: cap_01jd8m3k2q4r5
+type CaptureID = string
 
 // CaptureList defines model for CaptureList.
 type CaptureList struct {
@@ -1837,6 +1796,29 @@ type Card struct {
 // CardBrand defines model for CardBrand.
 type CardBrand string
 
+// CardDecline The error `card_declined`. It has the fields of `Error`, and always `decline_code` and `transaction`.
+type CardDecline struct {
+	Type ErrorType `json:"type"`
+
+	// Code Stable. Programs decide by it.
+	Code string `json:"code"`
+
+	// Message For developers; of `card_declined`, for the payer. It can change.
+	Message string `json:"message"`
+
+	// Status The HTTP status.
+	Status int `json:"status"`
+
+	// Param The wrong field as a dotted path, or the wrong query parameter or header.
+	Param       *string     `json:"param,omitempty"`
+	DeclineCode DeclineCode `json:"decline_code"`
+	RequestID   string      `json:"request_id"`
+
+	// DocURL The documentation of the code, relative to the URL of the request.
+	DocURL      string      `json:"doc_url,omitempty"`
+	Transaction Transaction `json:"transaction"`
+}
+
 // CardInput defines model for CardInput.
 type CardInput struct {
 	// Cvc 4 digits for American Express, 3 for all other cards. It is not stored. Only a token stores it, encrypted, until its first use or its expiry. It is in no backup.
@@ -1860,17 +1842,9 @@ type CertificateRotation struct {
 	// Rotation The id of the rotation.
 	//
 	// Example: rot_01jd8m3k2q4r5
-	Rotation string `json:"rotation"`
-
-	// EffectiveAt RFC 3339 UTC with milliseconds.
-	//
-	// Example: 2026-11-21T09:30:00.000Z
-	EffectiveAt Timestamp `json:"effective_at"`
-	Hosts       []string  `json:"hosts"`
-
-	// NotAfter RFC 3339 UTC with milliseconds.
-	//
-	// Example: 2026-11-21T09:30:00.000Z
+	Rotation        string               `json:"rotation"`
+	EffectiveAt     Timestamp            `json:"effective_at"`
+	Hosts           []string             `json:"hosts"`
 	NotAfter        Timestamp            `json:"not_after"`
 	Previous        []RotatedCertificate `json:"previous"`
 	Current         []RotatedCertificate `json:"current"`
@@ -1909,44 +1883,29 @@ type Currency = string
 // Customer defines model for Customer.
 type Customer struct {
 	// ID Example: cus_01jd8m3k2q4r5
-	ID     string         `json:"id"`
-	Object CustomerObject `json:"object"`
-
-	// Mode Test objects move no money.
-	Mode      Mode    `json:"mode"`
-	FirstName *string `json:"first_name,omitempty"`
-	LastName  *string `json:"last_name,omitempty"`
-	Company   *string `json:"company,omitempty"`
-	Email     *string `json:"email,omitempty"`
-	Phone     *string `json:"phone,omitempty"`
-	Reference *string `json:"reference,omitempty"`
+	ID        string         `json:"id"`
+	Object    CustomerObject `json:"object"`
+	Mode      Mode           `json:"mode"`
+	FirstName *string        `json:"first_name,omitempty"`
+	LastName  *string        `json:"last_name,omitempty"`
+	Company   *string        `json:"company,omitempty"`
+	Email     *string        `json:"email,omitempty"`
+	Phone     *string        `json:"phone,omitempty"`
+	Reference *string        `json:"reference,omitempty"`
 
 	// DefaultPaymentMethod Absent after that payment method was detached.
 	DefaultPaymentMethod *string  `json:"default_payment_method,omitempty"`
 	Description          *string  `json:"description,omitempty"`
 	Billing              *Contact `json:"billing,omitempty"`
 	Shipping             *Contact `json:"shipping,omitempty"`
-
-	// Metadata Up to 50 entries of the merchant. A key has 1 to 40 characters, a value up to 500.
-	Metadata Metadata `json:"metadata"`
+	Metadata             Metadata `json:"metadata"`
 
 	// Version Counts the changes of this object that have an event, from 1. Attaching or detaching a payment method is such a change, with the event
 	// `customer.updated`.
-	Version int64 `json:"version"`
-
-	// CreatedAt RFC 3339 UTC with milliseconds.
-	//
-	// Example: 2026-11-21T09:30:00.000Z
-	CreatedAt Timestamp `json:"created_at"`
-
-	// UpdatedAt RFC 3339 UTC with milliseconds.
-	//
-	// Example: 2026-11-21T09:30:00.000Z
-	UpdatedAt Timestamp `json:"updated_at"`
-
-	// Expanded The objects that `expand` names, without their own `expanded`. An object is absent if there is no id of it, or if it cannot be read any
-	// more. It is also absent if the response would otherwise exceed 1,048,576 bytes.
-	Expanded *CustomerExpansion `json:"expanded,omitempty"`
+	Version   int64              `json:"version"`
+	CreatedAt Timestamp          `json:"created_at"`
+	UpdatedAt Timestamp          `json:"updated_at"`
+	Expanded  *CustomerExpansion `json:"expanded,omitempty"`
 }
 
 // CustomerObject defines model for Customer.Object.
@@ -1957,6 +1916,11 @@ type CustomerObject string
 type CustomerExpansion struct {
 	DefaultPaymentMethod *PaymentMethod `json:"default_payment_method,omitempty"`
 }
+
+// CustomerID The id of a customer.
+//
+// Example: cus_01jd8m3k2q4r5
+type CustomerID = string
 
 // CustomerInput defines model for CustomerInput.
 type CustomerInput struct {
@@ -1990,6 +1954,12 @@ type CustomerList struct {
 // CustomerListObject defines model for CustomerList.Object.
 type CustomerListObject string
 
+// DeclineBody defines model for DeclineBody.
+type DeclineBody struct {
+	// Error The error `card_declined`. It has the fields of `Error`, and always `decline_code` and `transaction`.
+	Error CardDecline `json:"error"`
+}
+
 // DeclineCode The reason why the issuer or the acquirer declined.
 type DeclineCode string
 
@@ -2005,6 +1975,9 @@ type Deleted struct {
 // ECI The electronic commerce indicator: how well the payer was authenticated, in the network's two digits.
 type ECI = string
 
+// EnabledEvent A type of events, or `*` for all types.
+type EnabledEvent = string
+
 // Error defines model for Error.
 type Error struct {
 	Type ErrorType `json:"type"`
@@ -2019,9 +1992,7 @@ type Error struct {
 	Status int `json:"status"`
 
 	// Param The wrong field as a dotted path, or the wrong query parameter or header.
-	Param *string `json:"param,omitempty"`
-
-	// DeclineCode The reason why the issuer or the acquirer declined.
+	Param       *string      `json:"param,omitempty"`
 	DeclineCode *DeclineCode `json:"decline_code,omitempty"`
 	RequestID   string       `json:"request_id"`
 
@@ -2030,28 +2001,22 @@ type Error struct {
 	Transaction *Transaction `json:"transaction,omitempty"`
 }
 
-// ErrorType defines model for Error.Type.
-type ErrorType string
-
 // ErrorBody defines model for ErrorBody.
 type ErrorBody struct {
 	Error Error `json:"error"`
 }
+
+// ErrorType defines model for ErrorType.
+type ErrorType string
 
 // Event One change of one object, with the object after that change. It is also the body of a webhook delivery.
 type Event struct {
 	ID     string      `json:"id"`
 	Object EventObject `json:"object"`
 
-	// Type The type of an event: the object and its change, as in `transaction.captured`.
-	Type EventType `json:"type"`
-
-	// Mode Test objects move no money.
-	Mode Mode `json:"mode"`
-
-	// CreatedAt RFC 3339 UTC with milliseconds.
-	//
-	// Example: 2026-11-21T09:30:00.000Z
+	// Type The object and its change, as in `transaction.captured`.
+	Type      EventType `json:"type"`
+	Mode      Mode      `json:"mode"`
 	CreatedAt Timestamp `json:"created_at"`
 
 	// Sequence Grows with every event of the same object. Deliveries can arrive in another order: of two events of one object, the event with the higher
@@ -2065,10 +2030,14 @@ type EventObject string
 
 // EventData defines model for EventData.
 type EventData struct {
-	// Object The object after the change, as its endpoint returns it. `certificate.rotated` has a `CertificateRotation`, `tls.cipher_policy.changed` a
-	// `TLSPolicyChange`, and `mle.requirement.announced` and `mle.requirement.withdrawn` have an `MLERequirement`.
+	// Object The object after the change, as its endpoint returns it. `WebhookEvent` describes it for each type.
 	Object jsontext.Value `json:"object"`
 }
+
+// EventID The id of an event.
+//
+// Example: evt_01jd8m3k2q4r5
+type EventID = string
 
 // EventList defines model for EventList.
 type EventList struct {
@@ -2079,6 +2048,9 @@ type EventList struct {
 
 // EventListObject defines model for EventList.Object.
 type EventListObject string
+
+// EventObjectID The id of an object that has events.
+type EventObjectID = string
 
 // EventRedeliver defines model for EventRedeliver.
 type EventRedeliver struct {
@@ -2141,16 +2113,8 @@ type IdempotencyKeyRecord struct {
 	// Purpose The purpose of a reserved key. Absent for any other key.
 	//
 	// Example: nonce
-	Purpose *string `json:"purpose,omitempty"`
-
-	// CreatedAt RFC 3339 UTC with milliseconds.
-	//
-	// Example: 2026-11-21T09:30:00.000Z
+	Purpose   *string   `json:"purpose,omitempty"`
 	CreatedAt Timestamp `json:"created_at"`
-
-	// ExpiresAt RFC 3339 UTC with milliseconds.
-	//
-	// Example: 2026-11-21T09:30:00.000Z
 	ExpiresAt Timestamp `json:"expires_at"`
 }
 
@@ -2162,18 +2126,10 @@ type IdempotencyKeyRecordStatus string
 
 // IdempotencyKeyReservation defines model for IdempotencyKeyReservation.
 type IdempotencyKeyReservation struct {
-	Object  IdempotencyKeyReservationObject `json:"object"`
-	Purpose string                          `json:"purpose"`
-
-	// CreatedAt RFC 3339 UTC with milliseconds.
-	//
-	// Example: 2026-11-21T09:30:00.000Z
-	CreatedAt Timestamp `json:"created_at"`
-
-	// ExpiresAt RFC 3339 UTC with milliseconds.
-	//
-	// Example: 2026-11-21T09:30:00.000Z
-	ExpiresAt Timestamp `json:"expires_at"`
+	Object    IdempotencyKeyReservationObject `json:"object"`
+	Purpose   string                          `json:"purpose"`
+	CreatedAt Timestamp                       `json:"created_at"`
+	ExpiresAt Timestamp                       `json:"expires_at"`
 }
 
 // IdempotencyKeyReservationObject defines model for IdempotencyKeyReservation.Object.
@@ -2187,23 +2143,19 @@ type IdempotencyKeyReserve struct {
 
 // Initiator The party that requests the payment and, for a stored card, the agreement. Without it, the customer requests this payment, without an agreement.
 type Initiator struct {
-	// Type merchant: the customer is absent. It needs a `reason`.
-	Type InitiatorType `json:"type"`
-
-	// Reason `recurring`, `installment` and `unscheduled` name an agreement, also for its first payment by the customer. All other values are only for
-	// `merchant`.
+	Type   InitiatorType    `json:"type"`
 	Reason *InitiatorReason `json:"reason,omitempty"`
 
 	// PreviousNetworkTransactionID The `authorization.network_transaction_id` of the first payment of the agreement.
 	PreviousNetworkTransactionID *string `json:"previous_network_transaction_id,omitempty"`
 }
 
-// InitiatorType merchant: the customer is absent. It needs a `reason`.
-type InitiatorType string
-
 // InitiatorReason `recurring`, `installment` and `unscheduled` name an agreement, also for its first payment by the customer. All other values are only for
 // `merchant`.
 type InitiatorReason string
+
+// InitiatorType merchant: the customer is absent. It needs a `reason`.
+type InitiatorType string
 
 // JWK A public key (RFC 7517).
 type JWK = jsontext.Value
@@ -2237,50 +2189,26 @@ type MLEChallengeAnswer struct {
 
 // MLEKey defines model for MLEKey.
 type MLEKey struct {
-	Object MLEKeyObject `json:"object"`
-	Kid    string       `json:"kid"`
-	Alg    MLEAlgorithm `json:"alg"`
-	Status MLEKeyStatus `json:"status"`
-
-	// NotBefore RFC 3339 UTC with milliseconds.
-	//
-	// Example: 2026-11-21T09:30:00.000Z
-	NotBefore Timestamp `json:"not_before"`
-
-	// RotateAfter RFC 3339 UTC with milliseconds.
-	//
-	// Example: 2026-11-21T09:30:00.000Z
-	RotateAfter Timestamp `json:"rotate_after"`
-
-	// ExpiresAt RFC 3339 UTC with milliseconds.
-	//
-	// Example: 2026-11-21T09:30:00.000Z
-	ExpiresAt Timestamp `json:"expires_at"`
-
-	// Jwk A public key (RFC 7517).
-	Jwk JWK         `json:"jwk"`
-	Enc []MLEKeyEnc `json:"enc"`
+	Object      MLEKeyObject `json:"object"`
+	Kid         string       `json:"kid"`
+	Alg         MLEAlgorithm `json:"alg"`
+	Status      MLEKeyStatus `json:"status"`
+	NotBefore   Timestamp    `json:"not_before"`
+	RotateAfter Timestamp    `json:"rotate_after"`
+	ExpiresAt   Timestamp    `json:"expires_at"`
+	Jwk         JWK          `json:"jwk"`
+	Enc         []MLEKeyEnc  `json:"enc"`
 
 	// Next The key that becomes current at `not_before`. It is published 14 days before that, and decrypts already.
 	Next *struct {
-		Kid string `json:"kid"`
-
-		// NotBefore RFC 3339 UTC with milliseconds.
-		//
-		// Example: 2026-11-21T09:30:00.000Z
+		Kid       string    `json:"kid"`
 		NotBefore Timestamp `json:"not_before"`
-
-		// Jwk A public key (RFC 7517).
-		Jwk JWK `json:"jwk"`
+		Jwk       JWK       `json:"jwk"`
 	} `json:"next,omitempty"`
 
 	// Previous The replaced key. It decrypts until `expires_at`.
 	Previous *struct {
-		Kid string `json:"kid"`
-
-		// ExpiresAt RFC 3339 UTC with milliseconds.
-		//
-		// Example: 2026-11-21T09:30:00.000Z
+		Kid       string    `json:"kid"`
 		ExpiresAt Timestamp `json:"expires_at"`
 	} `json:"previous,omitempty"`
 
@@ -2334,21 +2262,9 @@ type MLERequirement struct {
 	ID string `json:"id"`
 
 	// Endpoints Example: ["POST /v1/tokens"]
-	Endpoints []string `json:"endpoints"`
-
-	// AnnouncedAt RFC 3339 UTC with milliseconds.
-	//
-	// Example: 2026-11-21T09:30:00.000Z
-	AnnouncedAt Timestamp `json:"announced_at"`
-
-	// EffectiveAt RFC 3339 UTC with milliseconds.
-	//
-	// Example: 2026-11-21T09:30:00.000Z
-	EffectiveAt Timestamp `json:"effective_at"`
-
-	// WithdrawnAt RFC 3339 UTC with milliseconds.
-	//
-	// Example: 2026-11-21T09:30:00.000Z
+	Endpoints   []string   `json:"endpoints"`
+	AnnouncedAt Timestamp  `json:"announced_at"`
+	EffectiveAt Timestamp  `json:"effective_at"`
 	WithdrawnAt *Timestamp `json:"withdrawn_at,omitempty"`
 }
 
@@ -2373,27 +2289,13 @@ type MLEResponseKey struct {
 	Status MLEResponseKeyStatus `json:"status"`
 
 	// Default Whether responses are encrypted to this key if the request names no other.
-	Default bool `json:"default"`
-
-	// CreatedAt RFC 3339 UTC with milliseconds.
-	//
-	// Example: 2026-11-21T09:30:00.000Z
-	CreatedAt Timestamp `json:"created_at"`
-
-	// ActiveAt RFC 3339 UTC with milliseconds.
-	//
-	// Example: 2026-11-21T09:30:00.000Z
-	ActiveAt *Timestamp `json:"active_at,omitempty"`
-
-	// Jwk A public key (RFC 7517).
-	Jwk       JWK `json:"jwk"`
+	Default   bool       `json:"default"`
+	CreatedAt Timestamp  `json:"created_at"`
+	ActiveAt  *Timestamp `json:"active_at,omitempty"`
+	Jwk       JWK        `json:"jwk"`
 	Challenge *struct {
 		// Jwe A challenge that is encrypted to the key. Only in the response to its creation.
-		Jwe *string `json:"jwe,omitempty"`
-
-		// ExpiresAt RFC 3339 UTC with milliseconds.
-		//
-		// Example: 2026-11-21T09:30:00.000Z
+		Jwe       *string   `json:"jwe,omitempty"`
 		ExpiresAt Timestamp `json:"expires_at"`
 	} `json:"challenge,omitempty"`
 }
@@ -2498,34 +2400,17 @@ type PartialAuthorization string
 // PaymentMethod defines model for PaymentMethod.
 type PaymentMethod struct {
 	// ID Example: pm_01jd8m3k2q4r5
-	ID     string              `json:"id"`
-	Object PaymentMethodObject `json:"object"`
-
-	// Mode Test objects move no money.
-	Mode     Mode   `json:"mode"`
-	Customer string `json:"customer"`
-
-	// Kind The stored payment source, and the name of the field that shows it.
-	Kind StoredKind `json:"kind"`
-
-	// BankAccount The public fields of a bank account.
-	BankAccount *BankAccount `json:"bank_account,omitempty"`
-
-	// Card The public fields of a card.
-	Card    *Card    `json:"card,omitempty"`
-	Billing *Contact `json:"billing,omitempty"`
-
-	// Metadata Up to 50 entries of the merchant. A key has 1 to 40 characters, a value up to 500.
-	Metadata Metadata `json:"metadata"`
-
-	// CreatedAt RFC 3339 UTC with milliseconds.
-	//
-	// Example: 2026-11-21T09:30:00.000Z
-	CreatedAt Timestamp `json:"created_at"`
-
-	// Expanded The objects that `expand` names, without their own `expanded`. An object is absent if there is no id of it, or if it cannot be read any
-	// more. It is also absent if the response would otherwise exceed 1,048,576 bytes.
-	Expanded *PaymentMethodExpansion `json:"expanded,omitempty"`
+	ID          string                  `json:"id"`
+	Object      PaymentMethodObject     `json:"object"`
+	Mode        Mode                    `json:"mode"`
+	Customer    string                  `json:"customer"`
+	Kind        StoredKind              `json:"kind"`
+	BankAccount *BankAccount            `json:"bank_account,omitempty"`
+	Card        *Card                   `json:"card,omitempty"`
+	Billing     *Contact                `json:"billing,omitempty"`
+	Metadata    Metadata                `json:"metadata"`
+	CreatedAt   Timestamp               `json:"created_at"`
+	Expanded    *PaymentMethodExpansion `json:"expanded,omitempty"`
 }
 
 // PaymentMethodObject defines model for PaymentMethod.Object.
@@ -2549,6 +2434,11 @@ type PaymentMethodExpansion struct {
 	Customer *Customer `json:"customer,omitempty"`
 }
 
+// PaymentMethodID The id of a payment method.
+//
+// Example: pm_01jd8m3k2q4r5
+type PaymentMethodID = string
+
 // PaymentMethodList defines model for PaymentMethodList.
 type PaymentMethodList struct {
 	Object  PaymentMethodListObject `json:"object"`
@@ -2568,17 +2458,11 @@ type PriorAuthorization struct {
 
 // Refund defines model for Refund.
 type Refund struct {
-	ID     string       `json:"id"`
-	Object RefundObject `json:"object"`
-
-	// Mode Test objects move no money.
-	Mode Mode `json:"mode"`
-
-	// BankAccount The public fields of a bank account.
+	ID          string       `json:"id"`
+	Object      RefundObject `json:"object"`
+	Mode        Mode         `json:"mode"`
 	BankAccount *BankAccount `json:"bank_account,omitempty"`
-
-	// Card The public fields of a card.
-	Card *Card `json:"card,omitempty"`
+	Card        *Card        `json:"card,omitempty"`
 
 	// PaymentMethod The payee of an unlinked refund.
 	PaymentMethod *string `json:"payment_method,omitempty"`
@@ -2587,38 +2471,17 @@ type Refund struct {
 	Transaction string `json:"transaction,omitempty"`
 
 	// Capture The refunded capture. Absent if the refund is not of a single capture.
-	Capture *string      `json:"capture,omitempty"`
-	Status  RefundStatus `json:"status"`
-
-	// Amount An amount in the minor unit of its currency.
-	Amount Money `json:"amount"`
-
-	// Currency ISO 4217 code, lower case.
-	//
-	// Example: usd
-	Currency Currency `json:"currency"`
-	Reason   *string  `json:"reason,omitempty"`
-
-	// Failure The reason why a `failed` object has no outcome. A transaction that was `canceled` after 24 hours without a confirmation has `not_confirmed`.
-	Failure   *Failure `json:"failure,omitempty"`
-	Reference *string  `json:"reference,omitempty"`
-
-	// Metadata Up to 50 entries of the merchant. A key has 1 to 40 characters, a value up to 500.
-	Metadata Metadata `json:"metadata"`
-
-	// CreatedAt RFC 3339 UTC with milliseconds.
-	//
-	// Example: 2026-11-21T09:30:00.000Z
-	CreatedAt Timestamp `json:"created_at"`
-
-	// UpdatedAt RFC 3339 UTC with milliseconds.
-	//
-	// Example: 2026-11-21T09:30:00.000Z
-	UpdatedAt Timestamp `json:"updated_at"`
-
-	// Expanded The objects that `expand` names, without their own `expanded`. An object is absent if there is no id of it, or if it cannot be read any
-	// more. It is also absent if the response would otherwise exceed 1,048,576 bytes.
-	Expanded *RefundExpansion `json:"expanded,omitempty"`
+	Capture   *string          `json:"capture,omitempty"`
+	Status    RefundStatus     `json:"status"`
+	Amount    Money            `json:"amount"`
+	Currency  Currency         `json:"currency"`
+	Reason    *string          `json:"reason,omitempty"`
+	Failure   *Failure         `json:"failure,omitempty"`
+	Reference *string          `json:"reference,omitempty"`
+	Metadata  Metadata         `json:"metadata"`
+	CreatedAt Timestamp        `json:"created_at"`
+	UpdatedAt Timestamp        `json:"updated_at"`
+	Expanded  *RefundExpansion `json:"expanded,omitempty"`
 }
 
 // RefundObject defines model for Refund.Object.
@@ -2664,6 +2527,11 @@ type RefundExpansion struct {
 	Token         *Token         `json:"token,omitempty"`
 }
 
+// RefundID The id of a refund.
+//
+// Example: re_01jd8m3k2q4r5
+type RefundID = string
+
 // RefundList defines model for RefundList.
 type RefundList struct {
 	Object  RefundListObject `json:"object"`
@@ -2676,21 +2544,13 @@ type RefundListObject string
 
 // RotatedCertificate defines model for RotatedCertificate.
 type RotatedCertificate struct {
-	KeyAlgorithm      string  `json:"key_algorithm"`
-	SerialNumber      string  `json:"serial_number"`
-	CertificateSha256 string  `json:"certificate_sha256"`
-	SpkiSha256        string  `json:"spki_sha256"`
-	IssuerSpkiSha256  *string `json:"issuer_spki_sha256,omitempty"`
-
-	// NotBefore RFC 3339 UTC with milliseconds.
-	//
-	// Example: 2026-11-21T09:30:00.000Z
-	NotBefore Timestamp `json:"not_before"`
-
-	// NotAfter RFC 3339 UTC with milliseconds.
-	//
-	// Example: 2026-11-21T09:30:00.000Z
-	NotAfter Timestamp `json:"not_after"`
+	KeyAlgorithm      string    `json:"key_algorithm"`
+	SerialNumber      string    `json:"serial_number"`
+	CertificateSha256 string    `json:"certificate_sha256"`
+	SpkiSha256        string    `json:"spki_sha256"`
+	IssuerSpkiSha256  *string   `json:"issuer_spki_sha256,omitempty"`
+	NotBefore         Timestamp `json:"not_before"`
+	NotAfter          Timestamp `json:"not_after"`
 }
 
 // Scope A right of an API key. A secret key with `compat:use` and `payments:authorize` also captures and refunds payments: `refunds:create` is no boundary
@@ -2740,25 +2600,13 @@ type TLSPolicyChange struct {
 	// Change The id of the change.
 	//
 	// Example: pol_01jd8m3k2q4r5
-	Change string `json:"change"`
-
-	// EffectiveAt RFC 3339 UTC with milliseconds.
-	//
-	// Example: 2026-11-21T09:30:00.000Z
+	Change      string    `json:"change"`
 	EffectiveAt Timestamp `json:"effective_at"`
 	Hosts       []string  `json:"hosts"`
-
-	// Previous The allowed versions and algorithms, in alphabetical order.
-	Previous TLSPolicy `json:"previous"`
-
-	// Current The allowed versions and algorithms, in alphabetical order.
-	Current TLSPolicy `json:"current"`
-
-	// Added The allowed versions and algorithms, in alphabetical order.
-	Added TLSPolicy `json:"added"`
-
-	// Removed The allowed versions and algorithms, in alphabetical order.
-	Removed TLSPolicy `json:"removed"`
+	Previous    TLSPolicy `json:"previous"`
+	Current     TLSPolicy `json:"current"`
+	Added       TLSPolicy `json:"added"`
+	Removed     TLSPolicy `json:"removed"`
 }
 
 // TLSPolicyChangeObject defines model for TLSPolicyChange.Object.
@@ -2767,11 +2615,7 @@ type TLSPolicyChangeObject string
 // TestClock defines model for TestClock.
 type TestClock struct {
 	Object TestClockObject `json:"object"`
-
-	// Now RFC 3339 UTC with milliseconds.
-	//
-	// Example: 2026-11-21T09:30:00.000Z
-	Now Timestamp `json:"now"`
+	Now    Timestamp       `json:"now"`
 
 	// AheadSeconds The seconds by which the clock is ahead of real time.
 	AheadSeconds int64 `json:"ahead_seconds"`
@@ -2820,33 +2664,17 @@ type Token struct {
 	// ID The id of the token in `GET /v1/tokens/{id}` and in its transaction. It cannot be used to pay.
 	//
 	// Example: tok_01jd8m3k2q4r5
-	ID     string      `json:"id"`
-	Object TokenObject `json:"object"`
-
-	// Mode Test objects move no money.
-	Mode Mode `json:"mode"`
-
-	// Kind The stored payment source, and the name of the field that shows it.
-	Kind StoredKind `json:"kind"`
-
-	// BankAccount The public fields of a bank account.
+	ID          string       `json:"id"`
+	Object      TokenObject  `json:"object"`
+	Mode        Mode         `json:"mode"`
+	Kind        StoredKind   `json:"kind"`
 	BankAccount *BankAccount `json:"bank_account,omitempty"`
-
-	// Card The public fields of a card.
-	Card *Card `json:"card,omitempty"`
+	Card        *Card        `json:"card,omitempty"`
 
 	// Used A token can be used once.
-	Used bool `json:"used"`
-
-	// UsedAt RFC 3339 UTC with milliseconds.
-	//
-	// Example: 2026-11-21T09:30:00.000Z
-	UsedAt *Timestamp `json:"used_at,omitempty"`
-
-	// CreatedAt RFC 3339 UTC with milliseconds.
-	//
-	// Example: 2026-11-21T09:30:00.000Z
-	CreatedAt Timestamp `json:"created_at"`
+	Used      bool       `json:"used"`
+	UsedAt    *Timestamp `json:"used_at,omitempty"`
+	CreatedAt Timestamp  `json:"created_at"`
 
 	// ExpiresAt The token cannot be used from this time on.
 	ExpiresAt Timestamp `json:"expires_at"`
@@ -2874,112 +2702,51 @@ type Transaction struct {
 	// ID Example: txn_01jd8m3k2q4r5
 	ID     string            `json:"id"`
 	Object TransactionObject `json:"object"`
-
-	// Mode Test objects move no money.
-	Mode Mode `json:"mode"`
+	Mode   Mode              `json:"mode"`
 
 	// Status The state of the payment, without settlement and refunds: `settlement` and `amount_refunded` show these.
-	Status TransactionStatus `json:"status"`
-
-	// Amount An amount in the minor unit of its currency.
-	Amount Money `json:"amount"`
-
-	// Currency ISO 4217 code, lower case.
-	//
-	// Example: usd
-	Currency Currency `json:"currency"`
-
-	// AmountAuthorized An amount in the minor unit of its currency.
-	AmountAuthorized Money `json:"amount_authorized"`
-
-	// AmountCaptured An amount in the minor unit of its currency.
-	AmountCaptured Money `json:"amount_captured"`
-
-	// AmountRefunded An amount in the minor unit of its currency.
-	AmountRefunded Money `json:"amount_refunded"`
-
-	// AmountCapturable An amount in the minor unit of its currency.
-	AmountCapturable Money `json:"amount_capturable"`
-
-	// AmountRefundable An amount in the minor unit of its currency.
-	AmountRefundable Money `json:"amount_refundable"`
-
-	// Settlement pending: captured money is not settled yet.
-	Settlement Settlement `json:"settlement"`
-
-	// Capture automatic: an approved payment is captured immediately. manual: it needs a capture.
-	Capture CaptureMode `json:"capture"`
-
-	// PartialAuthorization Whether the acquirer may approve less than the amount, for example of a prepaid card with a smaller balance. `never` declines such a payment.
-	// With `if_available`, `amount_authorized` can be less than `amount`. The payer must then pay the rest in another way.
+	Status               TransactionStatus    `json:"status"`
+	Amount               Money                `json:"amount"`
+	Currency             Currency             `json:"currency"`
+	AmountAuthorized     Money                `json:"amount_authorized"`
+	AmountCaptured       Money                `json:"amount_captured"`
+	AmountRefunded       Money                `json:"amount_refunded"`
+	AmountCapturable     Money                `json:"amount_capturable"`
+	AmountRefundable     Money                `json:"amount_refundable"`
+	Settlement           Settlement           `json:"settlement"`
+	Capture              CaptureMode          `json:"capture"`
 	PartialAuthorization PartialAuthorization `json:"partial_authorization"`
-
-	// PriorAuthorization An approval that the issuer gave before this payment, by telephone or in another way. The acquirer takes the money with its code and requests
-	// no other approval. Only for a card, without `three_d_secure`, with automatic capture of the full amount.
-	PriorAuthorization *PriorAuthorization `json:"prior_authorization,omitempty"`
+	PriorAuthorization   *PriorAuthorization  `json:"prior_authorization,omitempty"`
 
 	// PaymentMethod Absent until the confirmation names one.
-	PaymentMethod string `json:"payment_method,omitempty"`
-
-	// BankAccount The public fields of a bank account.
-	BankAccount *BankAccount `json:"bank_account,omitempty"`
-
-	// Card The public fields of a card.
-	Card *Card `json:"card,omitempty"`
-
-	// Initiator The party that requests the payment and, for a stored card, the agreement. Without it, the customer requests this payment, without an agreement.
-	Initiator *Initiator `json:"initiator,omitempty"`
-
-	// NetworkToken The public fields of a network token.
-	NetworkToken *NetworkToken `json:"network_token,omitempty"`
-
-	// ThreeDSecure The authentication of this payment, without the authentication value.
-	ThreeDSecure *ThreeDSecure `json:"three_d_secure,omitempty"`
-
-	// DeclineCode The reason why the issuer or the acquirer declined.
-	DeclineCode *DeclineCode `json:"decline_code,omitempty"`
-
-	// Failure The reason why a `failed` object has no outcome. A transaction that was `canceled` after 24 hours without a confirmation has `not_confirmed`.
-	Failure *Failure `json:"failure,omitempty"`
-
-	// Checks The issuer's checks of the security code and the billing address.
-	Checks *Checks `json:"checks,omitempty"`
-
-	// Authorization The acquirer's response. Present after the acquirer has responded, also on declines.
-	Authorization       *Authorization `json:"authorization,omitempty"`
-	Customer            *string        `json:"customer,omitempty"`
-	Reference           *string        `json:"reference,omitempty"`
-	Description         *string        `json:"description,omitempty"`
-	StatementDescriptor *string        `json:"statement_descriptor,omitempty"`
-	Billing             *Contact       `json:"billing,omitempty"`
-	Shipping            *Contact       `json:"shipping,omitempty"`
-
-	// Order Level 2 and 3 data. Amounts are in the minor unit of the transaction's currency.
-	Order *Order `json:"order,omitempty"`
-
-	// Metadata Up to 50 entries of the merchant. A key has 1 to 40 characters, a value up to 500.
-	Metadata Metadata `json:"metadata"`
+	PaymentMethod       string                `json:"payment_method,omitempty"`
+	BankAccount         *BankAccount          `json:"bank_account,omitempty"`
+	Card                *Card                 `json:"card,omitempty"`
+	Initiator           *TransactionInitiator `json:"initiator,omitempty"`
+	NetworkToken        *NetworkToken         `json:"network_token,omitempty"`
+	ThreeDSecure        *ThreeDSecure         `json:"three_d_secure,omitempty"`
+	DeclineCode         *DeclineCode          `json:"decline_code,omitempty"`
+	Failure             *Failure              `json:"failure,omitempty"`
+	Checks              *Checks               `json:"checks,omitempty"`
+	Authorization       *Authorization        `json:"authorization,omitempty"`
+	Customer            *string               `json:"customer,omitempty"`
+	Reference           *string               `json:"reference,omitempty"`
+	Description         *string               `json:"description,omitempty"`
+	StatementDescriptor *string               `json:"statement_descriptor,omitempty"`
+	Billing             *Contact              `json:"billing,omitempty"`
+	Shipping            *Contact              `json:"shipping,omitempty"`
+	Order               *Order                `json:"order,omitempty"`
+	Metadata            Metadata              `json:"metadata"`
 
 	// Version Counts the changes of this object that have an event, from 1.
-	Version int64 `json:"version"`
-
-	// CreatedAt RFC 3339 UTC with milliseconds.
-	//
-	// Example: 2026-11-21T09:30:00.000Z
+	Version   int64     `json:"version"`
 	CreatedAt Timestamp `json:"created_at"`
-
-	// UpdatedAt RFC 3339 UTC with milliseconds.
-	//
-	// Example: 2026-11-21T09:30:00.000Z
 	UpdatedAt Timestamp `json:"updated_at"`
 
 	// ClientSecret With it, a publishable key can confirm this transaction. Only in the response to a create with `confirm: false`. Send it to the payer's
 	// device over TLS, and do not store it.
-	ClientSecret *secret.String `json:"client_secret,omitempty"`
-
-	// Expanded The objects that `expand` names, without their own `expanded`. An object is absent if there is no id of it, or if it cannot be read any
-	// more. It is also absent if the response would otherwise exceed 1,048,576 bytes.
-	Expanded *TransactionExpansion `json:"expanded,omitempty"`
+	ClientSecret *secret.String        `json:"client_secret,omitempty"`
+	Expanded     *TransactionExpansion `json:"expanded,omitempty"`
 }
 
 // TransactionObject defines model for Transaction.Object.
@@ -3089,6 +2856,14 @@ type TransactionExpansion struct {
 	Token         *Token         `json:"token,omitempty"`
 }
 
+// TransactionID The id of a transaction.
+//
+// Example: txn_01jd8m3k2q4r5
+type TransactionID = string
+
+// TransactionInitiator The party that requested the payment and, for a stored card, the agreement.
+type TransactionInitiator = Initiator
+
 // TransactionList defines model for TransactionList.
 type TransactionList struct {
 	Object  TransactionListObject `json:"object"`
@@ -3141,11 +2916,9 @@ type Trust struct {
 	FingerprintsURL string `json:"fingerprints_url"`
 
 	// CalendarURL Example: https://trust.example.com/calendar.ics
-	CalendarURL string `json:"calendar_url"`
-
-	// TLSPolicy The allowed versions and algorithms, in alphabetical order.
-	TLSPolicy *TLSPolicy `json:"tls_policy,omitempty"`
-	Advice    string     `json:"advice"`
+	CalendarURL string     `json:"calendar_url"`
+	TLSPolicy   *TLSPolicy `json:"tls_policy,omitempty"`
+	Advice      string     `json:"advice"`
 }
 
 // TrustObject defines model for Trust.Object.
@@ -3172,17 +2945,9 @@ type TrustCertificate struct {
 	// SerialNumber In hexadecimal.
 	//
 	// Example: 04A1F0C3D2E4B59687
-	SerialNumber string `json:"serial_number"`
-
-	// NotBefore RFC 3339 UTC with milliseconds.
-	//
-	// Example: 2026-11-21T09:30:00.000Z
-	NotBefore Timestamp `json:"not_before"`
-
-	// NotAfter RFC 3339 UTC with milliseconds.
-	//
-	// Example: 2026-11-21T09:30:00.000Z
-	NotAfter Timestamp `json:"not_after"`
+	SerialNumber string    `json:"serial_number"`
+	NotBefore    Timestamp `json:"not_before"`
+	NotAfter     Timestamp `json:"not_after"`
 
 	// CertificateSha256 The SHA-256 of the whole certificate, in hexadecimal.
 	//
@@ -3207,10 +2972,8 @@ type TrustCertificate struct {
 	// IssuerSpkiSha256 The SHA-256 of its issuer's public key, in base64, if it is known.
 	//
 	// Example: C5+lpZ7tcVwmwQIMcRtPbsQtWLABXhQzejna0wHFr8M=
-	IssuerSpkiSha256 *string `json:"issuer_spki_sha256,omitempty"`
-
-	// Pins The SHA-256 of a certificate's public key (SPKI), in the forms that clients use for pinning.
-	Pins TrustPins `json:"pins"`
+	IssuerSpkiSha256 *string   `json:"issuer_spki_sha256,omitempty"`
+	Pins             TrustPins `json:"pins"`
 }
 
 // TrustCertificateObject defines model for TrustCertificate.Object.
@@ -3275,12 +3038,8 @@ type TrustRotation struct {
 	ID string `json:"id"`
 
 	// Status announced: the certificates in `next` will be served. planned: they do not exist yet, and the time is an estimate.
-	Status TrustRotationStatus `json:"status"`
-
-	// EffectiveAt RFC 3339 UTC with milliseconds.
-	//
-	// Example: 2026-11-21T09:30:00.000Z
-	EffectiveAt Timestamp `json:"effective_at"`
+	Status      TrustRotationStatus `json:"status"`
+	EffectiveAt Timestamp           `json:"effective_at"`
 }
 
 // TrustRotationStatus announced: the certificates in `next` will be served. planned: they do not exist yet, and the time is an estimate.
@@ -3288,9 +3047,6 @@ type TrustRotationStatus string
 
 // WebhookAttempt The last attempt that ended.
 type WebhookAttempt struct {
-	// At RFC 3339 UTC with milliseconds.
-	//
-	// Example: 2026-11-21T09:30:00.000Z
 	At Timestamp `json:"at"`
 
 	// ResponseStatus The receiver's HTTP status, if it sent a response.
@@ -3306,38 +3062,22 @@ type WebhookAttemptError string
 
 // WebhookDelivery The delivery of one event to one webhook endpoint.
 type WebhookDelivery struct {
-	ID     string                `json:"id"`
-	Object WebhookDeliveryObject `json:"object"`
-
-	// Mode Test objects move no money.
-	Mode      Mode   `json:"mode"`
-	Endpoint  string `json:"endpoint"`
-	Event     string `json:"event"`
-	EventType string `json:"event_type"`
+	ID        string                `json:"id"`
+	Object    WebhookDeliveryObject `json:"object"`
+	Mode      Mode                  `json:"mode"`
+	Endpoint  string                `json:"endpoint"`
+	Event     string                `json:"event"`
+	EventType string                `json:"event_type"`
 
 	// Status pending: another attempt will follow. failed: no further attempt will follow.
 	Status WebhookDeliveryStatus `json:"status"`
 
 	// Attempts The number of attempts so far.
-	Attempts int64 `json:"attempts"`
-
-	// NextAttemptAt RFC 3339 UTC with milliseconds.
-	//
-	// Example: 2026-11-21T09:30:00.000Z
-	NextAttemptAt *Timestamp `json:"next_attempt_at,omitempty"`
-
-	// LastAttempt The last attempt that ended.
-	LastAttempt *WebhookAttempt `json:"last_attempt,omitempty"`
-
-	// CreatedAt RFC 3339 UTC with milliseconds.
-	//
-	// Example: 2026-11-21T09:30:00.000Z
-	CreatedAt Timestamp `json:"created_at"`
-
-	// UpdatedAt RFC 3339 UTC with milliseconds.
-	//
-	// Example: 2026-11-21T09:30:00.000Z
-	UpdatedAt Timestamp `json:"updated_at"`
+	Attempts      int64           `json:"attempts"`
+	NextAttemptAt *Timestamp      `json:"next_attempt_at,omitempty"`
+	LastAttempt   *WebhookAttempt `json:"last_attempt,omitempty"`
+	CreatedAt     Timestamp       `json:"created_at"`
+	UpdatedAt     Timestamp       `json:"updated_at"`
 }
 
 // WebhookDeliveryObject defines model for WebhookDelivery.Object.
@@ -3345,6 +3085,11 @@ type WebhookDeliveryObject string
 
 // WebhookDeliveryStatus pending: another attempt will follow. failed: no further attempt will follow.
 type WebhookDeliveryStatus string
+
+// WebhookDeliveryID The id of a delivery.
+//
+// Example: del_01jd8m3k2q4r5
+type WebhookDeliveryID = string
 
 // WebhookDeliveryList defines model for WebhookDeliveryList.
 type WebhookDeliveryList struct {
@@ -3358,43 +3103,23 @@ type WebhookDeliveryListObject string
 
 // WebhookEndpoint defines model for WebhookEndpoint.
 type WebhookEndpoint struct {
-	ID     string                `json:"id"`
-	Object WebhookEndpointObject `json:"object"`
-
-	// Mode Test objects move no money.
+	ID            string                `json:"id"`
+	Object        WebhookEndpointObject `json:"object"`
 	Mode          Mode                  `json:"mode"`
 	URL           string                `json:"url"`
 	EnabledEvents []string              `json:"enabled_events"`
 	Status        WebhookEndpointStatus `json:"status"`
 
 	// DisabledReason requested: the merchant disabled it. gone: it responded with 410. failing: no delivery succeeded for five days.
-	DisabledReason *WebhookEndpointDisabledReason `json:"disabled_reason,omitempty"`
-
-	// FailingSince RFC 3339 UTC with milliseconds.
-	//
-	// Example: 2026-11-21T09:30:00.000Z
-	FailingSince *Timestamp `json:"failing_since,omitempty"`
-	Description  *string    `json:"description,omitempty"`
-
-	// Metadata Up to 50 entries of the merchant. A key has 1 to 40 characters, a value up to 500.
-	Metadata Metadata `json:"metadata"`
-
-	// PreviousSecretUntil RFC 3339 UTC with milliseconds.
-	//
-	// Example: 2026-11-21T09:30:00.000Z
-	PreviousSecretUntil *Timestamp `json:"previous_secret_until,omitempty"`
+	DisabledReason      *WebhookEndpointDisabledReason `json:"disabled_reason,omitempty"`
+	FailingSince        *Timestamp                     `json:"failing_since,omitempty"`
+	Description         *string                        `json:"description,omitempty"`
+	Metadata            Metadata                       `json:"metadata"`
+	PreviousSecretUntil *Timestamp                     `json:"previous_secret_until,omitempty"`
 
 	// Version Counts this object's changes, from 1.
-	Version int64 `json:"version"`
-
-	// CreatedAt RFC 3339 UTC with milliseconds.
-	//
-	// Example: 2026-11-21T09:30:00.000Z
+	Version   int64     `json:"version"`
 	CreatedAt Timestamp `json:"created_at"`
-
-	// UpdatedAt RFC 3339 UTC with milliseconds.
-	//
-	// Example: 2026-11-21T09:30:00.000Z
 	UpdatedAt Timestamp `json:"updated_at"`
 
 	// Secret The key that signs the deliveries. Only in the response to its creation.
@@ -3426,6 +3151,11 @@ type WebhookEndpointCreate struct {
 	URL string `json:"url"`
 }
 
+// WebhookEndpointID The id of a webhook endpoint.
+//
+// Example: we_01jd8m3k2q4r5
+type WebhookEndpointID = string
+
 // WebhookEndpointList defines model for WebhookEndpointList.
 type WebhookEndpointList struct {
 	Object  WebhookEndpointListObject `json:"object"`
@@ -3451,13 +3181,13 @@ type WebhookEndpointUpdate struct {
 	URL      *string                      `json:"url,omitempty"`
 }
 
-// WebhookEndpointUpdateStatus defines model for WebhookEndpointUpdate.Status.
+// WebhookEndpointUpdateStatus defines model for WebhookEndpointUpdateStatus.
 type WebhookEndpointUpdateStatus string
 
 // WebhookEventTypes Types of events, each once. `*` alone is all types, also future ones.
 //
 // Example: ["transaction.captured","refund.succeeded"]
-type WebhookEventTypes = []string
+type WebhookEventTypes = []EnabledEvent
 
 // WebhookSecretRoll defines model for WebhookSecretRoll.
 type WebhookSecretRoll struct {
@@ -3465,8 +3195,50 @@ type WebhookSecretRoll struct {
 	ExpiresIn *int `json:"expires_in,omitempty"`
 }
 
-// EndingBefore defines model for ending_before.
-type EndingBefore = string
+// EndingBeforeAPIKey The id of an API key.
+//
+// Example: key_01jd8m3k2q4r5
+type EndingBeforeAPIKey = APIKeyID
+
+// EndingBeforeCapture The id of a capture.
+//
+// Example: cap_01jd8m3k2q4r5
+type EndingBeforeCapture = CaptureID
+
+// EndingBeforeCustomer The id of a customer.
+//
+// Example: cus_01jd8m3k2q4r5
+type EndingBeforeCustomer = CustomerID
+
+// EndingBeforeEvent The id of an event.
+//
+// Example: evt_01jd8m3k2q4r5
+type EndingBeforeEvent = EventID
+
+// EndingBeforePaymentMethod The id of a payment method.
+//
+// Example: pm_01jd8m3k2q4r5
+type EndingBeforePaymentMethod = PaymentMethodID
+
+// EndingBeforeRefund The id of a refund.
+//
+// Example: re_01jd8m3k2q4r5
+type EndingBeforeRefund = RefundID
+
+// EndingBeforeTransaction The id of a transaction.
+//
+// Example: txn_01jd8m3k2q4r5
+type EndingBeforeTransaction = TransactionID
+
+// EndingBeforeWebhookDelivery The id of a delivery.
+//
+// Example: del_01jd8m3k2q4r5
+type EndingBeforeWebhookDelivery = WebhookDeliveryID
+
+// EndingBeforeWebhookEndpoint The id of a webhook endpoint.
+//
+// Example: we_01jd8m3k2q4r5
+type EndingBeforeWebhookEndpoint = WebhookEndpointID
 
 // ExpandCapture defines model for expand_capture.
 type ExpandCapture = []string
@@ -3498,11 +3270,62 @@ type Limit = int
 // MetadataFilter defines model for metadata_filter.
 type MetadataFilter map[string]string
 
-// StartingAfter defines model for starting_after.
-type StartingAfter = string
+// StartingAfterAPIKey The id of an API key.
+//
+// Example: key_01jd8m3k2q4r5
+type StartingAfterAPIKey = APIKeyID
+
+// StartingAfterCapture The id of a capture.
+//
+// Example: cap_01jd8m3k2q4r5
+type StartingAfterCapture = CaptureID
+
+// StartingAfterCustomer The id of a customer.
+//
+// Example: cus_01jd8m3k2q4r5
+type StartingAfterCustomer = CustomerID
+
+// StartingAfterEvent The id of an event.
+//
+// Example: evt_01jd8m3k2q4r5
+type StartingAfterEvent = EventID
+
+// StartingAfterPaymentMethod The id of a payment method.
+//
+// Example: pm_01jd8m3k2q4r5
+type StartingAfterPaymentMethod = PaymentMethodID
+
+// StartingAfterRefund The id of a refund.
+//
+// Example: re_01jd8m3k2q4r5
+type StartingAfterRefund = RefundID
+
+// StartingAfterTransaction The id of a transaction.
+//
+// Example: txn_01jd8m3k2q4r5
+type StartingAfterTransaction = TransactionID
+
+// StartingAfterWebhookDelivery The id of a delivery.
+//
+// Example: del_01jd8m3k2q4r5
+type StartingAfterWebhookDelivery = WebhookDeliveryID
+
+// StartingAfterWebhookEndpoint The id of a webhook endpoint.
+//
+// Example: we_01jd8m3k2q4r5
+type StartingAfterWebhookEndpoint = WebhookEndpointID
+
+// ConfirmationDecline defines model for ConfirmationDecline.
+type ConfirmationDecline = DeclineBody
+
+// Decline defines model for Decline.
+type Decline = DeclineBody
 
 // Refusal defines model for Refusal.
 type Refusal = ErrorBody
+
+// StepDecline defines model for StepDecline.
+type StepDecline = ErrorBody
 
 // GetCaptureParams defines parameters for GetCapture.
 type GetCaptureParams struct {
@@ -3519,10 +3342,10 @@ type ListCustomersParams struct {
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// StartingAfter An id. The page begins after it, with older objects. Not together with `ending_before`.
-	StartingAfter *StartingAfter `form:"starting_after,omitempty" json:"starting_after,omitempty"`
+	StartingAfter *StartingAfterCustomer `form:"starting_after,omitempty" json:"starting_after,omitempty"`
 
 	// EndingBefore An id. The page ends before it, with newer objects. Not together with `starting_after`. A client that polls with the newest id of its last page skips no object.
-	EndingBefore *EndingBefore `form:"ending_before,omitempty" json:"ending_before,omitempty"`
+	EndingBefore *EndingBeforeCustomer `form:"ending_before,omitempty" json:"ending_before,omitempty"`
 
 	// Metadata Only objects whose metadata has these entries, with exactly these values: `metadata[order]=1042`. The search reads one object after the
 	// other, so also limit the list in another way if you can.
@@ -3627,10 +3450,10 @@ type ListTransactionsParams struct {
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// StartingAfter An id. The page begins after it, with older objects. Not together with `ending_before`.
-	StartingAfter *StartingAfter `form:"starting_after,omitempty" json:"starting_after,omitempty"`
+	StartingAfter *StartingAfterTransaction `form:"starting_after,omitempty" json:"starting_after,omitempty"`
 
 	// EndingBefore An id. The page ends before it, with newer objects. Not together with `starting_after`. A client that polls with the newest id of its last page skips no object.
-	EndingBefore *EndingBefore `form:"ending_before,omitempty" json:"ending_before,omitempty"`
+	EndingBefore *EndingBeforeTransaction `form:"ending_before,omitempty" json:"ending_before,omitempty"`
 
 	// Metadata Only objects whose metadata has these entries, with exactly these values: `metadata[order]=1042`. The search reads one object after the
 	// other, so also limit the list in another way if you can.
@@ -3641,7 +3464,7 @@ type ListTransactionsParams struct {
 	Status *TransactionStatus `form:"status,omitempty" json:"status,omitempty"`
 
 	// Customer The id of a customer.
-	Customer *string `form:"customer,omitempty" json:"customer,omitempty"`
+	Customer *CustomerID `form:"customer,omitempty" json:"customer,omitempty"`
 
 	// Reference The merchant's name for the payment, in full.
 	Reference *string `form:"reference,omitempty" json:"reference,omitempty"`
@@ -3676,10 +3499,10 @@ type ListTransactionCapturesParams struct {
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// StartingAfter An id. The page begins after it, with older objects. Not together with `ending_before`.
-	StartingAfter *StartingAfter `form:"starting_after,omitempty" json:"starting_after,omitempty"`
+	StartingAfter *StartingAfterCapture `form:"starting_after,omitempty" json:"starting_after,omitempty"`
 
 	// EndingBefore An id. The page ends before it, with newer objects. Not together with `starting_after`. A client that polls with the newest id of its last page skips no object.
-	EndingBefore *EndingBefore `form:"ending_before,omitempty" json:"ending_before,omitempty"`
+	EndingBefore *EndingBeforeCapture `form:"ending_before,omitempty" json:"ending_before,omitempty"`
 
 	// Metadata Only objects whose metadata has these entries, with exactly these values: `metadata[order]=1042`. The search reads one object after the
 	// other, so also limit the list in another way if you can.
@@ -3808,20 +3631,28 @@ type ClientInterface interface {
 
 	// GetCurrentAPIKey Read the secret key of this request
 	//
+	// The response also has `effective_scopes`: all that the key may do.
+	//
 	// Corresponds with GET /v1/api_keys/current (the `GetCurrentAPIKey` operationId).
 	GetCurrentAPIKey(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetCapture Read one capture
+	//
+	// Its `status` is `pending` until the acquirer has responded.
 	//
 	// Corresponds with GET /v1/captures/{id} (the `GetCapture` operationId).
 	GetCapture(ctx context.Context, id ID, params *GetCaptureParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListCustomers List customers, newest first
 	//
+	// Deleted customers are not in the list.
+	//
 	// Corresponds with GET /v1/customers (the `ListCustomers` operationId).
 	ListCustomers(ctx context.Context, params *ListCustomersParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CreateCustomerWithBody Store a customer for later payments
+	//
+	// All fields are optional. Attach payment methods to the customer, or name it in a payment.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3829,6 +3660,8 @@ type ClientInterface interface {
 	CreateCustomerWithBody(ctx context.Context, params *CreateCustomerParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CreateCustomer Store a customer for later payments
+	//
+	// All fields are optional. Attach payment methods to the customer, or name it in a payment.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3847,6 +3680,8 @@ type ClientInterface interface {
 	DeleteCustomer(ctx context.Context, id ID, params *DeleteCustomerParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetCustomer Read one customer
+	//
+	// A deleted customer is 404 `not_found`.
 	//
 	// Corresponds with GET /v1/customers/{id} (the `GetCustomer` operationId).
 	GetCustomer(ctx context.Context, id ID, params *GetCustomerParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -3892,6 +3727,8 @@ type ClientInterface interface {
 	AttachPaymentMethod(ctx context.Context, id ID, params *AttachPaymentMethodParams, body AttachPaymentMethodJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetPaymentMethod Read one payment method
+	//
+	// A detached payment method is 404 `not_found`.
 	//
 	// Corresponds with GET /v1/customers/{id}/payment_methods/{payment_method} (the `GetPaymentMethod` operationId).
 	GetPaymentMethod(ctx context.Context, id ID, paymentMethod string, params *GetPaymentMethodParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -3957,6 +3794,8 @@ type ClientInterface interface {
 
 	// GetRefund Read one refund
 	//
+	// Its `status` is `pending` until the acquirer has responded.
+	//
 	// Corresponds with GET /v1/refunds/{id} (the `GetRefund` operationId).
 	GetRefund(ctx context.Context, id ID, params *GetRefundParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
@@ -3998,10 +3837,14 @@ type ClientInterface interface {
 
 	// GetTransaction Read one transaction
 	//
+	// The response has the present state. Poll it after a response `outcome_unknown`, or use the events.
+	//
 	// Corresponds with GET /v1/transactions/{id} (the `GetTransaction` operationId).
 	GetTransaction(ctx context.Context, id ID, params *GetTransactionParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListTransactionCaptures List the captures of a transaction, newest first
+	//
+	// A transaction has one capture for each request to capture. A sale has one.
 	//
 	// Corresponds with GET /v1/transactions/{id}/captures (the `ListTransactionCaptures` operationId).
 	ListTransactionCaptures(ctx context.Context, id ID, params *ListTransactionCapturesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -4049,6 +3892,8 @@ type ClientInterface interface {
 
 // GetCurrentAPIKey Read the secret key of this request
 //
+// The response also has `effective_scopes`: all that the key may do.
+//
 // Corresponds with GET /v1/api_keys/current (the `GetCurrentAPIKey` operationId).
 func (c *Client) GetCurrentAPIKey(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetCurrentAPIKeyRequest(c.Server)
@@ -4063,6 +3908,8 @@ func (c *Client) GetCurrentAPIKey(ctx context.Context, reqEditors ...RequestEdit
 }
 
 // GetCapture Read one capture
+//
+// Its `status` is `pending` until the acquirer has responded.
 //
 // Corresponds with GET /v1/captures/{id} (the `GetCapture` operationId).
 func (c *Client) GetCapture(ctx context.Context, id ID, params *GetCaptureParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4079,6 +3926,8 @@ func (c *Client) GetCapture(ctx context.Context, id ID, params *GetCaptureParams
 
 // ListCustomers List customers, newest first
 //
+// Deleted customers are not in the list.
+//
 // Corresponds with GET /v1/customers (the `ListCustomers` operationId).
 func (c *Client) ListCustomers(ctx context.Context, params *ListCustomersParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListCustomersRequest(c.Server, params)
@@ -4093,6 +3942,8 @@ func (c *Client) ListCustomers(ctx context.Context, params *ListCustomersParams,
 }
 
 // CreateCustomerWithBody Store a customer for later payments
+//
+// All fields are optional. Attach payment methods to the customer, or name it in a payment.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4110,6 +3961,8 @@ func (c *Client) CreateCustomerWithBody(ctx context.Context, params *CreateCusto
 }
 
 // CreateCustomer Store a customer for later payments
+//
+// All fields are optional. Attach payment methods to the customer, or name it in a payment.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4148,6 +4001,8 @@ func (c *Client) DeleteCustomer(ctx context.Context, id ID, params *DeleteCustom
 }
 
 // GetCustomer Read one customer
+//
+// A deleted customer is 404 `not_found`.
 //
 // Corresponds with GET /v1/customers/{id} (the `GetCustomer` operationId).
 func (c *Client) GetCustomer(ctx context.Context, id ID, params *GetCustomerParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4243,6 +4098,8 @@ func (c *Client) AttachPaymentMethod(ctx context.Context, id ID, params *AttachP
 }
 
 // GetPaymentMethod Read one payment method
+//
+// A detached payment method is 404 `not_found`.
 //
 // Corresponds with GET /v1/customers/{id}/payment_methods/{payment_method} (the `GetPaymentMethod` operationId).
 func (c *Client) GetPaymentMethod(ctx context.Context, id ID, paymentMethod string, params *GetPaymentMethodParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4368,6 +4225,8 @@ func (c *Client) CreateRefund(ctx context.Context, params *CreateRefundParams, b
 
 // GetRefund Read one refund
 //
+// Its `status` is `pending` until the acquirer has responded.
+//
 // Corresponds with GET /v1/refunds/{id} (the `GetRefund` operationId).
 func (c *Client) GetRefund(ctx context.Context, id ID, params *GetRefundParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetRefundRequest(c.Server, id, params)
@@ -4449,6 +4308,8 @@ func (c *Client) ListTransactions(ctx context.Context, params *ListTransactionsP
 
 // GetTransaction Read one transaction
 //
+// The response has the present state. Poll it after a response `outcome_unknown`, or use the events.
+//
 // Corresponds with GET /v1/transactions/{id} (the `GetTransaction` operationId).
 func (c *Client) GetTransaction(ctx context.Context, id ID, params *GetTransactionParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetTransactionRequest(c.Server, id, params)
@@ -4463,6 +4324,8 @@ func (c *Client) GetTransaction(ctx context.Context, id ID, params *GetTransacti
 }
 
 // ListTransactionCaptures List the captures of a transaction, newest first
+//
+// A transaction has one capture for each request to capture. A sale has one.
 //
 // Corresponds with GET /v1/transactions/{id}/captures (the `ListTransactionCaptures` operationId).
 func (c *Client) ListTransactionCaptures(ctx context.Context, id ID, params *ListTransactionCapturesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {

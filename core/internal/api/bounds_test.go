@@ -23,6 +23,9 @@ type probe struct {
 	allowed bool
 }
 
+// anyText is the pattern of a text that may have any characters except U+0000.
+const anyText = `^[^\x00]*$`
+
 // absent is the value of a field that is left out.
 type absent struct{}
 
@@ -81,7 +84,11 @@ func textProbes(at string, s *openapi3.Schema) []probe {
 	if s.Format == "date-time" {
 		return append(out, probe{at, "a time", "2027-01-01T00:00:00.000Z", true}, probe{at, "no time", "tomorrow", false})
 	}
-	if s.Pattern != "" {
+	switch s.Pattern {
+	case "":
+	case anyText:
+		out = append(out, probe{at, "with U+0000", "a\x00b", false}, probe{at, "with other characters", "\x01 é", true})
+	default:
 		out = append(out, probe{at, "against the pattern", "\x01 é", false})
 	}
 	if s.MaxLength != nil {
@@ -107,7 +114,7 @@ func textOf(at string, s *openapi3.Schema, length int) string {
 		return host[:min(len(host), length)] + strings.Repeat("u", max(0, length-len(host)))
 	case name == "version":
 		return "2.22.2" + strings.Repeat("2", length-6)
-	case s.Pattern != "":
+	case s.Pattern != "" && s.Pattern != anyText:
 		return strings.Repeat("1", length)
 	}
 	return strings.Repeat("é", length) // bounds count characters

@@ -14,11 +14,71 @@ import (
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/go-json-experiment/json"
 	"github.com/goccy/go-yaml"
 
 	"github.com/causeway-pay/causeway/core/internal/api"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
+
+// TestPublishedContract: the published contract has no field for our generator, and references
+// without other members.
+func TestPublishedContract(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	published := b.get(t, "/v1/openapi.json", header("Authorization")).body
+	source, err := yaml.YAMLToJSON(v1.OpenAPI())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, own := range []string{`"x-order"`, `"x-go-`, "causeway-pay"} {
+		if strings.Contains(string(published), own) {
+			t.Errorf("the published contract has %s", own)
+		}
+		if !strings.Contains(string(source), own) {
+			t.Errorf("the contract has no %s to leave out", own)
+		}
+	}
+	for what, contract := range map[string][]byte{"source": source, "published": published} {
+		var doc any
+		if err := json.Unmarshal(contract, &doc); err != nil {
+			t.Fatal(err)
+		}
+		wantBareReferences(t, what, doc)
+	}
+}
+
+// wantBareReferences fails if a reference of a document has other members.
+func wantBareReferences(t *testing.T, at string, v any) {
+	t.Helper()
+	switch v := v.(type) {
+	case map[string]any:
+		if _, isRef := v["$ref"].(string); isRef && len(v) > 1 {
+			t.Errorf("%s: got %v, want the reference alone", at, v)
+		}
+		for name, member := range v {
+			wantBareReferences(t, at+"."+name, member)
+		}
+	case []any:
+		for i, item := range v {
+			wantBareReferences(t, fmt.Sprintf("%s.%d", at, i), item)
+		}
+	}
+}
+
+// TestPageHasNoSchemaOfDeliveries: the page has one schema for the events of all types.
+func TestPageHasNoSchemaOfDeliveries(t *testing.T) {
+	t.Parallel()
+	page, _ := read(t, setup(t).server.URL+"/docs")
+	for name, want := range map[string]bool{
+		"WebhookEvent": true, "EventData": true, "MLEKeyRotation": true, "EventEnvelope": false, "TransactionCapturedEvent": false,
+		"TransactionEventData": false,
+	} {
+		if got := strings.Contains(page, `"schema-`+name+`"`); got != want {
+			t.Errorf("the page has %s: got %t, want %t", name, got, want)
+		}
+	}
+}
 
 func TestContractAsJSON(t *testing.T) {
 	t.Parallel()

@@ -1,11 +1,14 @@
 package api_test
 
 import (
+	"bytes"
 	"net/url"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/go-json-experiment/json"
 
 	"github.com/causeway-pay/causeway/core"
@@ -152,5 +155,47 @@ func TestEventsByTime(t *testing.T) {
 		if got := len(b.listEvents(t, query)); got != want {
 			t.Errorf("%s: got %d, want %d", query, got, want)
 		}
+	}
+}
+
+// TestEventsMatchTheirSchemas: each event is as the contract describes the deliveries of its type.
+func TestEventsMatchTheirSchemas(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	closed := bytes.ReplaceAll(v1.OpenAPI(), []byte("x-extensible-enum:"), []byte("enum:"))
+	doc, err := openapi3.NewLoader().LoadFromData(closed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	customer := b.MustCustomer(t, ann).ID
+	method := b.MustAttach(t, customer, visa).ID
+	held := b.MustCreate(t, 100, manual).ID
+	MustDecode[v1.Capture](t, b.capture(t, held, `{"amount":10}`), 201)
+	MustDecode[v1.Refund](t, b.refund(t, held, `,"amount":1`), 201)
+	MustDecode[v1.Transaction](t, b.post(t, "/v1/transactions/"+b.MustCreate(t, 100, manual).ID+"/void", ""), 200)
+	MustDecode[v1.ErrorBody](t, b.pay(t, "pm_card_declined", ""), 402)
+	MustDecode[v1.Transaction](t, b.do(t, "PATCH", "/v1/transactions/"+held, `{"reference":"r"}`), 200)
+	key, _ := b.createKey(t, `{"kind":"secret"}`)
+	MustDecode[v1.APIKey](t, b.do(t, "DELETE", "/v1/api_keys/"+key.ID, ""), 200)
+	MustDecode[v1.Deleted](t, b.do(t, "DELETE", "/v1/customers/"+customer+"/payment_methods/"+method, ""), 200)
+	MustDecode[v1.Deleted](t, b.do(t, "DELETE", "/v1/customers/"+customer, ""), 200)
+	var list struct {
+		Data []map[string]any `json:"data"`
+	}
+	if err := json.Unmarshal(b.get(t, "/v1/events?limit=100").body, &list); err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]bool{}
+	for _, event := range list.Data {
+		kind := event["type"].(string)
+		found[kind] = true
+		name := doc.Components.Schemas["WebhookEvent"].Value.Discriminator.Mapping[kind].Ref
+		schema := doc.Components.Schemas[name[strings.LastIndex(name, "/")+1:]]
+		if err := schema.Value.VisitJSON(event); err != nil {
+			t.Errorf("%s: %v", kind, err)
+		}
+	}
+	if len(found) < 14 {
+		t.Errorf("got events of the types %v, want more", found)
 	}
 }

@@ -109,6 +109,9 @@ func TestIdempotencyKeyAtItsBounds(t *testing.T) {
 	b := setup(t)
 	for _, p := range textProbes("Idempotency-Key", declared) {
 		key := strings.ReplaceAll(p.value.(string), "é", "k")
+		if p.what == "against the pattern" {
+			key = "ü" // a header field can have it, unlike a control character
+		}
 		if a := b.post(t, "/v1/customers", "{}", keyed(key)); (a.status == http.StatusCreated) != p.allowed {
 			t.Errorf("%s: got %d %s, allowed %t", p.what, a.status, a.body, p.allowed)
 		}

@@ -25,8 +25,11 @@ import (
 // document is the contract, read once for all tests.
 var document = sync.OnceValues(func() (*contractDocument, error) { return read(v1.OpenAPI()) })
 
+// read reads a contract. The values that a response may get later are not in it yet: a test refuses
+// them.
 func read(contract []byte) (*contractDocument, error) {
-	doc, err := openapi3.NewLoader().LoadFromData(contract)
+	closed := bytes.ReplaceAll(contract, []byte("x-extensible-enum:"), []byte("enum:"))
+	doc, err := openapi3.NewLoader().LoadFromData(closed)
 	if err != nil {
 		return nil, err
 	}

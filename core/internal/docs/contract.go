@@ -63,7 +63,7 @@ type field struct {
 	Type        string
 	Link        string   // name of its schema, "" for a plain value
 	Limits      string   // in words, "" for none
-	Values      []string // all allowed values, nil if the contract does not list them
+	Values      []string // nil if the contract does not list them
 	Place       string   // query, header or path, for parameters
 	Required    bool
 	Description string
@@ -79,8 +79,11 @@ func read(document []byte) (*contract, error) {
 	}
 	doc := node(root)
 	c := &contract{Intro: paragraphs(doc.child("info").text("description"))}
-	for _, item := range doc.child("components").child("schemas") {
-		c.Schemas = append(c.Schemas, readSchema(name(item), asNode(item.Value)))
+	schemas := doc.child("components").child("schemas")
+	for _, item := range schemas {
+		if !schemas.isDelivery(name(item)) {
+			c.Schemas = append(c.Schemas, readSchema(name(item), asNode(item.Value)))
+		}
 	}
 	c.explain()
 	for _, item := range doc.child("components").child("headers") {
@@ -96,6 +99,15 @@ func read(document []byte) (*contract, error) {
 		}
 	}
 	return c, nil
+}
+
+// isDelivery reports whether a schema is only a part of the schemas of deliveries, one for each type
+// of event. The page describes them by WebhookEvent alone.
+func (n node) isDelivery(title string) bool {
+	if title == "EventEnvelope" || strings.HasSuffix(title, "EventData") && title != "EventData" {
+		return true
+	}
+	return slices.ContainsFunc(n.child("WebhookEvent").list("oneOf"), func(s node) bool { return reference(s) == title })
 }
 
 // explain copies a schema's description into fields that have none, so that the reader need not
@@ -151,7 +163,7 @@ func (c *contract) readEndpoint(method, path string, shared, op, parameters node
 		e.Parameters = append(e.Parameters, c.explained(readField(p.text("name"), p)))
 	}
 	for _, item := range op.child("responses") {
-		if name(item) == "default" {
+		if name(item) == "default" || name(item) == "4XX" {
 			continue
 		}
 		r := asNode(item.Value)
@@ -167,7 +179,7 @@ func (c *contract) readEndpoint(method, path string, shared, op, parameters node
 func readField(title string, n node) field {
 	s := n.child("schema")
 	return field{
-		Name: title, Place: n.text("in"), Type: kind(s), Limits: limits(s), Values: s.texts("enum"), Link: link(s),
+		Name: title, Place: n.text("in"), Type: kind(s), Limits: limits(s), Values: values(s), Link: link(s),
 		Required:    n.flag("required"),
 		Description: n.text("description"),
 	}
@@ -175,20 +187,24 @@ func readField(title string, n node) field {
 
 func readSchema(title string, s node) schema {
 	out := schema{
-		Name: title, Type: kind(s), Limits: limits(s), Values: s.texts("enum"),
+		Name: title, Type: kind(s), Limits: limits(s), Values: values(s),
 		Description: paragraphs(s.text("description")),
 	}
 	required := s.texts("required")
 	for _, item := range s.child("properties") {
 		p := asNode(item.Value)
 		out.Fields = append(out.Fields, field{
-			Name: name(item), Type: kind(p), Limits: limits(p), Values: p.texts("enum"), Link: link(p),
+			Name: name(item), Type: kind(p), Limits: limits(p), Values: values(p), Link: link(p),
 			Required:    slices.Contains(required, name(item)),
 			Description: p.text("description"),
 		})
 	}
 	return out
 }
+
+// values returns the values that the contract lists: all of a request, or the present ones of a
+// response.
+func values(s node) []string { return append(s.texts("enum"), s.texts("x-extensible-enum")...) }
 
 // link returns the name of the schema of a value, or of the items of a list.
 func link(s node) string {
@@ -213,6 +229,9 @@ func kind(s node) string {
 	}
 }
 
+// anyText is the pattern of a text that may have any characters except U+0000.
+const anyText = `^[^\x00]*$`
+
 // limits words a schema's bounds.
 func limits(s node) string {
 	var words []string
@@ -226,7 +245,7 @@ func limits(s node) string {
 			words = append(words, strings.TrimSpace(w+" "+l.unit))
 		}
 	}
-	if p := s.text("pattern"); p != "" {
+	if p := s.text("pattern"); p != "" && p != anyText {
 		words = append(words, "matches `"+p+"`")
 	}
 	if d := s.text("default"); d != "" {

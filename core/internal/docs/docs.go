@@ -8,8 +8,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/goccy/go-yaml"
-
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -70,7 +68,7 @@ type Docs struct {
 func New(s Source) *Docs {
 	return &Docs{
 		contract: sync.OnceValues(func() ([]byte, error) {
-			b, err := yaml.YAMLToJSON(s.Contract)
+			b, err := published(s.Contract)
 			if err != nil {
 				return nil, fmt.Errorf("contract as json: %w", err)
 			}
@@ -80,7 +78,7 @@ func New(s Source) *Docs {
 	}
 }
 
-// Contract returns the OpenAPI document as JSON.
+// Contract returns the OpenAPI document as JSON, without the extensions for our own generator.
 func (d *Docs) Contract() ([]byte, error) { return d.contract() }
 
 // Page returns the page as HTML. It loads Style and Script as style.css and script.js.
