@@ -25,6 +25,8 @@ var samples = map[string]any{
 	"initiator":           map[string]any{"type": "merchant", "reason": "recurring"},
 	"order.line_items":    map[string]any{"name": "Mug", "quantity": "1", "unit_price": "5.00"},
 	"scopes":              "transactions:read",
+	"allowed_addresses":   "203.0.113.0/24",
+	"allowed_origins":     "https://shop.example",
 	"enabled_events":      "transaction.captured",
 }
 
