@@ -3347,8 +3347,8 @@ type ListCustomersParams struct {
 	// EndingBefore An id. The page ends before it, with newer objects. Not together with `starting_after`. A client that polls with the newest id of its last page skips no object.
 	EndingBefore *EndingBeforeCustomer `form:"ending_before,omitempty" json:"ending_before,omitempty"`
 
-	// Metadata Only objects whose metadata has these entries, with exactly these values: `metadata[order]=1042`. The search reads one object after the
-	// other, so also limit the list in another way if you can.
+	// Metadata Only objects whose metadata has these entries, with exactly these values: `metadata[order]=1042`. Programs such as `curl` want the brackets
+	// percent-encoded. The search reads one object after the other, so also limit the list in another way if you can.
 	Metadata *MetadataFilter `json:"metadata,omitempty"`
 
 	// Expand The objects to show under `expanded`, with commas between their names. The key needs the scope that reads them.
@@ -3455,8 +3455,8 @@ type ListTransactionsParams struct {
 	// EndingBefore An id. The page ends before it, with newer objects. Not together with `starting_after`. A client that polls with the newest id of its last page skips no object.
 	EndingBefore *EndingBeforeTransaction `form:"ending_before,omitempty" json:"ending_before,omitempty"`
 
-	// Metadata Only objects whose metadata has these entries, with exactly these values: `metadata[order]=1042`. The search reads one object after the
-	// other, so also limit the list in another way if you can.
+	// Metadata Only objects whose metadata has these entries, with exactly these values: `metadata[order]=1042`. Programs such as `curl` want the brackets
+	// percent-encoded. The search reads one object after the other, so also limit the list in another way if you can.
 	Metadata *MetadataFilter `json:"metadata,omitempty"`
 
 	// Expand The objects to show under `expanded`, with commas between their names. The key needs the scope that reads them.
@@ -3504,8 +3504,8 @@ type ListTransactionCapturesParams struct {
 	// EndingBefore An id. The page ends before it, with newer objects. Not together with `starting_after`. A client that polls with the newest id of its last page skips no object.
 	EndingBefore *EndingBeforeCapture `form:"ending_before,omitempty" json:"ending_before,omitempty"`
 
-	// Metadata Only objects whose metadata has these entries, with exactly these values: `metadata[order]=1042`. The search reads one object after the
-	// other, so also limit the list in another way if you can.
+	// Metadata Only objects whose metadata has these entries, with exactly these values: `metadata[order]=1042`. Programs such as `curl` want the brackets
+	// percent-encoded. The search reads one object after the other, so also limit the list in another way if you can.
 	Metadata *MetadataFilter `json:"metadata,omitempty"`
 
 	// Expand The objects to show under `expanded`, with commas between their names. The key needs the scope that reads them.

@@ -35,7 +35,23 @@ func TestListsByMetadata(t *testing.T) {
 		"": {5, 4, 3, 2, 1, 0},
 	}
 	customer, paid := b.mustCustomer(t), b.MustCreate(t, 100, manual).ID
-	for list, makeOne := range map[string]func(*testing.T, string) string{
+	for list, makeOne := range b.makers(customer, paid) {
+		ids := []string{}
+		for _, m := range entries {
+			ids = append(ids, makeOne(t, `,"metadata":`+m))
+		}
+		for _, also := range alsoBy(list, paid) {
+			for query, matching := range want {
+				b.wantListed(t, also+query, ids, matching)
+			}
+		}
+	}
+}
+
+// makers returns functions that make an object with metadata, by the list that shows it. They return
+// its id. Captures are of paid, and payment methods of the customer.
+func (b *bundle) makers(customer, paid string) map[string]func(t *testing.T, metadata string) string {
+	return map[string]func(*testing.T, string) string{
 		"/v1/transactions": func(t *testing.T, m string) string { t.Helper(); return b.MustCreate(t, 100, m+`,"reference":"r"`).ID },
 		"/v1/transactions/" + paid + "/captures": func(t *testing.T, m string) string {
 			t.Helper()
@@ -59,16 +75,6 @@ func TestListsByMetadata(t *testing.T) {
 			body := `{"url":"https://hooks.example.com/","enabled_events":["*"]` + m + `}`
 			return MustDecode[v1.WebhookEndpoint](t, b.post(t, "/v1/webhook_endpoints", body), 201).ID
 		},
-	} {
-		ids := []string{}
-		for _, m := range entries {
-			ids = append(ids, makeOne(t, `,"metadata":`+m))
-		}
-		for _, also := range alsoBy(list, paid) {
-			for query, matching := range want {
-				b.wantListed(t, also+query, ids, matching)
-			}
-		}
 	}
 }
 

@@ -96,7 +96,7 @@ var examples = map[string]example{
 		body: `{"amount": 1000, "final": true}`,
 	},
 	"getCapture":  of("capture"),
-	"listRefunds": {query: "?metadata[order]=1042"},
+	"listRefunds": {query: "?metadata%5Border%5D=1042"},
 	"createRefund": {
 		needs: []string{"transaction"},
 		body:  `{"transaction": "'$transaction'", "amount": 500, "reason": "one mug was broken"}`,
