@@ -52,7 +52,9 @@ func (c *http2Client) get(t *testing.T, more ...hpack.HeaderField) http.Header {
 	}
 	c.encoded.Reset()
 	for _, f := range append([]hpack.HeaderField{
-		{Name: ":method", Value: "GET"}, {Name: ":scheme", Value: "https"}, {Name: ":authority", Value: "example.com"},
+		{Name: ":method", Value: "GET"},
+		{Name: ":scheme", Value: "https"},
+		{Name: ":authority", Value: "example.com"},
 		{Name: ":path", Value: "/"},
 	}, more...) {
 		if err := c.encoder.WriteField(f); err != nil {

@@ -25,7 +25,7 @@ func TestVersioned(t *testing.T) {
 		"no date":   {[]string{"v1"}, 400},
 		"two lines": {[]string{"2026-11-01", "2026-11-01"}, 400},
 	} {
-		r := httptest.NewRequest(http.MethodGet, "/v1/transactions", http.NoBody)
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/transactions", http.NoBody)
 		r.Header["Causeway-Version"] = c.wanted
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r)

@@ -26,7 +26,10 @@ func mustLoad(t *testing.T) *openapi3.T {
 
 // walk calls visit once for each schema that is reachable from s, with its path. inline reports
 // whether the schema is not a component.
-func walk(at string, s *openapi3.SchemaRef, seen map[*openapi3.Schema]bool, visit func(at string, inline bool, s *openapi3.Schema)) {
+func walk(
+	at string, s *openapi3.SchemaRef, seen map[*openapi3.Schema]bool,
+	visit func(at string, inline bool, s *openapi3.Schema),
+) {
 	if s == nil || seen[s.Value] {
 		return
 	}
@@ -43,7 +46,9 @@ func walk(at string, s *openapi3.SchemaRef, seen map[*openapi3.Schema]bool, visi
 }
 
 // walkContent is walk for the bodies of a request or response.
-func walkContent(at string, c openapi3.Content, seen map[*openapi3.Schema]bool, visit func(string, bool, *openapi3.Schema)) {
+func walkContent(
+	at string, c openapi3.Content, seen map[*openapi3.Schema]bool, visit func(string, bool, *openapi3.Schema),
+) {
 	for _, body := range c {
 		walk(at, body.Schema, seen, visit)
 	}
@@ -144,7 +149,9 @@ func TestOperationsDeclareRefusals(t *testing.T) {
 			t.Errorf("%s: want a summary, a description and a tag", at)
 		}
 	})
-	for at, want := range map[string]string{"/v1/transactions": "Decline", "/v1/transactions/{id}/confirm": "ConfirmationDecline"} {
+	for at, want := range map[string]string{
+		"/v1/transactions": "Decline", "/v1/transactions/{id}/confirm": "ConfirmationDecline",
+	} {
 		decline := doc.Paths.Find(at).GetOperation(http.MethodPost).Responses.Value("402")
 		if decline == nil || decline.Ref != "#/components/responses/"+want {
 			t.Errorf("%s: a decline is not declared", at)

@@ -73,6 +73,18 @@ func testPages(t *testing.T, r *deployment) {
 			t.Errorf("%s: got %v, want the fields that the page can read", name, got.header)
 		}
 	}
+	r.testOtherPages(t, client, tokens, current)
+	got := send(t, client, http.MethodPost, "https://"+host+tokens, card, "Origin", "https://shop.example", "Content-Type",
+		"application/json", "Authorization", "Bearer "+r.key)
+	if got.status != http.StatusForbidden || !strings.Contains(got.body, "secret_key_in_browser") ||
+		got.header.Get("Access-Control-Allow-Origin") != "*" {
+		t.Errorf("a secret key: got %d %v %s, want a refusal that the page can read", got.status, got.header, got.body)
+	}
+}
+
+// testOtherPages is testPages with a key for the pages of another origin.
+func (r *deployment) testOtherPages(t *testing.T, client *http.Client, tokens, current string) {
+	t.Helper()
 	elsewhere := r.newKey(t, client, `{"kind":"publishable","allowed_origins":["https://other.example"]}`)
 	for path, method := range map[string]string{tokens: http.MethodPost, current: http.MethodGet} {
 		got := send(t, client, method, "https://"+host+path, "", "Origin", "https://shop.example",
@@ -81,11 +93,5 @@ func testPages(t *testing.T, r *deployment) {
 			!strings.Contains(got.body, "origin_not_allowed") || len(allowed) != 1 || allowed[0] != "*" {
 			t.Errorf("%s: got %d %v %s, want a refusal that the page can read", path, got.status, got.header, got.body)
 		}
-	}
-	got := send(t, client, http.MethodPost, "https://"+host+tokens, card, "Origin", "https://shop.example", "Content-Type",
-		"application/json", "Authorization", "Bearer "+r.key)
-	if got.status != http.StatusForbidden || !strings.Contains(got.body, "secret_key_in_browser") ||
-		got.header.Get("Access-Control-Allow-Origin") != "*" {
-		t.Errorf("a secret key: got %d %v %s, want a refusal that the page can read", got.status, got.header, got.body)
 	}
 }

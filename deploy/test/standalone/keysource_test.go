@@ -66,14 +66,11 @@ func TestKeyOfAnAddress(t *testing.T) {
 	plain := restPayment("5.00", "USD", true, "")
 	const refused, denied = `"code":"address_not_allowed"`, "cannot be used from the address"
 	const payments, v1Payments = "/compat/provider-b/pts/v2/payments", "/v1/transactions"
-	jose := joseFields("Bearer " + here.key)
+	jose, inXML := joseFields("Bearer "+here.key), http.Header{"Content-Type": {"text/xml"}}
 	for _, c := range []entrance{
 		{"v1", v1Payments, mine, bearer, `"captured"`, refused},
 		{"v1, encrypted", v1Payments, encryptedAs(t, here, "", mine), jose, `"captured"`, refused},
-		{
-			"by a login", "/compat/provider-a/xml", sale, http.Header{"Content-Type": {"text/xml"}}, "<responseCode>1<",
-			"<code>E00011</code>",
-		},
+		{"by a login", "/compat/provider-a/xml", sale, inXML, "<responseCode>1<", "<code>E00011</code>"},
 		{"legacy", payments, plain, bearer, `"AUTHORIZED"`, denied},
 		{"legacy, encrypted", payments, encryptedAs(t, here, "", plain), jose, `"AUTHORIZED"`, denied},
 	} {

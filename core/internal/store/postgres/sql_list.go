@@ -45,13 +45,15 @@ var listSQL = pagesOf(map[string]listing{
 	"listTransactions": {columns: columns.Transaction, from: "transactions", where: ofTenant, params: 2},
 	"listFilteredTransactions": {
 		columns: columns.Transaction, from: "transactions",
-		where:  ofTenant + positionsOf("transactions", "position", "$3", "$4") + ` AND ` + transactionFilter + metadataHas("$13"),
+		where: ofTenant + positionsOf("transactions", "position", "$3", "$4") + ` AND ` +
+			transactionFilter + metadataHas("$13"),
 		params: 13,
 	},
 	"listNamedTransactions": {
 		columns: columns.Transaction, from: "transaction_terms JOIN transactions ON id = transaction_id",
 		where: `merchant = $1::bigint AND is_live = $2::bigint AND kind = $14::bigint AND term = $15::text
-			AND ` + ofTenant + positionsOf("transactions", "term_position", "$3", "$4") + ` AND ` + transactionFilter + metadataHas("$13"),
+			AND ` + ofTenant + positionsOf("transactions", "term_position", "$3", "$4") + ` AND ` +
+			transactionFilter + metadataHas("$13"),
 		params: 15, table: "transactions", position: "term_position", id: "transaction_id",
 	},
 	"listCaptures": {columns: columns.Capture, from: "captures", where: ofTenant, params: 2},

@@ -167,23 +167,25 @@ func filterPlans(t *testing.T, b *bundle) map[string]planned {
 	}
 	byStatus := payment.TransactionFilter{Status: payment.Voided}
 	byCard := payment.TransactionFilter{CardFingerprint: "f", After: birth.Add(-time.Hour), Before: birth}
+	byEntry := payment.MetadataFilter(`{"k":"v"}`)
+	ofOne := func(table string) string { return search(table, table+"_by_transaction", "transaction_id=?") }
 	return map[string]planned{
 		"transactions":              {transactions(payment.TransactionFilter{}), byTenant("transactions")},
 		"by reference":              {transactions(payment.TransactionFilter{Reference: "r"}), terms},
 		"by customer":               {transactions(payment.TransactionFilter{Customer: "c"}), terms},
 		"by all":                    {transactions(all), terms},
 		"by status":                 {transactions(byStatus), byTenant("transactions")},
-		"by metadata":               {transactions(payment.TransactionFilter{Metadata: `{"k":"v"}`}), byTenant("transactions")},
+		"by metadata":               {transactions(payment.TransactionFilter{Metadata: byEntry}), byTenant("transactions")},
 		"by fingerprint and time":   {transactions(byCard), byTenant("transactions")},
 		"events":                    {events(payment.EventFilter{}), byTenant("events")},
 		"events by type":            {events(payment.EventFilter{Type: "customer.deleted"}), byTenant("events")},
 		"events by object and time": {events(ofObject), byTenant("events") + " AND id>"},
 		"captures":                  {captures(payment.StepFilter{}), byTenant("captures")},
-		"captures of a transaction": {captures(ofTransaction), search("captures", "captures_by_transaction", "transaction_id=?")},
-		"captures by metadata":      {captures(payment.StepFilter{Metadata: `{"k":"v"}`}), byTenant("captures")},
-		"refunds by metadata":       {refunds(payment.StepFilter{Metadata: `{"k":"v"}`}), byTenant("refunds")},
+		"captures of a transaction": {captures(ofTransaction), ofOne("captures")},
+		"captures by metadata":      {captures(payment.StepFilter{Metadata: byEntry}), byTenant("captures")},
+		"refunds by metadata":       {refunds(payment.StepFilter{Metadata: byEntry}), byTenant("refunds")},
 		"refunds":                   {refunds(payment.StepFilter{}), byTenant("refunds")},
-		"refunds of a transaction":  {refunds(ofTransaction), search("refunds", "refunds_by_transaction", "transaction_id=?")},
+		"refunds of a transaction":  {refunds(ofTransaction), ofOne("refunds")},
 	}
 }
 
