@@ -47,10 +47,10 @@ type Config struct {
 	// tenth of RateLimit, negative for no limit.
 	PayerRateLimit int
 	// DeclineLimit is how many confirmations by one publishable key can be declined in an hour, and
-	// PayerDeclineLimit how many of one client address. After a pause it may be twice as many. Beyond
-	// a limit, no confirmation is sent to the acquirer. Networks of the client address have higher
-	// limits, as for PayerRateLimit. 0 for DefaultDeclineLimit and DefaultPayerDeclineLimit, negative
-	// for no limit.
+	// PayerDeclineLimit how many of one client address. Its network of 24 bits (IPv4) or 48 bits
+	// (IPv6) can have ten times as many. After a pause it may be twice as many. Beyond a limit, no
+	// confirmation is sent to the acquirer. 0 for DefaultDeclineLimit and DefaultPayerDeclineLimit,
+	// negative for no limit.
 	DeclineLimit, PayerDeclineLimit int
 	// Concurrency is how many requests are served at the same time; more are refused with 503. 0 means
 	// 1024. A merchant holds at most half of the free ones.
@@ -187,12 +187,11 @@ func (cfg Config) limiter() *ratelimit.Limiter {
 	return ratelimit.New(r, time.Second)
 }
 
-// declineLimiter returns the limiter of declined confirmations by publishable keys.
-func (cfg Config) declineLimiter() *ratelimit.Limiter {
-	return ratelimit.New(ratelimit.Rates{
-		Key:   cmp.Or(cfg.DeclineLimit, DefaultDeclineLimit),
-		Payer: cmp.Or(cfg.PayerDeclineLimit, DefaultPayerDeclineLimit),
-	}, time.Hour)
+// declineLimiter returns the limits of declined confirmations by publishable keys.
+func (cfg Config) declineLimiter() *ratelimit.Declines {
+	return ratelimit.NewDeclines(
+		cmp.Or(cfg.DeclineLimit, DefaultDeclineLimit), cmp.Or(cfg.PayerDeclineLimit, DefaultPayerDeclineLimit),
+	)
 }
 
 // warnUnfiltered logs a warning if there is no filter secret.

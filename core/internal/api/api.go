@@ -50,14 +50,14 @@ type Config struct {
 	Observe        func(httpx.Sample) // receives every request; may be nil
 	Tracer         *telemetry.Tracer  // nil for no spans
 	Test           TestMethods
-	Cards          []docs.Card        // the test cards, to show
-	Triggers       []docs.Trigger     // the other triggers of the simulator, to show
-	FingerprintKey []byte             // for card fingerprints
-	IdempotencyKey []byte             // for request fingerprints
-	Concurrent     int                // concurrent requests; more are refused with 503
-	BodyGrace      time.Duration      // of admission.Config
-	RateLimit      *ratelimit.Limiter // nil sets none
-	DeclineLimit   *ratelimit.Limiter // of declined confirmations by publishable keys; nil sets none
+	Cards          []docs.Card         // the test cards, to show
+	Triggers       []docs.Trigger      // the other triggers of the simulator, to show
+	FingerprintKey []byte              // for card fingerprints
+	IdempotencyKey []byte              // for request fingerprints
+	Concurrent     int                 // concurrent requests; more are refused with 503
+	BodyGrace      time.Duration       // of admission.Config
+	RateLimit      *ratelimit.Limiter  // nil sets none
+	DeclineLimit   *ratelimit.Declines // of declined confirmations by publishable keys; nil sets none
 	WebhookPolicy  webhook.Policy
 	FilterSecret   secret.String       // of the filter in front; zero for none
 	HopSecret      secret.String       // authenticates the client address that the hop in front forwards; zero for none

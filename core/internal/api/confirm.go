@@ -2,6 +2,7 @@ package api
 
 import (
 	"cmp"
+	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
@@ -100,9 +101,12 @@ func (a *API) confirmTransaction(c *call) (engine.Result, error) {
 // concurrent ones could exceed the bound; the client can then retry. It refuses the confirmation,
 // too, if too many confirmations by the key or from the client address were declined.
 func (a *API) confirmBounded(c *call, n int64, in *v1.TransactionConfirm) (engine.Result, error) {
-	if f := a.declinesFault(c); f != nil {
+	declined := false
+	end, f := a.holdDecline(c)
+	if f != nil {
 		return engine.Result{}, f
 	}
+	defer func() { end(a.Clock.Now(), declined) }()
 	var others int
 	others, c.end = a.confirmations.begin(n)
 	t, err := a.Store.Transaction(c.Context(), c.key.Tenant, n)
@@ -120,27 +124,26 @@ func (a *API) confirmBounded(c *call, n int64, in *v1.TransactionConfirm) (engin
 	if engine.RefusedForSource(err) {
 		c.counted = t
 	}
-	a.countDecline(c, &out)
+	declined = out.Kind == engine.Refused && out.Refusal.Code == codeCardDeclined // a replay has another kind
 	return out, err
 }
 
-// declinesFault refuses a confirmation by a client with too many declined ones.
-func (a *API) declinesFault(c *call) *fault {
+// holdDecline counts a confirmation as declined until end is called with its outcome. Otherwise
+// concurrent confirmations could exceed the limits. It refuses a confirmation by a client with too
+// many declined ones. While only confirmations without an outcome exceed a limit, the client can
+// retry.
+func (a *API) holdDecline(c *call) (end func(now time.Time, declined bool), f *fault) {
 	if a.DeclineLimit == nil {
-		return nil
+		return func(time.Time, bool) {}, nil
 	}
-	v := a.DeclineLimit.Look(limitedClient(c.Request, c.key), a.Clock.Now())
-	if v.Allowed {
-		return nil
+	v, end := a.DeclineLimit.Hold(limitedClient(c.Request, c.key), a.Clock.Now())
+	switch {
+	case v.Allowed:
+		return end, nil
+	case v.Held:
+		return nil, &fault{code: payment.OperationInProgress, message: "Other confirmations are in progress. Retry after the seconds in Retry-After."}
 	}
-	return &fault{code: codeTooManyDeclines, limit: &v}
-}
-
-// countDecline counts a confirmation that was declined now. A replay is not counted.
-func (a *API) countDecline(c *call, out *engine.Result) {
-	if a.DeclineLimit != nil && out.Kind == engine.Refused && out.Refusal.Code == codeCardDeclined {
-		a.DeclineLimit.Charge(limitedClient(c.Request, c.key), a.Clock.Now())
-	}
+	return nil, &fault{code: codeTooManyDeclines, limit: &v}
 }
 
 func (a *API) confirm(c *call, t *payment.Transaction, in *v1.TransactionConfirm) (engine.Result, error) {

@@ -232,3 +232,56 @@ func TestDeclinesHaveALimit(t *testing.T) {
 	b.clock.Advance(360 * time.Second)
 	MustDecode[v1.Transaction](t, b.confirm(t, last.id, last.proven(`,"payment_method":"pm_card_visa"`), at("203.0.113.7"), keyed("k")), 200)
 }
+
+// TestDeclinesOfFewAddresses: four addresses with as many declines as possible do not keep other
+// payers of their network of 16 bits from paying.
+func TestDeclinesOfFewAddresses(t *testing.T) {
+	t.Parallel()
+	b := openBundle(t, &bundle{rateLimit: -1, hop: strings.Repeat("h", 43)})
+	payer := b.MustSender(t, "publishable", "")
+	at := func(address string) option { return from(&sender{secret: payer.secret, address: address, hop: b.hop}) }
+	for i := range 20 {
+		u := b.MustPrepare(t, "")
+		address := fmt.Sprintf("100.64.%d.1", i/5)
+		for range 4 {
+			wantRefusal(t, b.confirm(t, u.id, u.proven(`,"payment_method":"pm_card_declined"`), at(address)), cardDeclined())
+		}
+	}
+	u := b.MustPrepare(t, "")
+	MustDecode[v1.Transaction](t, b.confirm(t, u.id, u.proven(`,"payment_method":"pm_card_visa"`), at("100.64.77.5")), 200)
+}
+
+// TestDeclinesAtOnceHaveALimit: concurrent confirmations from one address do not get more declines
+// than its limit.
+func TestDeclinesAtOnceHaveALimit(t *testing.T) {
+	t.Parallel()
+	b := openBundle(t, &bundle{rateLimit: -1, hop: strings.Repeat("h", 43)})
+	payer := b.MustSender(t, "publishable", "")
+	const clients = 40
+	waits := make([]unconfirmed, clients)
+	for i := range waits {
+		waits[i] = b.MustPrepare(t, "")
+	}
+	statuses := make([]int, clients)
+	var wg sync.WaitGroup
+	for i := range clients {
+		wg.Go(func() {
+			for statuses[i] == 0 {
+				a, err := b.try(t, "POST", "/v1/transactions/"+waits[i].id+"/confirm", waits[i].proven(`,"payment_method":"pm_card_declined"`),
+					from(&sender{secret: payer.secret, address: "203.0.113.7", hop: b.hop}))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if statuses[i] = a.status; strings.Contains(string(a.body), "operation_in_progress") {
+					statuses[i] = 0 // again
+				}
+			}
+		})
+	}
+	wg.Wait()
+	slices.Sort(statuses)
+	if statuses[19] != 402 || statuses[20] != 429 {
+		t.Errorf("got %v, want 402 20 times", statuses)
+	}
+}

@@ -23,8 +23,17 @@ type buckets[K comparable] struct {
 	policy string
 
 	mu  sync.RWMutex
-	all map[K]*rate.Limiter // guarded by mu
+	all map[K]*bucket // guarded by mu
 }
+
+// bucket is the tokens of one client.
+type bucket struct {
+	*rate.Limiter
+	held int // tokens of events without an outcome; guarded by Declines.mu
+}
+
+// free returns the number of tokens that no event has reserved.
+func (b *bucket) free(now time.Time) float64 { return b.TokensAt(now) - float64(b.held) }
 
 // newBuckets returns buckets that allow n requests in a period, nil for 0.
 func newBuckets[K comparable](kind string, n int, period time.Duration) *buckets[K] {
@@ -33,7 +42,7 @@ func newBuckets[K comparable](kind string, n int, period time.Duration) *buckets
 	}
 	const periods = 2 // that refill an empty bucket
 	return &buckets[K]{
-		kind: kind, n: n, period: period, burst: periods * n, all: map[K]*rate.Limiter{},
+		kind: kind, n: n, period: period, burst: periods * n, all: map[K]*bucket{},
 		policy: fmt.Sprintf(`"%s";q=%d;w=%d`, kind, periods*n, int(periods*period.Seconds())),
 	}
 }
@@ -48,29 +57,17 @@ func (l *buckets[K]) take(k K, now time.Time) Verdict {
 	return l.verdict(b.AllowN(now, 1), b.TokensAt(now))
 }
 
-// look returns whether the bucket of k has a token, and takes none.
-func (l *buckets[K]) look(k K, now time.Time) Verdict {
+// look returns the bucket of k, and whether it has a free token. A nil receiver has no buckets.
+func (l *buckets[K]) look(k K, now time.Time) (*bucket, Verdict) {
 	if l == nil {
-		return Verdict{Allowed: true}
-	}
-	l.mu.RLock()
-	b, ok := l.all[k]
-	l.mu.RUnlock()
-	if !ok {
-		return l.verdict(true, float64(l.burst))
-	}
-	left := b.TokensAt(now)
-	return l.verdict(left >= 1, left)
-}
-
-// charge takes a token of k, even if its bucket has none. Its verdict allows the event.
-func (l *buckets[K]) charge(k K, now time.Time) Verdict {
-	if l == nil {
-		return Verdict{Allowed: true}
+		return nil, Verdict{Allowed: true}
 	}
 	b := l.bucket(k, now)
-	b.ReserveN(now, 1)
-	return l.verdict(true, b.TokensAt(now))
+	v := l.verdict(b.free(now) >= 1, b.free(now))
+	if !v.Allowed && b.TokensAt(now) >= 1 {
+		v.Held, v.RetryAfter = true, 1
+	}
+	return b, v
 }
 
 // verdict returns the verdict of a bucket that has a number of tokens left.
@@ -88,7 +85,7 @@ func (l *buckets[K]) seconds(tokens float64) int {
 	return int(math.Ceil(tokens * l.period.Seconds() / float64(l.n)))
 }
 
-func (l *buckets[K]) bucket(k K, now time.Time) *rate.Limiter {
+func (l *buckets[K]) bucket(k K, now time.Time) *bucket {
 	l.mu.RLock()
 	b, ok := l.all[k]
 	l.mu.RUnlock()
@@ -103,7 +100,7 @@ func (l *buckets[K]) bucket(k K, now time.Time) *rate.Limiter {
 	if len(l.all) >= maxBuckets {
 		l.sweep(now)
 	}
-	b = rate.NewLimiter(rate.Limit(float64(l.n)/l.period.Seconds()), l.burst)
+	b = &bucket{Limiter: rate.NewLimiter(rate.Limit(float64(l.n)/l.period.Seconds()), l.burst)}
 	l.all[k] = b
 	return b
 }
@@ -114,7 +111,7 @@ func (l *buckets[K]) sweep(now time.Time) {
 	const room = maxBuckets / 4
 	for missing := 0.0; missing == 0 || len(l.all) > maxBuckets-room; missing = 2*missing + 1 {
 		for k, b := range l.all {
-			if b.TokensAt(now) >= float64(l.burst)-missing {
+			if b.free(now) >= float64(l.burst)-missing {
 				delete(l.all, k)
 			}
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/httpx"
 )
 
-// Rates are events in a period, such as requests a second. A client that has been idle may cause
-// twice as many at the same time. 0 sets no limit.
+// Rates are requests in a period. A client that has been idle may make twice as many at the same
+// time. 0 sets no limit.
 type Rates struct {
 	Key      int // of each key
 	Merchant int // of each group of keys
@@ -64,6 +64,7 @@ type Verdict struct {
 	Remaining  int    // requests that would be allowed right now
 	Reset      int    // seconds until the bucket is full again
 	RetryAfter int    // seconds until a refused request would be allowed, 0 for an allowed one
+	Held       bool   // only events without an outcome refuse it
 	Policy     string // the value of the RateLimit-Policy header field: q requests in w seconds; "" if no limit holds
 	Of         string // the kind of the bucket: key, merchant, address or network
 }
@@ -84,7 +85,7 @@ func New(r Rates, period time.Duration) *Limiter {
 // network cannot use up the key's bucket. Take returns the verdict of the bucket that refused the
 // request. If none did, it returns the key's verdict, or another bucket's if keys have none.
 func (l *Limiter) Take(c Client, now time.Time) Verdict {
-	payer := l.ofPayer(c, now, (*buckets[networkOf]).take)
+	payer := l.ofPayer(c, now)
 	if !payer.Allowed {
 		return payer
 	}
@@ -104,48 +105,25 @@ func (l *Limiter) Take(c Client, now time.Time) Verdict {
 	return payer
 }
 
-// Look returns the verdict of the bucket that would refuse an event of c, and counts nothing. If
-// none would, it is allowed.
-func (l *Limiter) Look(c Client, now time.Time) Verdict {
-	v := l.ofPayer(c, now, (*buckets[networkOf]).look)
-	if v.Allowed {
-		v = l.keys.look(c.Key, now)
-	}
-	if v.Allowed {
-		v = l.groups.look(c.Group, now)
-	}
-	return v
-}
-
-// Charge counts an event that has happened, in every bucket of c. A bucket without tokens gets a
-// debt. So events that Look allowed at the same time delay later ones.
-func (l *Limiter) Charge(c Client, now time.Time) {
-	l.ofPayer(c, now, (*buckets[networkOf]).charge)
-	l.keys.charge(c.Key, now)
-	l.groups.charge(c.Group, now)
-}
-
 // TakeForbidden counts a request that its key must not make. It counts only towards the networks of
 // its payer. Without these it counts like any other request.
 func (l *Limiter) TakeForbidden(c Client, now time.Time) Verdict {
-	if v := l.ofPayer(c, now, (*buckets[networkOf]).take); v.Policy != "" {
+	if v := l.ofPayer(c, now); v.Policy != "" {
 		return v
 	}
 	return l.Take(c, now)
 }
 
-// ofPayer calls fn for the networks of a payer until one refuses. It returns the verdict of that
-// network, otherwise of the smallest network. A client without a payer is allowed, without a
-// policy.
-func (l *Limiter) ofPayer(
-	c Client, now time.Time, fn func(*buckets[networkOf], networkOf, time.Time) Verdict,
-) Verdict {
+// ofPayer counts a request towards the networks of its payer until one refuses it. It returns the
+// verdict of that network, otherwise of the smallest network. A client without a payer is allowed,
+// without a policy.
+func (l *Limiter) ofPayer(c Client, now time.Time) Verdict {
 	first := Verdict{Allowed: true}
 	if !c.Payer.IsValid() {
 		return first
 	}
 	for i, n := range networks {
-		v := fn(l.payers[i], networkOf{c.Group, httpx.NetworkOf(c.Payer, n.v4, n.v6)}, now)
+		v := l.payers[i].take(networkOf{c.Group, httpx.NetworkOf(c.Payer, n.v4, n.v6)}, now)
 		if !v.Allowed {
 			return v
 		}

@@ -1,7 +1,6 @@
 package ratelimit_test
 
 import (
-	"net/netip"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -145,50 +144,5 @@ func BenchmarkTake(b *testing.B) {
 	l := ratelimit.New(ratelimit.Rates{Key: 500}, time.Second)
 	for b.Loop() {
 		_ = l.Take(key(1), birth).Field()
-	}
-}
-
-// TestCharge: Look counts nothing. Events that happen at the same time exceed the rate, and delay
-// later ones by as much.
-func TestCharge(t *testing.T) {
-	t.Parallel()
-	l := ratelimit.New(ratelimit.Rates{Key: 1000, Payer: 10}, time.Hour)
-	c := ratelimit.Client{Key: 1, Payer: netip.MustParseAddr("203.0.113.7")}
-	now := time.Unix(1_000_000, 0)
-	for range 25 {
-		if v := l.Look(c, now); !v.Allowed {
-			t.Fatalf("nothing was charged: got %+v", v)
-		}
-	}
-	for range 23 { // 3 more than the bucket has
-		l.Charge(c, now)
-	}
-	refused := l.Look(c, now)
-	if refused.Allowed || refused.RetryAfter != 4*360 || refused.Policy != `"address";q=20;w=7200` {
-		t.Errorf("got %+v", refused)
-	}
-	if v := l.Look(c, now.Add(4*360*time.Second-time.Millisecond)); v.Allowed {
-		t.Errorf("before the debt is repaid: got %+v", v)
-	}
-	if v := l.Look(c, now.Add(4*360*time.Second)); !v.Allowed {
-		t.Errorf("after the debt is repaid: got %+v", v)
-	}
-	near, far := c, c
-	near.Payer, far.Payer = netip.MustParseAddr("203.0.113.8"), netip.MustParseAddr("198.51.100.7")
-	for range 17 {
-		l.Charge(near, now)
-	}
-	if v := l.Look(near, now); v.Allowed || v.Of != "network" {
-		t.Errorf("of the network: got %+v", v)
-	}
-	if v := l.Look(far, now); !v.Allowed {
-		t.Errorf("of another network: got %+v", v)
-	}
-	c.Payer = netip.Addr{}
-	for range 2000 - 40 {
-		l.Charge(c, now)
-	}
-	if v := l.Look(far, now); v.Allowed || v.Of != "key" {
-		t.Errorf("of the key: got %+v", v)
 	}
 }
