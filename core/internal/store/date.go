@@ -46,19 +46,28 @@ const (
 	serverPause = time.Minute
 	// forgetAhead is how long Date stays ahead of a server's clock that was set back.
 	forgetAhead = 7 * 24 * time.Hour
+	// slowed is the part of the passing time that Date loses while it is ahead. So it does not move
+	// ever further ahead of a clock that runs fast and is set back regularly.
+	slowed = 10
 )
 
-// After returns the clock at a later heartbeat, in which the server's time is now.
+// After returns the clock at a later heartbeat, in which the server's time is now. A step back
+// starts a new week only if it is longer than Ahead. Otherwise small steps would keep Date ahead
+// for as long as they recur.
 func (c ServerClock) After(now time.Time) ServerClock {
 	ms := toMillis(now)
 	passed := time.Duration(ms-c.At) * time.Millisecond
 	switch {
 	case c.At == 0:
 	case passed < -serverTolerance:
+		if -passed.Milliseconds() > c.Ahead {
+			c.Until = toMillis(now.Add(forgetAhead))
+		}
 		c.Ahead -= passed.Milliseconds()
-		c.Until = toMillis(now.Add(forgetAhead))
 	case passed > serverPause:
 		c.Ahead = max(0, c.Ahead-passed.Milliseconds())
+	case passed > 0:
+		c.Ahead = max(0, c.Ahead-min(passed/slowed, serverTolerance).Milliseconds())
 	}
 	if ms >= c.Until {
 		c.Ahead = 0
