@@ -48,7 +48,10 @@ func (e *Engine) change(tx *store.Tx, t *payment.Transaction, c TransactionChang
 		return &result, nil
 	}
 	t.AmountChanged = was.AmountChanged || t.Amount != was.Amount
-	t.Version, t.UpdatedAt = was.Version+1, tx.Now
+	t.Version = was.Version + 1
+	if t.Status != payment.Unknown && t.Operation != payment.VoidOperation { // these steps began at UpdatedAt
+		t.UpdatedAt = tx.Now
+	}
 	if err := tx.UpdateTransaction(t, c.Reference); err != nil {
 		return nil, err
 	}

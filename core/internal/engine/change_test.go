@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/core/internal/coretest"
@@ -219,4 +220,40 @@ func TestDeclineOfAnUnknownConfirmation(t *testing.T) {
 		t.Errorf("again: got %d replayed %t, %v", a.Status, a.Replayed, err)
 	}
 	wantSettledBooks(t, s)
+}
+
+// TestChangeDelaysNoStep: a change of an unknown payment, or during a void, is no part of the step.
+// It neither prolongs the authorization that an operator approves, nor delays that approval.
+func TestChangeDelaysNoStep(t *testing.T) {
+	t.Parallel()
+	for _, verb := range []payment.StepKind{payment.AuthorizeStep, payment.VoidStep} {
+		s := coretest.Open(t)
+		r := serving(t, s)
+		for _, st := range steps() {
+			if payment.StepKind(st.verb) == verb {
+				st.mustLoseOutcome(t, s, true)
+				break
+			}
+		}
+		s.Acquirer.Before = func(context.Context, coretest.Call) error { return errForGood }
+		s.Clock.Advance(time.Second)
+		pass(t, r, 1)
+		u, f := mustUnfinished(t, s, verb)
+		s.Clock.Advance(72 * time.Hour)
+		mustChange(t, s, "c", u.Step.Transaction, 0, "changed")
+		if after, _ := mustUnfinished(t, s, verb); !after.Since.Equal(u.Since) {
+			t.Errorf("%s: the step began at %s, and after the change at %s", verb, u.Since, after.Since)
+		}
+		d := engine.Resolution{Decision: engine.DecisionApproved, Reason: "statement of November 22, line 7"}
+		if a, err := s.Engine.ResolveStep(t.Context(), operatorRequest(s), f, d); err != nil || a.Status != 200 {
+			t.Fatalf("%s: got %d %s, %v", verb, a.Status, a.Body, err)
+		}
+		got := MustTransaction(t, s)
+		if !strings.Contains(string(got.Details), "changed") {
+			t.Errorf("%s: got %s, want the change", verb, got.Details)
+		}
+		if until := u.Since.Add(payment.AuthorizationLifetime); verb == payment.AuthorizeStep && !got.Result.ExpiresAt.Equal(until) {
+			t.Errorf("the authorization ends at %s, want %s", got.Result.ExpiresAt, until)
+		}
+	}
 }
