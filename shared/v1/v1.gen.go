@@ -3688,8 +3688,8 @@ type ClientInterface interface {
 
 	// UpdateCustomerWithBody Change the fields that are given
 	//
-	// Absent fields keep their values. An empty text or an empty object removes its field. `billing`, `shipping` and `metadata` are replaced as
-	// a whole.
+	// Absent fields keep their values. An empty text or an empty object removes its field. `billing` and `shipping` are replaced as a whole. In
+	// `metadata`, other entries stay, and an empty text removes its entry.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3698,8 +3698,8 @@ type ClientInterface interface {
 
 	// UpdateCustomer Change the fields that are given
 	//
-	// Absent fields keep their values. An empty text or an empty object removes its field. `billing`, `shipping` and `metadata` are replaced as
-	// a whole.
+	// Absent fields keep their values. An empty text or an empty object removes its field. `billing` and `shipping` are replaced as a whole. In
+	// `metadata`, other entries stay, and an empty text removes its entry.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -4019,8 +4019,8 @@ func (c *Client) GetCustomer(ctx context.Context, id ID, params *GetCustomerPara
 
 // UpdateCustomerWithBody Change the fields that are given
 //
-// Absent fields keep their values. An empty text or an empty object removes its field. `billing`, `shipping` and `metadata` are replaced as
-// a whole.
+// Absent fields keep their values. An empty text or an empty object removes its field. `billing` and `shipping` are replaced as a whole. In
+// `metadata`, other entries stay, and an empty text removes its entry.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4039,8 +4039,8 @@ func (c *Client) UpdateCustomerWithBody(ctx context.Context, id ID, params *Upda
 
 // UpdateCustomer Change the fields that are given
 //
-// Absent fields keep their values. An empty text or an empty object removes its field. `billing`, `shipping` and `metadata` are replaced as
-// a whole.
+// Absent fields keep their values. An empty text or an empty object removes its field. `billing` and `shipping` are replaced as a whole. In
+// `metadata`, other entries stay, and an empty text removes its entry.
 //
 // Takes a body of the `application/json` content type.
 //

@@ -2,6 +2,7 @@ package command_test
 
 import (
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -159,8 +160,10 @@ func (f *customerV1) one(method string, c *v1.Customer, body []byte) (int, strin
 		return http.StatusOK, mustJSON(v1.Deleted{ID: c.ID, Deleted: true})
 	case http.MethodPatch:
 		was := *c
-		was.Metadata, was.Version = nil, c.Version+1
-		mustRead(body, &was)
+		was.Version++
+		was.Metadata = maps.Clone(c.Metadata)
+		mustRead(body, &was) // into the map, so other entries stay
+		maps.DeleteFunc(was.Metadata, func(_, value string) bool { return value == "" })
 		*c = was
 	case http.MethodPost:
 		var in v1.PaymentMethodCreate

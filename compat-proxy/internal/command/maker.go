@@ -262,8 +262,7 @@ func (m maker) attachToken(ctx context.Context, customer string, i, nth int, tok
 	return &made, Result{}
 }
 
-// customerUpdate is the body of the last call. Its metadata replaces the mark, so it is sent even
-// when empty.
+// customerUpdate is the body of the last call. An empty entry in its metadata removes the mark.
 type customerUpdate struct {
 	DefaultMethod *string           `json:"default_payment_method,omitzero"`
 	FirstName     *string           `json:"first_name,omitzero"`
@@ -283,7 +282,7 @@ func (m maker) finish(ctx context.Context, customer string, methods []v1.Payment
 	in := m.command.Body
 	last := customerUpdate{
 		FirstName: in.FirstName, LastName: in.LastName, Company: in.Company, Phone: in.Phone, Billing: in.Billing,
-		Shipping: in.Shipping, Metadata: map[string]string{},
+		Shipping: in.Shipping, Metadata: map[string]string{setupName: ""},
 	}
 	if in.Metadata != nil {
 		maps.Copy(last.Metadata, *in.Metadata)

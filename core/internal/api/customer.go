@@ -42,7 +42,7 @@ func customerFault(in *v1.CustomerInput) *fault {
 
 // merged returns a customer's details after an update, as the contract shows them. Empty fields are
 // omitted.
-func merged(details []byte, in *v1.CustomerInput) []byte {
+func merged(details []byte, in *v1.CustomerInput) ([]byte, error) {
 	var was v1.CustomerInput
 	decodeDetails(details, &was)
 	for _, f := range []struct {
@@ -67,13 +67,11 @@ func merged(details []byte, in *v1.CustomerInput) []byte {
 	if in.Shipping != nil {
 		was.Shipping = contact(in.Shipping)
 	}
-	if in.Metadata != nil {
-		was.Metadata = in.Metadata
-		if len(*in.Metadata) == 0 {
-			was.Metadata = nil
-		}
+	var err error
+	if was.Metadata, err = mergeMetadata(was.Metadata, in.Metadata); err != nil {
+		return nil, err
 	}
-	return encode(&was)
+	return encode(&was), nil
 }
 
 // contact is nil for an empty contact.
@@ -92,7 +90,11 @@ func (a *API) createCustomer(c *call) (engine.Result, error) {
 	if textOf(in.DefaultPaymentMethod) != "" {
 		return engine.Result{}, &fault{code: codeUnknownPaymentMethod, param: defaultMethod, message: "A new customer has no payment methods. Store one, then make it the default."}
 	}
-	return a.Engine.CreateCustomer(c.Context(), c.request, merged(nil, in))
+	details, err := merged(nil, in)
+	if err != nil {
+		return engine.Result{}, err
+	}
+	return a.Engine.CreateCustomer(c.Context(), c.request, details)
 }
 
 func customerInput(c *call) (*v1.CustomerInput, error) {
@@ -119,7 +121,7 @@ func (a *API) updateCustomer(c *call) (engine.Result, error) {
 	if f != nil {
 		return engine.Result{}, f
 	}
-	out, err := a.Engine.UpdateCustomer(c.Context(), c.request, n, method, func(details []byte) []byte { return merged(details, in) })
+	out, err := a.Engine.UpdateCustomer(c.Context(), c.request, n, method, func(details []byte) ([]byte, error) { return merged(details, in) })
 	if errors.Is(err, payment.ErrNoSource) {
 		err = &fault{code: codeUnknownPaymentMethod, param: defaultMethod, message: "The customer does not have this payment method. Check its id.", cause: err}
 	}

@@ -95,15 +95,15 @@ func TestCustomer(t *testing.T) {
 	changed := MustDecode[v1.Customer](t, b.do(t, "PATCH", path, `{"email":"new@example.com","phone":"","shipping":{},"metadata":{"c":"d"}}`), 200)
 	want := made
 	email := "new@example.com"
-	want.Email, want.Phone, want.Shipping, want.Metadata, want.Version = &email, nil, nil, v1.Metadata{"c": "d"}, 2
+	want.Email, want.Phone, want.Shipping, want.Metadata, want.Version = &email, nil, nil, v1.Metadata{"a": "b", "c": "d"}, 2
 	want.UpdatedAt = v1.Time{Time: birth.Add(time.Minute)}
 	wantSameJSON(t, changed, want)
 
 	b.clock.Advance(time.Minute)
-	for _, same := range []string{"{}", `{"email":"new@example.com"}`, `{"phone":""}`} {
+	for _, same := range []string{"{}", `{"email":"new@example.com"}`, `{"phone":""}`, `{"metadata":{}}`, `{"metadata":{"c":"d","x":""}}`} {
 		wantSameJSON(t, MustDecode[v1.Customer](t, b.do(t, "PATCH", path, same), 200), want)
 	}
-	emptied := MustDecode[v1.Customer](t, b.do(t, "PATCH", path, `{"metadata":{}}`), 200)
+	emptied := MustDecode[v1.Customer](t, b.do(t, "PATCH", path, `{"metadata":{"a":"","c":""}}`), 200)
 	if len(emptied.Metadata) != 0 || emptied.Version != 3 {
 		t.Errorf("got %+v", emptied)
 	}

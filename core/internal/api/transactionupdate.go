@@ -99,11 +99,9 @@ func applyUpdate(t *payment.Transaction, in *v1.TransactionUpdate) error {
 	if in.Order != nil {
 		d.Order = nonempty(in.Order)
 	}
-	if in.Metadata != nil {
-		d.Metadata = in.Metadata
-		if len(*in.Metadata) == 0 {
-			d.Metadata = nil
-		}
+	var err error
+	if d.Metadata, err = mergeMetadata(d.Metadata, in.Metadata); err != nil {
+		return err
 	}
 	t.Details = encode(&d)
 	return nil

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -83,7 +84,7 @@ func (b *bundle) wantUpdates(t *testing.T, txn string, status v1.TransactionStat
 	if same.Version != got.Version || len(b.listEvents(t, "object="+txn)) != len(events) {
 		t.Errorf("%s: an equal update made version %d", status, same.Version)
 	}
-	bare := MustDecode[v1.Transaction](t, b.update(t, txn, `{"description":"","metadata":{},"reference":""}`), 200)
+	bare := MustDecode[v1.Transaction](t, b.update(t, txn, `{"description":"","metadata":{"k":""},"reference":""}`), 200)
 	if bare.Description != nil || bare.Reference != nil || len(bare.Metadata) != 0 {
 		t.Errorf("%s: got %+v", status, bare)
 	}
@@ -298,5 +299,52 @@ func TestUpdateThatIsRefused(t *testing.T) {
 		`{"payment_method":"card","amount":5000000000000,"currency":"u"}`: invalid("invalid_amount", "amount"),
 	} {
 		wantRefusal(t, b.confirm(t, u.id, body), want)
+	}
+}
+
+// TestUpdateOfMetadata: an update keeps the entries that it does not name: another program may have
+// written them. It removes an entry with an empty text. The result has at most 50 entries.
+func TestUpdateOfMetadata(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	txn := b.MustCreate(t, 500, `,"metadata":{"order":"7","group":"a"}`).ID
+	for _, c := range []struct {
+		body string
+		want v1.Metadata
+	}{
+		{`{"order":"8","color":"red"}`, v1.Metadata{"order": "8", "group": "a", "color": "red"}},
+		{`{}`, v1.Metadata{"order": "8", "group": "a", "color": "red"}},
+		{`{"color":"","size":""}`, v1.Metadata{"order": "8", "group": "a"}},
+	} {
+		got := MustDecode[v1.Transaction](t, b.update(t, txn, `{"metadata":`+c.body+`}`), 200)
+		if !maps.Equal(got.Metadata, c.want) {
+			t.Errorf("%s: got %v, want %v", c.body, got.Metadata, c.want)
+		}
+	}
+	many := make([]string, 49)
+	for i := range many {
+		many[i] = fmt.Sprintf(`"k%d":"v"`, i)
+	}
+	body := `{"metadata":{` + strings.Join(many, ",") + `}}`
+	wantRefusal(t, b.update(t, txn, body), invalid("invalid_value", "metadata"))
+	if got := b.transaction(t, txn).Metadata; len(got) != 2 {
+		t.Errorf("after a refusal: got %v", got)
+	}
+	MustDecode[v1.Transaction](t, b.update(t, txn, `{"metadata":{"group":""}}`), 200)
+	if got := MustDecode[v1.Transaction](t, b.update(t, txn, body), 200); len(got.Metadata) != 50 {
+		t.Errorf("got %d entries, want 50", len(got.Metadata))
+	}
+	customer := "/v1/customers/" + b.MustCustomer(t, "{}").ID
+	hook := "/v1/webhook_endpoints/" + b.MustHook(t, somewhere).ID
+	for path, entries := range map[string]func(response) v1.Metadata{
+		customer: func(a response) v1.Metadata { return MustDecode[v1.Customer](t, a, 200).Metadata },
+		hook:     func(a response) v1.Metadata { return MustDecode[v1.WebhookEndpoint](t, a, 200).Metadata },
+	} {
+		entries(b.do(t, "PATCH", path, `{"metadata":{"order":"7","group":"a"}}`))
+		got := entries(b.do(t, "PATCH", path, `{"metadata":{"order":"","color":"red"}}`))
+		if !maps.Equal(got, v1.Metadata{"group": "a", "color": "red"}) {
+			t.Errorf("%s: got %v", path, got)
+		}
+		wantRefusal(t, b.do(t, "PATCH", path, body), invalid("invalid_value", "metadata"))
 	}
 }

@@ -84,6 +84,30 @@ func metadataFault(m *v1.Metadata) *fault {
 	return nil
 }
 
+// mergeMetadata returns the entries after an update, nil for none. An entry with an empty text
+// removes the entry of its key, and the keys that the update does not name stay.
+func mergeMetadata(was, in *v1.Metadata) (*v1.Metadata, error) {
+	if in == nil {
+		return was, nil
+	}
+	out := v1.Metadata{}
+	if was != nil {
+		maps.Copy(out, *was)
+	}
+	for k, v := range *in {
+		if out[k] = v; v == "" {
+			delete(out, k)
+		}
+	}
+	if f := metadataFault(&out); f != nil {
+		return nil, f
+	}
+	if len(out) == 0 {
+		return nil, nil //nolint:nilnil // no entries
+	}
+	return &out, nil
+}
+
 func contactFault(at string, c *v1.Contact) *fault {
 	if c == nil {
 		return nil

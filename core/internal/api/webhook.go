@@ -105,11 +105,11 @@ func (a *API) changeEndpoint(c *call) (engine.Result, error) {
 	if f != nil {
 		return engine.Result{}, f
 	}
-	return a.Engine.ChangeEndpoint(c.Context(), c.request, n, func(e *payment.Endpoint) { edit(e, &in) })
+	return a.Engine.ChangeEndpoint(c.Context(), c.request, n, func(e *payment.Endpoint) error { return edit(e, &in) })
 }
 
 // edit puts the given fields into e.
-func edit(e *payment.Endpoint, in *v1.WebhookEndpointUpdate) {
+func edit(e *payment.Endpoint, in *v1.WebhookEndpointUpdate) error {
 	var details endpointDetails
 	decodeDetails(e.Details, &details)
 	if in.URL != nil {
@@ -124,10 +124,12 @@ func edit(e *payment.Endpoint, in *v1.WebhookEndpointUpdate) {
 	if in.Description != nil {
 		details.Description = in.Description
 	}
-	if in.Metadata != nil {
-		details.Metadata = in.Metadata
+	var err error
+	if details.Metadata, err = mergeMetadata(details.Metadata, in.Metadata); err != nil {
+		return err
 	}
 	e.Details = encode(&details)
+	return nil
 }
 
 func (a *API) deleteEndpoint(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {

@@ -27,11 +27,14 @@ func (e *Engine) CreateCustomer(ctx context.Context, r Request, details []byte) 
 // method by method: nil changes nothing, 0 removes it. An update without a change writes no event.
 // It returns payment.ErrNoSource if the customer has no such payment method.
 func (e *Engine) UpdateCustomer(
-	ctx context.Context, r Request, customer int64, method *int64, change func(details []byte) []byte,
+	ctx context.Context, r Request, customer int64, method *int64, change func(details []byte) ([]byte, error),
 ) (Result, error) {
 	out, err := e.onCustomer(ctx, r, customer, func(tx *store.Tx, c *payment.Customer) (*Result, error) {
 		was := *c
-		c.Details = change(c.Details)
+		var err error
+		if c.Details, err = change(c.Details); err != nil {
+			return nil, err
+		}
 		if method != nil {
 			c.Default = *method
 		}

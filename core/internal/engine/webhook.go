@@ -56,11 +56,13 @@ func (e *Engine) CreateEndpoint(ctx context.Context, r Request, w payment.Endpoi
 
 // ChangeEndpoint calls change on an endpoint. If that disables the endpoint, an event announces it.
 func (e *Engine) ChangeEndpoint(
-	ctx context.Context, r Request, endpoint int64, change func(*payment.Endpoint),
+	ctx context.Context, r Request, endpoint int64, change func(*payment.Endpoint) error,
 ) (Result, error) {
 	return e.endpointStep(ctx, r, endpoint, func(tx *store.Tx, w *payment.Endpoint) (Result, error) {
 		was := *w
-		change(w)
+		if err := change(w); err != nil {
+			return Result{}, err
+		}
 		if w.Status != was.Status || w.URL != was.URL {
 			w.FailingSince = time.Time{} // earlier failures do not count
 		}

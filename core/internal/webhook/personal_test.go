@@ -20,8 +20,8 @@ func TestDeliveriesOfADeletedCustomer(t *testing.T) {
 	customer := b.Number(t, "SELECT MAX(id) FROM customers")
 	const changes = 150
 	for i := range changes {
-		_, err := b.Engine.UpdateCustomer(t.Context(), r, customer, nil, func([]byte) []byte {
-			return fmt.Appendf(nil, `{"email":"erika%d@example.com"}`, i)
+		_, err := b.Engine.UpdateCustomer(t.Context(), r, customer, nil, func([]byte) ([]byte, error) {
+			return fmt.Appendf(nil, `{"email":"erika%d@example.com"}`, i), nil
 		})
 		if err != nil {
 			t.Fatal(err)
