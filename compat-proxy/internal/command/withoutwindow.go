@@ -135,8 +135,8 @@ func (s session) skipUsed(ctx context.Context, in chain, n int) (seen keyUse, cl
 }
 
 // keepEnd makes v1 keep the key at a chain's end, which was in use. V1 refuses to reserve it, or
-// has freed it since. If a request closed the chain meanwhile, with that key or one before it, the end
-// moves back to the key before.
+// has freed it since. If a request closed the chain meanwhile, with that key or one before it, the
+// end moves back to the key before.
 func (s session) keepEnd(ctx context.Context, end *chainEnd) *Result {
 	for last := end.n; ; {
 		held, failed := s.reserve(ctx, end.key(last), skippedPurpose)

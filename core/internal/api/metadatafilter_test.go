@@ -48,8 +48,8 @@ func TestListsByMetadata(t *testing.T) {
 	}
 }
 
-// makers returns functions that make an object with metadata, by the list that shows it. They return
-// its id. Captures are of paid, and payment methods of the customer.
+// makers returns functions that make an object with metadata, by the list that shows it. They
+// return its id. Captures are of paid, and payment methods of the customer.
 func (b *bundle) makers(customer, paid string) map[string]func(t *testing.T, metadata string) string {
 	return map[string]func(*testing.T, string) string{
 		"/v1/transactions": func(t *testing.T, m string) string { t.Helper(); return b.MustCreate(t, 100, m+`,"reference":"r"`).ID },

@@ -101,8 +101,8 @@ func read(document []byte) (*contract, error) {
 	return c, nil
 }
 
-// isDelivery reports whether a schema is only a part of the schemas of deliveries, one for each type
-// of event. The page describes them by WebhookEvent alone.
+// isDelivery reports whether a schema is only a part of the schemas of deliveries, one for each
+// type of event. The page describes them by WebhookEvent alone.
 func (n node) isDelivery(title string) bool {
 	if title == "EventEnvelope" || strings.HasSuffix(title, "EventData") && title != "EventData" {
 		return true
