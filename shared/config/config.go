@@ -30,9 +30,18 @@ func Load(path string, into any) error {
 }
 
 // Decode is Load for bytes; name stands for the file in errors. An error names the file, the line
-// and, if a key is at fault, the key. It repeats no value and no line of the file. An empty
-// document is valid. A second document is not.
-func Decode(name string, data []byte, into any) error {
+// and, if a key or the type of its value is at fault, the key. It repeats no value and no line of
+// the file. An empty document is valid. A second document is not.
+func Decode(name string, data []byte, into any) (err error) {
+	defer func() {
+		if recover() != nil { // the library panics for some invalid texts
+			err = fmt.Errorf("%s: not valid YAML", name)
+		}
+	}()
+	return decode(name, data, into)
+}
+
+func decode(name string, data []byte, into any) error {
 	if len(data) > maxSize {
 		return fmt.Errorf("%s: larger than %d bytes", name, maxSize)
 	}
@@ -104,9 +113,6 @@ func explain(name string, err error) error {
 		return fmt.Errorf("%s: does not fit the configuration", name)
 	}
 	message := describe(theirs)
-	if key := keyOf(theirs.GetToken()); key != "" {
-		message = key + ": " + message
-	}
 	if t := theirs.GetToken(); t != nil && t.Position != nil {
 		return fmt.Errorf("%s:%d: %s", name, t.Position.Line, message)
 	}
@@ -125,11 +131,11 @@ func describe(err yaml.Error) string {
 	case errors.As(err, &unknown):
 		return fmt.Sprintf("unknown key %q", keyText(err.GetToken()))
 	case errors.As(err, &shape):
-		return fmt.Sprintf("want a %s, not a %s", shape.Expected.YAMLName(), shape.Actual.YAMLName())
+		return ofKey(err, fmt.Sprintf("want a %s, not a %s", shape.Expected.YAMLName(), shape.Actual.YAMLName()))
 	case errors.As(err, &overflow):
-		return "the number is out of range"
+		return ofKey(err, "the number is out of range")
 	case errors.As(err, &mismatch):
-		return fmt.Sprintf("want %s, not %s", form(mismatch.DstType), form(mismatch.SrcType))
+		return ofKey(err, fmt.Sprintf("want %s, not %s", form(mismatch.DstType), form(mismatch.SrcType)))
 	}
 	// The library puts values between double quotes, and only single characters otherwise.
 	if reason := err.GetMessage(); reason != "" && !strings.Contains(reason, `"`) {
@@ -155,6 +161,15 @@ func form(t reflect.Type) string {
 	default:
 		return "a mapping"
 	}
+}
+
+// ofKey puts the key of the value in question before a message. In a text that is not valid YAML, a
+// part of a value can look like a key.
+func ofKey(err yaml.Error, message string) string {
+	if key := keyOf(err.GetToken()); key != "" {
+		return key + ": " + message
+	}
+	return message
 }
 
 // keyOf returns the key of a value, or "" for any other token.
