@@ -27,8 +27,10 @@ func TestServerClock(t *testing.T) {
 		"is set back by two seconds":       {{0, 0}, {-2 * time.Second, 0}},
 		"is set back, and a minute passes": {{0, 0}, {-day, 0}, {-day + time.Minute, 59 * time.Second}},
 		"is set back twice":                {{0, 0}, {-day, 0}, {-day + time.Second, slow}, {-2 * day, slow}},
-		"is set back and corrected":        {{0, 0}, {-day, 0}, {time.Second, time.Second}, {2 * time.Second, 2 * time.Second}},
-		"is half corrected":                {{0, 0}, {-day, 0}, {-day / 2, 0}, {-day/2 + time.Second, slow}},
+		"is set back and corrected": {
+			{0, 0}, {-day, 0}, {time.Second, time.Second}, {2 * time.Second, 2 * time.Second},
+		},
+		"is half corrected": {{0, 0}, {-day, 0}, {-day / 2, 0}, {-day/2 + time.Second, slow}},
 		"is set back, and no core runs for an hour": {
 			{0, 0}, {-day, 0}, {-23 * time.Hour, 0}, {-23*time.Hour + time.Second, slow},
 		},
