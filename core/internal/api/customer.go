@@ -67,6 +67,10 @@ func merged(details []byte, in *v1.CustomerInput) ([]byte, error) {
 	if in.Shipping != nil {
 		was.Shipping = contact(in.Shipping)
 	}
+	if details == nil && in.Metadata != nil && len(*in.Metadata) > 0 { // of a new customer, with its empty texts
+		was.Metadata = in.Metadata
+		return encode(&was), nil
+	}
 	var err error
 	if was.Metadata, err = mergeMetadata(was.Metadata, in.Metadata); err != nil {
 		return nil, err
