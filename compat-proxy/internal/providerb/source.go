@@ -13,7 +13,9 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// unsupportedSource refuses payment sources that only the provider can decrypt or charge.
+// unsupportedSource refuses payment sources that only the provider can decrypt or charge, and debit
+// and benefit cards with a PIN. Their purchases have no separate capture, so a client that sends one
+// would never capture an authorization.
 func unsupportedSource(req *wire.Request) problem {
 	pay := &req.Payment
 	for _, f := range []struct {
@@ -27,6 +29,12 @@ func unsupportedSource(req *wire.Request) problem {
 		{"paymentInformation.tokenizedPaymentMethod.id", pay.TokenizedPaymentMethod.ID != ""},
 		{"paymentInformation.thirdPartyToken.id", pay.ThirdPartyToken.ID != ""},
 		{"paymentInformation.eWallet.accountId", pay.EWallet.AccountID != ""},
+		{"paymentInformation.paymentType.subTypeName", strings.EqualFold(string(pay.PaymentType.SubTypeName), "DEBIT")},
+		{"pointOfSaleInformation.encryptedPin", !req.PointOfSale.EncryptedPIN.IsZero()},
+		{
+			"processingInformation.purchaseOptions.isElectronicBenefitsTransfer",
+			bool(req.Processing.PurchaseOptions.Benefits),
+		},
 		{"paymentInformation.bank.iban", !pay.Bank.IBAN.IsZero() || !pay.Bank.Account.IBAN.IsZero()},
 	} {
 		if f.given {

@@ -72,7 +72,8 @@ type BankAccount struct {
 
 // PaymentType is the type of payment source.
 type PaymentType struct {
-	Name Text `json:"name"`
+	Name        Text `json:"name"`
+	SubTypeName Text `json:"subTypeName"`
 }
 
 // EWallet is an account of an e-wallet.

@@ -43,6 +43,12 @@ type Processing struct {
 	RefundOptions        RefundOptions        `json:"refundOptions"`
 	RecurringOptions     RecurringOptions     `json:"recurringOptions"`
 	BankTransferOptions  BankTransferOptions  `json:"bankTransferOptions"`
+	PurchaseOptions      PurchaseOptions      `json:"purchaseOptions"`
+}
+
+// PurchaseOptions are the options of a purchase.
+type PurchaseOptions struct {
+	Benefits Flag `json:"isElectronicBenefitsTransfer"`
 }
 
 // AuthorizationOptions are the options of an authorization.
@@ -171,6 +177,7 @@ type Reversal struct {
 
 // PointOfSale holds the data of a terminal.
 type PointOfSale struct {
-	TerminalID Text   `json:"terminalId"`
-	TrackData  Hidden `json:"trackData"`
+	TerminalID   Text   `json:"terminalId"`
+	TrackData    Hidden `json:"trackData"`
+	EncryptedPIN Hidden `json:"encryptedPin"`
 }
