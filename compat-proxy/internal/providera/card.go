@@ -1,6 +1,7 @@
 package providera
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -73,10 +74,10 @@ func masked(end string) string {
 	return strings.Repeat("X", maskedLength-len(end)) + end
 }
 
-// expiration parses a month. It returns false for an invalid text. hidden is set for XXXX, which
-// stands for an unknown month.
+// expiration parses a month. It returns false for an invalid text. hidden is set for a masked
+// month such as XXXX.
 func expiration(text string) (month, year int, hidden, ok bool) {
-	if strings.EqualFold(text, "XXXX") {
+	if hiddenExpiration.MatchString(text) {
 		return 0, 0, true, true
 	}
 	m, y := splitExpiration(text)
@@ -90,6 +91,9 @@ func expiration(text string) (month, year int, hidden, ok bool) {
 	}
 	return month, year, false, month >= 1 && month <= 12 && year >= 2000 && year <= 2099
 }
+
+// hiddenExpiration is a masked month. Clients mask each form of a month, besides XXXX.
+var hiddenExpiration = regexp.MustCompile(`^(?:[Xx]{4}|[Xx]{6}|[Xx]{2}[-/][Xx]{2}|[Xx]{2}[-/][Xx]{4}|[Xx]{4}[-/][Xx]{2})$`)
 
 // splitExpiration separates month and year. Clients send YYYY-MM, YYYY-M, MM/YYYY, MM/YY, MM-YYYY,
 // MM-YY, MMYY and MMYYYY.

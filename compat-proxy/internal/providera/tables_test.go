@@ -52,12 +52,13 @@ func TestExpiration(t *testing.T) {
 	}
 	for _, text := range []string{
 		"", "2031-13", "1331", "0031", "00/31", "abcd", "431", "04/3", "2031--4", "204/31", "2131-04", "1999-04", "04.31",
+		"X", "XXX", "XX31", "XX/31", "X/X/X", "-XXXX", "XXXXXXXX",
 	} {
 		if _, _, _, ok := providera.Expiration(text); ok {
 			t.Errorf("%s: got a date, want none", text)
 		}
 	}
-	for _, text := range []string{"XXXX", "xxxx"} {
+	for _, text := range []string{"XXXX", "xxxx", "XXXXXX", "XX/XX", "XX-XX", "XXXX-XX", "XX/XXXX"} {
 		if _, _, hidden, ok := providera.Expiration(text); !hidden || !ok {
 			t.Errorf("%s: got hidden %t, want true", text, hidden)
 		}
