@@ -111,6 +111,28 @@ func TestOpenAndClosedValuesAreEqual(t *testing.T) {
 	}
 }
 
+// TestEachEventHasOneSchema: the type selects one schema of WebhookEvent. Generated clients refuse an
+// event that has several.
+func TestEachEventHasOneSchema(t *testing.T) {
+	t.Parallel()
+	seen := map[any]string{}
+	for _, branch := range mustLoad(t).Components.Schemas["WebhookEvent"].Value.OneOf {
+		var types []any
+		for _, part := range branch.Value.AllOf {
+			if of := part.Value.Properties["type"]; of != nil && part.Value.Title != "" {
+				types = append(types, of.Value.Enum...)
+			}
+		}
+		if len(types) != 1 || seen[types[0]] != "" {
+			t.Fatalf("%s: got the types %v, want one that %s does not have", branch.Ref, types, seen[types[0]])
+		}
+		seen[types[0]] = branch.Ref
+	}
+	if len(seen) < 29 {
+		t.Errorf("got %d types", len(seen))
+	}
+}
+
 // TestInlineObjectsHaveTitles: generators name an object by its title, or else by a number.
 func TestInlineObjectsHaveTitles(t *testing.T) {
 	t.Parallel()

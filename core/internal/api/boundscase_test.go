@@ -114,6 +114,8 @@ var bodies = map[string]func(t *testing.T, b *bundle, p probe) (string, map[stri
 	},
 	"updateWebhookEndpoint": func(t *testing.T, b *bundle, _ probe) (string, map[string]any) {
 		t.Helper()
+		id := b.mustEndpoint(t)
+		b.do(t, http.MethodDelete, "/v1/webhook_endpoints/"+id, "") // it has the metadata of earlier probes
 		return b.mustEndpoint(t), map[string]any{}
 	},
 	"rollWebhookSecret": func(t *testing.T, b *bundle, _ probe) (string, map[string]any) {
