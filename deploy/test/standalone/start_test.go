@@ -230,7 +230,7 @@ func TestFaultyConfigs(t *testing.T) {
 	}
 	_, stderr, code := output(t, "--data", t.TempDir(), "--configs", configs)
 	if code != 1 || !strings.Contains(stderr, "--configs "+configs) ||
-		!strings.Contains(stderr, "simulator.yaml:1: cards: not valid YAML") || strings.Contains(stderr, "--data") {
+		!strings.Contains(stderr, "simulator.yaml:1: not valid YAML") || strings.Contains(stderr, "--data") {
 		t.Errorf("got exit code %d, %s", code, stderr)
 	}
 }
