@@ -14,10 +14,10 @@ const prefixB = "/compat/provider-b"
 // IsDropIn reports whether a path is an original path of a legacy provider. Config.DropInPaths
 // serves them.
 func IsDropIn(path string) bool {
-	return path == dropInA || strings.HasPrefix(path, "/pts/v2/") || strings.HasPrefix(path, "/tss/v2/")
+	return strings.TrimSuffix(path, "/") == dropInA || strings.HasPrefix(path, "/pts/v2/") || strings.HasPrefix(path, "/tss/v2/")
 }
 
-// dropInA is the only original path of provider-a.
+// dropInA is the only original path of provider-a. Some clients add a slash.
 const dropInA = "/xml/v1/request.api"
 
 // providerBRoutes serves the endpoints of provider-b and passes all other paths to next. It
@@ -29,7 +29,7 @@ func (p *Proxy) providerBRoutes(next http.Handler) http.Handler {
 		switch path := r.URL.Path; {
 		case strings.HasPrefix(path, prefixB+"/"):
 			mounted.ServeHTTP(w, r)
-		case p.cfg.DropInPaths && path != dropInA && IsDropIn(path):
+		case p.cfg.DropInPaths && strings.TrimSuffix(path, "/") != dropInA && IsDropIn(path):
 			root.ServeHTTP(w, r)
 		default:
 			next.ServeHTTP(w, r)

@@ -195,6 +195,9 @@ func (p *Proxy) Handler() http.Handler {
 	if p.cfg.DropInPaths {
 		paths = append(paths, dropInA)
 	}
+	for _, path := range paths {
+		paths = append(paths, path+"/{$}") // some clients add a slash
+	}
 	for _, endpoint := range paths {
 		p.route(mux, "POST "+endpoint, limited)
 		p.route(mux, "OPTIONS "+endpoint, http.HandlerFunc(providera.Options))

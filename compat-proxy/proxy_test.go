@@ -127,7 +127,7 @@ func TestSale(t *testing.T) {
 	t.Parallel()
 	s := &v1{}
 	proxy := mustProxy(t, s, func(c *compatproxy.Config) { c.DropInPaths = true })
-	for _, p := range []string{path, dropIn} {
+	for _, p := range []string{path, dropIn, path + "/", dropIn + "/"} {
 		resp, body := send(t, http.MethodPost, proxy.URL+p, strings.NewReader(sale),
 			func(r *http.Request) { r.Host = "api.example.net" })
 		if got, want := resp.status, http.StatusOK; got != want {
@@ -143,7 +143,7 @@ func TestSale(t *testing.T) {
 			t.Errorf("%s Content-Type: got %q, want %q", p, got, want)
 		}
 	}
-	if got, want := s.creates.Load(), int64(2); got != want {
+	if got, want := s.creates.Load(), int64(4); got != want {
 		t.Errorf("payments: got %d, want %d", got, want)
 	}
 }
@@ -189,7 +189,7 @@ func TestUnknownPaths(t *testing.T) {
 func TestPreflight(t *testing.T) {
 	t.Parallel()
 	proxy := mustProxy(t, &v1{}, func(c *compatproxy.Config) { c.DropInPaths = true })
-	for _, p := range []string{path, dropIn} {
+	for _, p := range []string{path, dropIn, path + "/", dropIn + "/"} {
 		resp, _ := send(t, http.MethodOptions, proxy.URL+p, nil, nil)
 		preflight(t, resp)
 		for _, body := range []string{sale, "{", ""} { // the response after a preflight must be readable too

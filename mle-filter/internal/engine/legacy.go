@@ -24,6 +24,7 @@ var legacyPaths = []struct {
 	{"/compat/provider-a/", typesA},
 	{"/compat/", typesV1},
 	{"/xml/v1/request.api", typesA},
+	{"/xml/v1/request.api/", typesA},
 	{"/pts/v2/", typesV1},
 	{"/tss/v2/", typesV1},
 }

@@ -65,6 +65,7 @@ func legacyHonest(tb testing.TB, w *World) []Case {
 		passes("XML without its prefix", pathA, "xml", legacyXML, "application/xml"),
 		passes("XML as text", pathOwnA, "Text/XML; charset=UTF-8", legacyXML, "text/xml"),
 		passes("JSON of provider-a", pathOwnA, "json", "{}", "application/json"),
+		passes("a slash at the end", pathOwnA+"/", "json", "{}", "application/json"),
 		passes("JSON of provider-b", pathOwnB, "application/json", plaintext, "application/json"),
 		passes("provider-b without cty", pathB, "", plaintext, "application/json"),
 		passes("JSON-RPC", pathRPC, "", "[]", "application/json"),

@@ -32,7 +32,7 @@ const TrustPath = "/v1/trust/**"
 func defaultRoutes() []Route {
 	return []Route{
 		{"/compat/**", "compat", OnDemand},
-		{"/xml/v1/request.api", "compat", OnDemand},
+		{"/xml/v1/request.api/**", "compat", OnDemand},
 		{"/pts/v2/**", "compat", OnDemand},
 		{"/tss/v2/**", "compat", OnDemand},
 		{"/v1/mle/**", "mle", Off},
