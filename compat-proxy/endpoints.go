@@ -14,7 +14,8 @@ const prefixB = "/compat/provider-b"
 // IsDropIn reports whether a path is an original path of a legacy provider. Config.DropInPaths
 // serves them.
 func IsDropIn(path string) bool {
-	return strings.TrimSuffix(path, "/") == dropInA || strings.HasPrefix(path, "/pts/v2/") || strings.HasPrefix(path, "/tss/v2/")
+	return strings.TrimSuffix(path, "/") == dropInA || strings.HasPrefix(path, "/pts/v2/") ||
+		strings.HasPrefix(path, "/tss/v2/")
 }
 
 // dropInA is the only original path of provider-a. Some clients add a slash.

@@ -93,7 +93,7 @@ func expiration(text string) (month, year int, hidden, ok bool) {
 }
 
 // hiddenExpiration is a masked month. Clients mask each form of a month, besides XXXX.
-var hiddenExpiration = regexp.MustCompile(`^(?:[Xx]{4}|[Xx]{6}|[Xx]{2}[-/][Xx]{2}|[Xx]{2}[-/][Xx]{4}|[Xx]{4}[-/][Xx]{2})$`)
+var hiddenExpiration = regexp.MustCompile(`^(?i:X{4}|X{6}|XX[-/]XX|XX[-/]X{4}|X{4}[-/]XX)$`)
 
 // splitExpiration separates month and year. Clients send YYYY-MM, YYYY-M, MM/YYYY, MM/YY, MM-YYYY,
 // MM-YY, MMYY and MMYYYY.

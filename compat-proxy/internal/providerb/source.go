@@ -14,8 +14,8 @@ import (
 )
 
 // unsupportedSource refuses payment sources that only the provider can decrypt or charge, and debit
-// and benefit cards with a PIN. Their purchases have no separate capture, so a client that sends one
-// would never capture an authorization.
+// and benefit cards with a PIN. Their purchases have no separate capture, so their clients would
+// never capture an authorization.
 func unsupportedSource(req *wire.Request) problem {
 	pay := &req.Payment
 	for _, f := range []struct {
