@@ -92,7 +92,7 @@ Usage:
 
   core mle announce ENDPOINT… --from DATE      require encrypted bodies on endpoints such as "POST /v1/tokens" from a date, at least 366
                                                days from now; prints mlr_…, and every merchant gets an event; WARNING: from that date on, a
-                                               compat-proxy that a merchant runs, such as a sidecar, is refused on these endpoints
+                                               program that calls these endpoints in the clear is refused, also a merchant's own proxy
   core mle withdraw mlr_…                      withdraw a requirement; every merchant gets an event
   core mle list                                all requirements: announcement, date, withdrawal, endpoints
 

@@ -53,7 +53,7 @@ func TestHelpNamesTheRateLimit(t *testing.T) {
 		"N requests a second for each API key (" + strconv.Itoa(core.DefaultRateLimit) + "), and twice as many after a pause",
 		"N declined confirmations an hour for each publishable key (" + strconv.Itoa(core.DefaultDeclineLimit) + ")",
 		"WARNING: from that date on, a\n",
-		"compat-proxy that a merchant runs, such as a sidecar, is refused on these endpoints\n",
+		"program that calls these endpoints in the clear is refused, also a merchant's own proxy\n",
 		"N declined confirmations an hour for a client address (" + strconv.Itoa(core.DefaultPayerDeclineLimit) + ")",
 	} {
 		if !strings.Contains(help, want) {
