@@ -12,7 +12,7 @@ import (
 // response is v1's last response to one call.
 type response struct{ v1client.Response }
 
-// call sends a call that has no Idempotency-Key, or whose earlier attempts are known.
+// call sends a call without an Idempotency-Key.
 func (x *Executor) call(ctx context.Context, send v1client.Send) response {
 	return response{x.client.Call(ctx, send)}
 }

@@ -172,7 +172,7 @@ func (a *API) listTransactions(w http.ResponseWriter, r *http.Request, k *paymen
 			return err
 		}
 	}
-	p, err := reservePage(r, id.Transaction, append(transactionFilters, expand)...)
+	p, err := reservePage(r, id.Transaction, transactionParameters...)
 	if err != nil {
 		return err
 	}

@@ -11,10 +11,10 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// transactionFilters are the parameters that narrow a list of transactions.
-var transactionFilters = []string{
+// transactionParameters are the parameters of a list of transactions, besides the ones of a page.
+var transactionParameters = []string{
 	"status", "customer", "reference", "card_fingerprint", "amount", "currency", "created_after", "created_before",
-	metadataEntries,
+	metadataEntries, expand,
 }
 
 // transactionFilter reads the list filter of transactions.
