@@ -16,6 +16,10 @@ import (
 // busyTimeout is how long a statement waits for a lock of another connection.
 const busyTimeout = "busy_timeout(5000)"
 
+// memoryOnly keeps the old pages of savepoints, sorted rows and the like in memory. By default,
+// SQLite writes them to the system's folder for temporary files, where their bytes stay.
+const memoryOnly = "temp_store(MEMORY)"
+
 // flushes is PRAGMA synchronous = FULL as SQLite returns it: each commit is flushed to the disk.
 // EXTRA, which is higher, flushes more.
 const flushes = 2
@@ -45,12 +49,15 @@ func Writing(path, vfs string, pragmas ...string) string {
 	return source(path, vfs, url.Values{"_txlock": {"immediate"}, "_pragma": append([]string{
 		busyTimeout, "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
 		"secure_delete(ON)", // overwrites all removed bytes with zeroes, pages that become free included
+		memoryOnly,
 	}, pragmas...)})
 }
 
 // Reading returns the DSN of a connection that only reads. It takes the arguments of Writing.
 func Reading(path, vfs string, pragmas ...string) string {
-	return source(path, vfs, url.Values{"_pragma": append([]string{busyTimeout, "query_only(1)"}, pragmas...)})
+	return source(path, vfs, url.Values{"_pragma": append([]string{
+		busyTimeout, "query_only(1)", memoryOnly,
+	}, pragmas...)})
 }
 
 func source(path, vfs string, q url.Values) string {
