@@ -17,9 +17,10 @@ import (
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/attempts"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/catalogue"
-	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/credentials"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/deduplication"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/dialect"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/executor"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/metrics"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb"
@@ -106,7 +107,7 @@ const textNoRoute = v1.MessageNoRoute + " GET /compat/methods lists the methods 
 type Proxy struct {
 	cfg       Config
 	logins    *credentials.Store
-	executor  *command.Executor
+	executor  *executor.Executor
 	providerA *providera.Handler
 	providerB *providerb.Handler
 	metrics   *metrics.Metrics
@@ -144,7 +145,7 @@ func New(cfg Config) (*Proxy, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	executor, err := command.New(command.Config{
+	executor, err := executor.New(executor.Config{
 		V1: v1client.Config{
 			URL: cfg.V1, Transport: cfg.Transport, CallTimeout: cfg.CallTimeout, Clock: cfg.Clock,
 			Tracer: cfg.Tracer, Observe: p.metrics.Call, Log: cfg.Log, Hop: cfg.Hop,
@@ -156,7 +157,7 @@ func New(cfg Config) (*Proxy, error) {
 		return nil, fmt.Errorf("compat-proxy: %w", err)
 	}
 	p.executor = executor
-	p.metrics.DeduplicationSecret(command.SecretFingerprint(cfg.DeduplicationSecret))
+	p.metrics.DeduplicationSecret(deduplication.SecretFingerprint(cfg.DeduplicationSecret))
 	if p.logins, err = credentials.Open(cfg.Credentials, cfg.Clock, cfg.Log, p.metrics.CredentialsRead); err != nil {
 		return nil, fmt.Errorf("compat-proxy: %w", err)
 	}

@@ -120,9 +120,9 @@ type CreateCustomer struct {
 	// Default is the position of the default in Methods, counted from 1; 0 for none.
 	Default int `json:"default,omitzero"`
 
-	// unmasked are the identifying fields as the client sent them, if v1 gets one of them masked; else
+	// Unmasked are the identifying fields as the client sent them, if v1 gets one of them masked; else
 	// nil.
-	unmasked []string
+	Unmasked []string `json:"-"`
 }
 
 // NewMethod is a payment method of a customer that does not exist yet.
@@ -192,3 +192,14 @@ func (CreateCustomer) Kind() Kind { return CustomerCreate }
 
 // Kind implements Command.
 func (CreateToken) Kind() Kind { return TokenCreate }
+
+// AttachMethod gives an existing customer a payment method, without a security code. For 24 hours
+// an equal command has no effect and gets the first payment method.
+type AttachMethod struct {
+	// Customer is the id of the customer in v1.
+	Customer string    `json:"customer"`
+	Method   NewMethod `json:"method"`
+}
+
+// Kind implements Command. Legacy methods attach payment methods where they also create customers.
+func (AttachMethod) Kind() Kind { return CustomerCreate }

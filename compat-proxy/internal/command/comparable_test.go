@@ -8,6 +8,11 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
+const (
+	visa       = "4111111111111111"
+	mastercard = "5424000000000015"
+)
+
 // comparables returns groups of commands. All commands of a group have the same effect.
 func comparables() [][]command.Command {
 	code := secret.New("123")

@@ -1,7 +1,5 @@
-// Package command holds the commands to which every legacy dialect is reduced, and the one executor
-// that runs them as v1 calls. Package v1client sends the calls.
+// Package command holds the commands to which every legacy dialect is reduced, and their results.
 //
 // Decoders build commands from legacy requests. Encoders build legacy responses from results. Both
-// are pure. The executor is the same for all dialects. It checks conditions, chooses idempotency
-// keys, and decides the result after a lost response.
+// are pure. Package executor runs the commands as v1 calls.
 package command

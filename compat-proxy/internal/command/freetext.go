@@ -12,15 +12,15 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// masked returns a command without card numbers in its texts, which v1 refuses. It runs before
+// Masked returns a command without card numbers in its texts, which v1 refuses. It runs before
 // everything else, so that the comparison with v1's responses uses the texts that v1 stores.
 // Nothing is identified by a masked text. Names, Deduplication and the identity of a customer use
 // the texts as the client sent them, and v1 gets only an HMAC of them.
-func masked(c Command) (Command, error) {
+func Masked(c Command) (Command, error) {
 	var err error
 	switch c := c.(type) {
 	case Named:
-		c.Command, err = masked(c.Command)
+		c.Command, err = Masked(c.Command)
 		return c, err
 	case Authorize:
 		c.Body, err = maskedBody(c.Body)
@@ -54,12 +54,12 @@ func maskedCustomer(c CreateCustomer) (_ CreateCustomer, err error) {
 			own = append(own, card.Number)
 		}
 	}
-	sent := identifying(c.Body)
+	sent := Identifying(c.Body)
 	if c.Body, err = maskedBody(c.Body, own...); err != nil {
 		return c, err
 	}
-	if !slices.Equal(identifying(c.Body), sent) {
-		c.unmasked = sent
+	if !slices.Equal(Identifying(c.Body), sent) {
+		c.Unmasked = sent
 	}
 	c.Methods = slices.Clone(c.Methods)
 	for i := range c.Methods {
@@ -76,7 +76,8 @@ func maskedMethod(m NewMethod, own []secret.String) (NewMethod, error) {
 		return m, err
 	}
 	m.Token.Body = token
-	others, err := maskedBody(v1.PaymentMethodCreate{Billing: m.Billing, Metadata: metadata(m.Metadata)}, own...)
+	sent := v1.PaymentMethodCreate{Billing: m.Billing, Metadata: v1.OptionalMetadata(m.Metadata)}
+	others, err := maskedBody(sent, own...)
 	if err != nil {
 		return m, err
 	}
@@ -87,11 +88,11 @@ func maskedMethod(m NewMethod, own []secret.String) (NewMethod, error) {
 }
 
 func maskedTexts(reference string, entries map[string]string) (string, map[string]string, error) {
-	texts, err := maskedBody(v1.CaptureCreate{Reference: optional(reference), Metadata: metadata(entries)})
+	texts, err := maskedBody(v1.CaptureCreate{Reference: v1.Optional(reference), Metadata: v1.OptionalMetadata(entries)})
 	if texts.Metadata != nil {
 		entries = maps.Clone(*texts.Metadata)
 	}
-	return textOf(texts.Reference), entries, err
+	return v1.Text(texts.Reference), entries, err
 }
 
 // maskedBody returns the body of a v1 request without card numbers in its texts.
@@ -109,4 +110,15 @@ func maskedBody[T any](body T, own ...secret.String) (T, error) {
 		return body, fmt.Errorf("mask card numbers: %w", err)
 	}
 	return out, nil
+}
+
+// Masked returns the command without card numbers in its texts.
+func (c AttachMethod) masked() (Command, error) {
+	var own []secret.String
+	if card := c.Method.Token.Body.Card; card != nil {
+		own = []secret.String{card.Number}
+	}
+	var err error
+	c.Method, err = maskedMethod(c.Method, own)
+	return c, err
 }

@@ -1,10 +1,5 @@
 package command
 
-import (
-	"context"
-	"net/http"
-)
-
 // Refusal replaces a command that the caller refuses without v1, because of settings or scopes that
 // may change. It has no effect. In a Named command it uses the name or the evidence like a refusal
 // by v1. So a later request with the same bytes is refused too. Its result is Refused with
@@ -19,18 +14,3 @@ const CodeNotPermitted = "not_permitted"
 
 // Kind implements Command.
 func (r Refusal) Kind() Kind { return r.Of }
-
-// refuse reserves the key of the refused command. If another request has the key, that request
-// decides, as if v1 had refused the key to the command. Without a name it reserves nothing.
-func (s session) refuse(ctx context.Context) Result {
-	refused := Result{Outcome: Refused, Status: http.StatusForbidden, Code: CodeNotPermitted}
-	if !s.named() {
-		return refused
-	}
-	held, failed := s.reserve(ctx, s.idempotencyKey, refusedPurpose)
-	if failed != nil {
-		return *failed
-	}
-	s.keyResponse.stored, s.keyResponse.taken = held, !held
-	return refused
-}

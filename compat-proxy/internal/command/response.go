@@ -1,46 +1,17 @@
 package command
 
 import (
-	"context"
 	"net/http"
-	"time"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/v1client"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// response is v1's last response to one call.
-type response struct{ v1client.Response }
-
-// call sends a call without an Idempotency-Key.
-func (x *Executor) call(ctx context.Context, send v1client.Send) response {
-	return response{x.client.Call(ctx, send)}
-}
-
-// now returns the present time of v1, or the result to give if v1 does not return it.
-func (s session) now(ctx context.Context) (time.Time, *Result) {
-	now, resp := s.x.client.Now(ctx, s.key)
-	if resp == nil {
-		return now, nil
-	}
-	r := response{*resp}.result()
-	if r.Outcome == NotFound || r.Outcome == Uncertain { // a read has no effect
-		r.Outcome = Unavailable
-	}
-	return time.Time{}, &r
-}
-
-// from returns r with the origin of the response: v1 made the object that it describes at made.
-func (r Result) from(resp response, made time.Time) Result {
-	r.replayed, r.stored, r.claimed, r.made = resp.Replayed, resp.Stored, resp.Claimed, made
-	return r
-}
-
-// result converts a response that is not a success.
-func (resp response) result() Result {
+// ResultOf returns the result that a response other than a success stands for.
+func ResultOf(resp v1client.Response) Result {
 	r := Result{
 		Outcome: Refused, Status: resp.Status, Code: resp.Err.Code, Transaction: resp.Err.Transaction,
-		replayed: resp.Replayed, stored: resp.Stored, claimed: resp.Claimed,
+		Origin: Origin{Replayed: resp.Replayed, Stored: resp.Stored, Claimed: resp.Claimed},
 	}
 	if resp.Err.Param != nil {
 		r.Param = *resp.Err.Param
@@ -59,3 +30,27 @@ func (resp response) result() Result {
 	}
 	return r
 }
+
+// Read reads the response to a GET into v. It reports false, with the result to give, if nothing in
+// it matches. A lost response to a read is never Uncertain, because a read has no effect.
+func Read(resp v1client.Response, v any, matches func() bool) (Result, bool) {
+	if resp.Status/100 == 2 && resp.DecodeMatching(v, matches) {
+		return Result{}, true
+	}
+	return Unread(resp), false
+}
+
+// Unread returns the result of a read whose response has no matching object.
+func Unread(resp v1client.Response) Result {
+	r := ResultOf(resp)
+	if r.Outcome == Uncertain || resp.Status/100 == 2 {
+		r.Outcome = Unavailable
+	}
+	return r
+}
+
+// Effective reports whether the status means that v1 did something. A decline counts.
+func Effective(status int) bool { return status/100 == 2 || status == http.StatusPaymentRequired }
+
+// Refuses reports whether the status means that v1 did nothing and never will.
+func Refuses(status int) bool { return status/100 == 4 && !Effective(status) }

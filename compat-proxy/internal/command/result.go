@@ -1,6 +1,7 @@
 package command
 
 import (
+	"net/http"
 	"time"
 
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -66,18 +67,24 @@ type Result struct {
 	// an earlier one of that name.
 	Fresh bool `json:"fresh,omitzero"`
 
-	// replayed: the response is v1's to an earlier request under the same key, and not to this one.
-	replayed bool
-	// stored: v1 had stored the response before the last attempt; an earlier attempt may have caused
-	// it.
-	stored bool
-	// claimed: v1 may have claimed the key before the response, and freed it since.
-	claimed bool
-	// made is when v1 made the payment or refund that the response describes; zero if the response
+	// Origin is where v1's response comes from.
+	Origin Origin `json:"-"`
+	// Duplicated is the id of the object that a Repeated request duplicates, if only the id is known.
+	Duplicated string `json:"-"`
+}
+
+// Origin is the request that a response of v1 belongs to. The zero Origin is the present request.
+type Origin struct {
+	// Replayed reports that the response is to an earlier request under the same key.
+	Replayed bool
+	// Stored reports that v1 had stored the response before the last attempt. An earlier attempt may
+	// have caused it.
+	Stored bool
+	// Claimed reports that v1 may have claimed the key before the response, and freed it since.
+	Claimed bool
+	// Made is when v1 made the payment or refund that the response describes, zero if the response
 	// does not contain the time.
-	made time.Time
-	// resource is the id of the object that a Repeated request duplicates, if only the id is known.
-	resource string
+	Made time.Time
 }
 
 // CodeNameSpent is not a v1 code. Requests under the name of a Named command were refused too
@@ -86,3 +93,30 @@ const CodeNameSpent = "name_spent"
 
 // CodeFailed is not a v1 code: v1 returned a payment that has failed or was reversed.
 const CodeFailed = "transaction_failed"
+
+// KeyInUse returns the result of a request that found its key with a request that still runs.
+func KeyInUse() Result {
+	return Result{Outcome: Uncertain, Status: http.StatusConflict, Code: v1.CodeKeyInUse}
+}
+
+// KeyReused returns the result of a request whose name belongs to another request.
+func KeyReused() *Result {
+	return &Result{Outcome: Refused, Status: http.StatusUnprocessableEntity, Code: v1.CodeKeyReused}
+}
+
+// CodeNotBegun reports that the legacy request had too little time left, and that no part of the
+// command was sent. It is not a code of v1.
+const CodeNotBegun = "not_begun"
+
+// GroupKey is the metadata entry of a payment that holds the number of the first payment of its
+// order. The payment's reference is the same number, so that v1 can list it.
+const GroupKey = "payment_group"
+
+// The conditions on a group.
+const (
+	ConditionGroup      Condition = "group"       // no payment with that number was partially approved
+	ConditionGroupEnded Condition = "group_ended" // the order was voided, or is paid
+)
+
+// Unencodable returns the result of a body that cannot be written as JSON. Nothing was sent.
+func Unencodable() Result { return Result{Outcome: Refused, Code: "unencodable_request"} }

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/executor"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/v1client"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/secret"
@@ -55,10 +56,10 @@ func (r *Recorder) Commands(t *testing.T) []byte {
 }
 
 // MustExecutor returns the real executor in front of v1.
-func MustExecutor(t *testing.T, v1Handler http.Handler) *command.Executor {
+func MustExecutor(t *testing.T, v1Handler http.Handler) *executor.Executor {
 	t.Helper()
 	server := Serve(t, v1Handler)
-	x, err := command.New(command.Config{
+	x, err := executor.New(executor.Config{
 		V1: v1client.Config{
 			URL: server.URL, Transport: server.Client().Transport, Backoff: time.Millisecond,
 			Clock: clock.NewFake(Today),

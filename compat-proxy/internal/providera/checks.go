@@ -49,9 +49,9 @@ func resultCodes(t *v1.Transaction) (avs, cvv, cavv string) {
 	}
 	avs, cvv, cavv = checkCodes(t)
 	if a := t.Authorization; a != nil {
-		avs = cmp.Or(value(a.AvsResultCode), avs)
-		cvv = cmp.Or(value(a.CvcResultCode), cvv)
-		cavv = cmp.Or(value(a.CavvResultCode), cavv)
+		avs = cmp.Or(v1.Text(a.AvsResultCode), avs)
+		cvv = cmp.Or(v1.Text(a.CvcResultCode), cvv)
+		cavv = cmp.Or(v1.Text(a.CavvResultCode), cavv)
 	}
 	return avs, cvv, cavv
 }

@@ -62,6 +62,6 @@ func (d *decoder) payable() bool {
 // credited returns a payment for an unlinked refund, so that a response can show it like any other.
 func credited(r *v1.Refund) *v1.Transaction {
 	return &v1.Transaction{
-		Mode: r.Mode, Currency: r.Currency, Card: r.Card, BankAccount: r.BankAccount, PaymentMethod: value(r.PaymentMethod),
+		Mode: r.Mode, Currency: r.Currency, Card: r.Card, BankAccount: r.BankAccount, PaymentMethod: v1.Text(r.PaymentMethod),
 	}
 }

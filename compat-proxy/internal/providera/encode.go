@@ -121,7 +121,7 @@ func (t *transaction) setDecision(transactionType string, r command.Result, why 
 	t.transID = decimal(id.Transaction, paid.ID)
 	var code, network string
 	if paid.Authorization != nil {
-		code, network = value(paid.Authorization.Code), value(paid.Authorization.NetworkTransactionID)
+		code, network = v1.Text(paid.Authorization.Code), v1.Text(paid.Authorization.NetworkTransactionID)
 	}
 	switch transactionType {
 	case typeSale, typeAuthorize:
@@ -251,11 +251,4 @@ func decimal(p id.Prefix, v1ID string) string {
 		return noID
 	}
 	return n
-}
-
-func value(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }

@@ -22,12 +22,12 @@ func (r record) payer(l *elementList) {
 func (r record) billTo() []*wire.Element {
 	l := elementList(address(r.payment.Billing))
 	if r.payment.Billing != nil {
-		l.text("phoneNumber", value(r.payment.Billing.Phone))
+		l.text("phoneNumber", v1.Text(r.payment.Billing.Phone))
 	}
 	l.text("faxNumber", r.metadata["billing_fax"])
 	if b := r.payment.Billing; b != nil &&
-		(value(b.Email) != r.metadata["customer_email"] || r.metadata[billingEmailKey] != "") {
-		l.text("email", value(b.Email)) // else it is only the customer's, and responses have it there
+		(v1.Text(b.Email) != r.metadata["customer_email"] || r.metadata[billingEmailKey] != "") {
+		l.text("email", v1.Text(b.Email)) // else it is only the customer's, and responses have it there
 	}
 	return jsonFirst(l, "phoneNumber", "faxNumber", "email")
 }
@@ -41,18 +41,18 @@ func address(c *v1.Contact) []*wire.Element {
 	if c.Address != nil {
 		a = *c.Address
 	}
-	street := value(a.Line1)
-	if second := value(a.Line2); second != "" {
+	street := v1.Text(a.Line1)
+	if second := v1.Text(a.Line2); second != "" {
 		street += "\n" + second
 	}
 	var l elementList
-	l.text("firstName", value(c.FirstName))
-	l.text("lastName", value(c.LastName))
-	l.text("company", value(c.Company))
+	l.text("firstName", v1.Text(c.FirstName))
+	l.text("lastName", v1.Text(c.LastName))
+	l.text("company", v1.Text(c.Company))
 	l.text("address", street)
-	l.text("city", value(a.City))
-	l.text("state", value(a.State))
-	l.text("zip", value(a.PostalCode))
-	l.text("country", value(a.Country))
+	l.text("city", v1.Text(a.City))
+	l.text("state", v1.Text(a.State))
+	l.text("zip", v1.Text(a.PostalCode))
+	l.text("country", v1.Text(a.Country))
 	return l
 }

@@ -150,7 +150,7 @@ func (r record) checks(l *elementList) {
 	if r.refund != nil || a == nil {
 		return
 	}
-	l.text("authCode", cut(value(a.Code), 6))
+	l.text("authCode", cut(v1.Text(a.Code), 6))
 	if r.payment.BankAccount != nil {
 		return
 	}
@@ -169,12 +169,12 @@ func (r record) order() []*wire.Element {
 	if r.payment.Order != nil && r.refund == nil {
 		o = *r.payment.Order
 	}
-	invoice, description := value(r.payment.Reference), value(r.payment.Description)
+	invoice, description := v1.Text(r.payment.Reference), v1.Text(r.payment.Description)
 	if r.payment.Metadata[command.GroupKey] != "" {
 		invoice = r.payment.Metadata[invoiceKey]
 	}
 	if r.refund != nil {
-		invoice, description = value(r.refund.Reference), ""
+		invoice, description = v1.Text(r.refund.Reference), ""
 	}
 	after := r.refund == nil && r.metadata[taxAfterDiscountKey] == "true"
 	if invoice == "" && description == "" && o.DiscountAmount == nil && o.PurchaseOrderNumber == nil && !after {
@@ -189,7 +189,7 @@ func (r record) order() []*wire.Element {
 	l.text("description", cut(description, 255))
 	l.raw("discountAmount", discount)
 	l.raw("taxIsAfterDiscount", strconv.FormatBool(after))
-	l.text("purchaseOrderNumber", value(o.PurchaseOrderNumber))
+	l.text("purchaseOrderNumber", v1.Text(o.PurchaseOrderNumber))
 	return jsonFirst(l, "purchaseOrderNumber")
 }
 
@@ -240,9 +240,9 @@ func (r record) lineItems() []*wire.Element {
 	items := make([]*wire.Element, 0, len(*r.payment.Order.LineItems))
 	for _, item := range *r.payment.Order.LineItems {
 		var l elementList
-		l.text("itemId", value(item.ID))
+		l.text("itemId", v1.Text(item.ID))
 		l.text("name", item.Name)
-		l.text("description", value(item.Description))
+		l.text("description", v1.Text(item.Description))
 		l.raw("quantity", decimals(item.Quantity, 5))
 		l.raw("unitPrice", decimals(item.UnitPrice, 2))
 		if item.Taxable != nil {
@@ -309,10 +309,10 @@ func (r record) origin(l *elementList) {
 		return
 	}
 	if a := r.payment.Authorization; a != nil {
-		l.text("networkTransId", value(a.NetworkTransactionID))
+		l.text("networkTransId", v1.Text(a.NetworkTransactionID))
 	}
 	if i := r.payment.Initiator; i != nil {
-		l.text("originalNetworkTransId", value(i.PreviousNetworkTransactionID))
+		l.text("originalNetworkTransId", v1.Text(i.PreviousNetworkTransactionID))
 	}
 	if r.payment.BankAccount == nil && r.payment.PriorAuthorization == nil {
 		indicator := "final"
@@ -325,7 +325,7 @@ func (r record) origin(l *elementList) {
 
 // profile returns the numbers of the stored customer that paid.
 func (r record) profile() []*wire.Element {
-	customer := value(r.payment.Customer)
+	customer := v1.Text(r.payment.Customer)
 	if customer == "" {
 		return nil
 	}

@@ -84,7 +84,7 @@ func tenderElement(t *v1.Transaction) *wire.Element {
 	l.text("responseCode", string(class))
 	l.text("responseToCustomer", strconv.Itoa(int(why)))
 	if t.Authorization != nil {
-		l.text("authCode", value(t.Authorization.Code))
+		l.text("authCode", v1.Text(t.Authorization.Code))
 	}
 	l.text("accountNumber", account)
 	l.text("accountType", accountType)

@@ -52,7 +52,8 @@ func decodeCapture(number string, req *wire.Request) (command.Capture, problem) 
 	}
 	return command.Capture{
 		Target: command.Number(number), Amount: amount, Final: bool(options.IsFinal) || total != 0 && sequence == total,
-		Reference: text(textsOf(req).given(req.ClientReference.Code, maxCode)), Require: command.Require{Currency: currency},
+		Reference: v1.Text(textsOf(req).given(req.ClientReference.Code, maxCode)),
+		Require:   command.Require{Currency: currency},
 	}, problem{}
 }
 

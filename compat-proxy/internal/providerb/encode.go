@@ -96,8 +96,8 @@ func processor(t *v1.Transaction) *wire.Processor {
 		return nil
 	}
 	out := &wire.Processor{
-		ApprovalCode: text(a.Code), ResponseCode: responseCode(t),
-		NetworkTransactionID: text(a.NetworkTransactionID), TransactionID: text(a.NetworkTransactionID),
+		ApprovalCode: v1.Text(a.Code), ResponseCode: responseCode(t),
+		NetworkTransactionID: v1.Text(a.NetworkTransactionID), TransactionID: v1.Text(a.NetworkTransactionID),
 	}
 	if t.Status == v1.TransactionStatusDeclined { // the acquirer may have sent one
 		out.ApprovalCode = ""
@@ -177,11 +177,4 @@ func balance(t *v1.Transaction) *wire.AccountFeatures {
 	}
 	out.BalanceAmount = major(left, t.Currency)
 	return out
-}
-
-func text(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/credentials"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/dialect"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/executor"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/auth"
@@ -66,7 +67,7 @@ func runGolden(t *testing.T, dir string) {
 type binder struct {
 	*goldentest.Recorder
 
-	executor *command.Executor
+	executor *executor.Executor
 }
 
 func (b binder) Bind(

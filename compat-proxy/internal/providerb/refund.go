@@ -78,7 +78,7 @@ func decodeRefund(number string, req *wire.Request) (command.Refund, problem) {
 	}
 	return command.Refund{
 		Target: command.Number(number), Captures: true, Amount: amount,
-		Reference: text(textsOf(req).given(req.ClientReference.Code, maxCode)),
+		Reference: v1.Text(textsOf(req).given(req.ClientReference.Code, maxCode)),
 		Require:   command.Require{Currency: currency},
 	}, problem{}
 }
@@ -126,7 +126,7 @@ func (c call) refunded(r command.Result) response {
 		Order:  &wire.OrderResponse{AmountDetails: &wire.Amounts{Currency: currency}},
 	}
 	if a := r.Transaction.Authorization; a != nil {
-		body.Processor = &wire.Processor{ApprovalCode: text(a.Code), ResponseCode: a.ResponseCode}
+		body.Processor = &wire.Processor{ApprovalCode: v1.Text(a.Code), ResponseCode: a.ResponseCode}
 	}
 	return response{status: http.StatusCreated, body: body, outcome: statusPending}
 }

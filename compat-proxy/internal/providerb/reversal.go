@@ -87,7 +87,7 @@ func (c call) reversed(t *v1.Transaction) response {
 	if a := t.Authorization; a != nil {
 		body.Processor = &wire.Processor{ResponseCode: a.ResponseCode}
 		body.Authorization = &wire.AuthorizationResponse{
-			ApprovalCode: text(a.Code), ReasonCode: "100",
+			ApprovalCode: v1.Text(a.Code), ReasonCode: "100",
 			ReversalSubmitted: "Y",
 		}
 	}

@@ -67,7 +67,7 @@ func (s *signer) Identify(context.Context, secret.String) (v1.APIKey, command.Re
 	return v1.APIKey{Merchant: "mer_1", Scopes: scopes}, command.Result{Outcome: command.Done}
 }
 
-// final refuses a Refusal, and from then on the same bytes, like a command.Executor. The caller
+// final refuses a Refusal, and from then on the same bytes, like a executor.Executor. The caller
 // holds mu.
 func (s *signer) final(n command.Named) *command.Result {
 	request := strings.Join([]string{string(n.Kind()), n.Name, n.Evidence}, "\n")

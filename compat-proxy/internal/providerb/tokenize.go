@@ -108,7 +108,7 @@ func requested(types []wire.Text, names ...string) bool {
 func storedObjects(types []wire.Text, customer *v1.Customer) *wire.TokenResponse {
 	wants := func(names ...string) bool { return requested(types, names...) }
 	out := &wire.TokenResponse{New: true}
-	method := text(customer.DefaultPaymentMethod)
+	method := v1.Text(customer.DefaultPaymentMethod)
 	if wants(typeCustomer) {
 		out.Customer = identified(customer.ID)
 	}

@@ -1,0 +1,220 @@
+package executor_test
+
+import (
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/secret"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// customerV1 stores customers, tokens and Idempotency-Keys as v1 does.
+type customerV1 struct {
+	clock *clock.Fake
+
+	mu        sync.Mutex
+	last      int64                         // guarded by mu
+	customers map[string]*v1.Customer       // guarded by mu
+	methods   map[string][]v1.PaymentMethod // guarded by mu
+	tokens    map[string]string             // guarded by mu: token to card number; "" once used
+	keys      map[string]storedResponse     // guarded by mu
+	refused   map[string]string             // card number, or method on a customer, to code; guarded by mu
+	calls     int                           // guarded by mu
+}
+
+type storedResponse struct {
+	body     string
+	status   int
+	response string
+}
+
+func (f *customerV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	w.Header().Set("Date", f.clock.Now().UTC().Format(http.TimeFormat))
+	f.calls++
+	key := r.Header.Get("Idempotency-Key")
+	if kept, used := f.keys[key]; used && key != "" {
+		if kept.body != string(body) {
+			w.WriteHeader(http.StatusUnprocessableEntity)
+			_, _ = io.WriteString(w, refusal(v1.CodeKeyReused))
+			return
+		}
+		w.Header().Set("Idempotent-Replayed", "true")
+		w.WriteHeader(kept.status)
+		_, _ = io.WriteString(w, kept.response)
+		return
+	}
+	status, response := f.response(r, body)
+	if key != "" && (status/100 == 2 || strings.Contains(response, "token_used")) {
+		f.keys[key] = storedResponse{string(body), status, response}
+	}
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, response)
+}
+
+// response executes the request. The caller holds mu.
+func (f *customerV1) response(r *http.Request, body []byte) (int, string) {
+	parts := strings.Split(strings.TrimPrefix(r.URL.Path, "/v1/"), "/")
+	switch route := r.Method + " " + parts[0] + strings.Repeat("/", len(parts)-1); route {
+	case "GET idempotency_keys/":
+		kept, used := f.keys[parts[1]]
+		if !used {
+			return http.StatusNotFound, refusal("not_found")
+		}
+		var made struct {
+			ID string `json:"id"`
+		}
+		mustRead([]byte(kept.response), &made)
+		return http.StatusOK, mustJSON(v1.IdempotencyKeyRecord{Key: parts[1], HTTPStatus: &kept.status, Resource: &made.ID})
+	case "POST idempotency_keys":
+		return http.StatusCreated, "{}"
+	case "GET customers":
+		return http.StatusOK, f.list(r)
+	case "POST customers":
+		c := f.customer(body)
+		f.customers[c.ID] = c
+		return http.StatusCreated, mustJSON(c)
+	case "POST tokens":
+		return f.token(body)
+	case "GET customers/", "PATCH customers/", "DELETE customers/", "POST customers//":
+		c, there := f.customers[parts[1]]
+		if !there {
+			return http.StatusNotFound, refusal("not_found")
+		}
+		if expected := r.URL.Query().Get("expected_version"); expected != "" && expected != strconv.FormatInt(c.Version, 10) {
+			return http.StatusConflict, refusal(v1.CodeVersionConflict)
+		}
+		return f.one(r.Method, c, body)
+	}
+	return http.StatusTeapot, refusal("no_such_route")
+}
+
+// next returns a new number. The caller holds mu.
+func (f *customerV1) next() int64 { f.last++; return f.last }
+
+func (f *customerV1) customer(body []byte) *v1.Customer {
+	var c v1.Customer
+	mustRead(body, &c)
+	c.ID, c.Version, c.CreatedAt = id.Format(id.Customer, f.next()), 1, v1.Time{Time: f.clock.Now()}
+	return &c
+}
+
+func (f *customerV1) list(r *http.Request) string {
+	q := r.URL.Query()
+	page := v1.CustomerList{Data: []v1.Customer{}}
+	for _, c := range f.customers {
+		fits := (!q.Has("reference") || c.Reference != nil && *c.Reference == q.Get("reference")) &&
+			(!q.Has("email") || c.Email != nil && *c.Email == q.Get("email"))
+		if fits {
+			page.Data = append(page.Data, *c)
+		}
+	}
+	slices.SortFunc(page.Data, func(a, b v1.Customer) int { return strings.Compare(b.ID, a.ID) })
+	for i := range page.Data {
+		if page.Data[i].ID == q.Get("starting_after") {
+			page.Data = page.Data[i+1:]
+			break
+		}
+	}
+	if len(page.Data) > 1 {
+		page.Data, page.HasMore = page.Data[:1], true // small pages, so that a list has several
+	}
+	return mustJSON(page)
+}
+
+func (f *customerV1) token(body []byte) (int, string) {
+	var in struct {
+		Card struct {
+			Number string `json:"number"`
+		} `json:"card"`
+	}
+	mustRead(body, &in)
+	if code := f.refused[in.Card.Number]; code != "" {
+		return http.StatusBadRequest, refusal(code)
+	}
+	name := id.Format(id.Token, f.next())
+	value := secret.New(name + "_value")
+	f.tokens[value.Reveal()] = in.Card.Number
+	return http.StatusCreated, mustJSON(v1.Token{ID: name, Value: &value})
+}
+
+func (f *customerV1) one(method string, c *v1.Customer, body []byte) (int, string) {
+	if code := f.refused[method]; code != "" {
+		return http.StatusBadRequest, refusal(code)
+	}
+	switch method {
+	case http.MethodDelete:
+		delete(f.customers, c.ID)
+		return http.StatusOK, mustJSON(v1.Deleted{ID: c.ID, Deleted: true})
+	case http.MethodPatch:
+		was := *c
+		was.Version++
+		was.Metadata = maps.Clone(c.Metadata)
+		mustRead(body, &was) // into the map, so other entries stay
+		maps.DeleteFunc(was.Metadata, func(_, value string) bool { return value == "" })
+		*c = was
+	case http.MethodPost:
+		var in v1.PaymentMethodCreate
+		mustRead(body, &in)
+		number := f.tokens[in.Token]
+		if number == "" {
+			return http.StatusBadRequest, refusal("token_used")
+		}
+		f.tokens[in.Token] = ""
+		m := v1.PaymentMethod{
+			ID: id.Format(id.PaymentMethod, f.next()), Customer: c.ID,
+			Metadata: v1.Metadata{"number": number},
+		}
+		f.methods[c.ID] = append(f.methods[c.ID], m)
+		c.Version++
+		return http.StatusCreated, mustJSON(m)
+	}
+	return http.StatusOK, mustJSON(c)
+}
+
+// forget advances the clock beyond a day, after which v1 keeps no keys.
+func (f *customerV1) forget() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.clock.Advance(25 * time.Hour)
+	f.keys = map[string]storedResponse{}
+}
+
+// kept returns the stored customers and the numbers of their cards.
+func (f *customerV1) kept() (customers []v1.Customer, numbers []string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, c := range f.customers {
+		customers = append(customers, *c)
+		for _, m := range f.methods[c.ID] {
+			numbers = append(numbers, m.Metadata["number"])
+		}
+	}
+	return customers, numbers
+}
+
+func mustJSON(v any) string {
+	b, err := v1.MarshalRevealed(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
+func mustRead(body []byte, v any) {
+	if err := json.Unmarshal(body, v); err != nil {
+		panic(err)
+	}
+}

@@ -1,0 +1,64 @@
+package executor
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/deduplication"
+	"github.com/causeway-pay/causeway/shared/admission"
+	"github.com/causeway-pay/causeway/shared/secret"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// identifyTimeout bounds the identification of an API key. It leaves time for the command that
+// follows.
+const identifyTimeout = 8 * time.Second
+
+// Identify returns the API key with its scopes, up to five seconds old, and counts the legacy
+// request towards the merchant of the key. If v1 refuses the key, it returns the zero APIKey and
+// the refusal, otherwise Done. It returns Unavailable with status 429 if too many requests of the
+// merchant are pending.
+func (x *Executor) Identify(ctx context.Context, key secret.String) (v1.APIKey, command.Result) {
+	info, r := x.apiKey(ctx, key)
+	if r.Outcome != command.Done {
+		return info, r
+	}
+	err := admission.Identify(ctx, admission.Identity{
+		Key: info.ID, Merchant: info.Merchant + "/" + string(info.Mode), Live: info.Mode == v1.ModeLive,
+		Public: info.Kind == v1.APIKeyKindPublishable,
+	})
+	if err != nil {
+		return info, command.Result{Outcome: command.Unavailable, Status: http.StatusTooManyRequests}
+	}
+	return info, r
+}
+
+func (x *Executor) apiKey(ctx context.Context, key secret.String) (v1.APIKey, command.Result) {
+	ctx, end := x.detached(ctx)
+	defer end()
+	ctx, cancel := context.WithTimeout(ctx, identifyTimeout)
+	defer cancel()
+	info, resp, ok := x.client.APIKey(ctx, key)
+	if !ok {
+		return v1.APIKey{}, command.Unread(resp)
+	}
+	return info, command.Result{Outcome: command.Done, Status: resp.Status}
+}
+
+// tenant returns the merchant and mode of a key. They never change, so a remembered key needs no
+// call. If v1 does not identify the key, it returns the result to give.
+func (x *Executor) tenant(ctx context.Context, key secret.String) (deduplication.Tenant, *command.Result) {
+	info, seen := x.client.SeenAPIKey(key)
+	if !seen {
+		var r command.Result
+		if info, r = x.Identify(ctx, key); r.Outcome != command.Done {
+			if r.Outcome == command.NotFound { // a 404 that v1 never sends
+				r.Outcome = command.Unavailable
+			}
+			return deduplication.Tenant{}, &r
+		}
+	}
+	return deduplication.Tenant{Merchant: info.Merchant, Mode: string(info.Mode)}, nil
+}
