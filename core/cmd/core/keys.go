@@ -48,7 +48,7 @@ func (m *Main) keys(ctx context.Context, args []string) error {
 		return m.inventory(ctx, at, k.json)
 	case verb == "roll" && len(words) == 2:
 		return m.administer(ctx, at, func(a *admin.Admin) (string, error) {
-			key, err := a.RollKey(ctx, words[1], k.overlap, k.spec.Sources)
+			key, err := a.RollKey(ctx, words[1], k.overlap, k.spec.Restrictions)
 			return key.Reveal(), err
 		})
 	case verb == "revoke" && len(words) == 2:

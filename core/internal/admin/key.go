@@ -25,25 +25,25 @@ type KeySpec struct {
 	Scopes   []string // nil for all that the kind may have
 	Name     string   // for people, "" for none
 
-	Sources
+	Restrictions
 }
 
-// Sources are the places from which a key can be used. An empty list allows every place. In a roll,
-// nil stands for the list of the old key.
-type Sources struct {
+// Restrictions are the client addresses and web origins to which a key is limited. An empty list
+// allows all. In a roll, nil stands for the list of the old key.
+type Restrictions struct {
 	Addresses []string // IP addresses, and networks in CIDR form
 	Origins   []string // of web pages, for a publishable key
 }
 
 // parse returns the addresses, and an error for a list that no key can have.
-func (s Sources) parse() ([]netip.Prefix, error) {
-	if !apikey.CheckOrigins(s.Origins) {
+func (r Restrictions) parse() ([]netip.Prefix, error) {
+	if !apikey.CheckOrigins(r.Origins) {
 		return nil, errors.New("origins: want " + apikey.WantOrigins)
 	}
-	if s.Addresses == nil {
+	if r.Addresses == nil {
 		return nil, nil
 	}
-	addresses, ok := apikey.ParseAddresses(s.Addresses)
+	addresses, ok := apikey.ParseAddresses(r.Addresses)
 	if !ok {
 		return nil, errors.New("addresses: want " + apikey.WantAddresses)
 	}
@@ -109,12 +109,14 @@ func (a *Admin) ListKeys(ctx context.Context, merchant string) ([]v1.APIKey, err
 
 // RollKey replaces key, key_…, by a new key. The old one stays valid for overlap, 24 hours at most.
 // The secret is returned once and never again.
-func (a *Admin) RollKey(ctx context.Context, key string, overlap time.Duration, s Sources) (secret.String, error) {
-	addresses, err := s.parse()
+func (a *Admin) RollKey(
+	ctx context.Context, key string, overlap time.Duration, to Restrictions,
+) (secret.String, error) {
+	addresses, err := to.parse()
 	if err != nil {
 		return secret.String{}, err
 	}
-	how := engine.Roll{Overlap: overlap, Addresses: addresses, Origins: s.Origins}
+	how := engine.Roll{Overlap: overlap, Addresses: addresses, Origins: to.Origins}
 	var made secret.String
 	err = a.onKey(ctx, "api_keys.roll", key, func(r engine.Request, k *payment.APIKey) error {
 		result, err := a.engine().RollKey(ctx, r, k.Tenant, apikey.AllScopes(), k.ID, how)

@@ -187,7 +187,7 @@ func (a *API) authenticated(rt route) http.Handler {
 func (a *API) permit(w http.ResponseWriter, r *http.Request, rt route, k *payment.APIKey) error {
 	public := k.Kind == string(apikey.Publishable)
 	forbidden := public && !rt.publishable()
-	if f := sourceFault(r, k); f != nil { // it counts towards no limit, so it disturbs no other request
+	if f := restrictionFault(r, k); f != nil { // it counts towards no limit, so it disturbs no other request
 		return f
 	}
 	if !a.allow(w, r, k, forbidden && rt.path != currentKeyPath) {
@@ -216,9 +216,9 @@ func (a *API) permit(w http.ResponseWriter, r *http.Request, rt route, k *paymen
 	return nil
 }
 
-// sourceFault refuses a key at an address or on a web page that is not on its lists. A request
+// restrictionFault refuses a key at an address or on a web page that is not on its lists. A request
 // without an Origin passes: no browser sent it, and any other program can send each Origin.
-func sourceFault(r *http.Request, k *payment.APIKey) *fault {
+func restrictionFault(r *http.Request, k *payment.APIKey) *fault {
 	switch {
 	case !k.AllowsAddress(httpx.ClientAddressFrom(r.Context())):
 		return &fault{code: codeAddressNotAllowed}

@@ -106,15 +106,15 @@ func (a *API) newKey(in *v1.APIKeyCreate) (engine.NewKey, *fault) {
 		}
 	}
 	var f *fault
-	if n.Addresses, n.Origins, f = sources(in.AllowedAddresses, in.AllowedOrigins); f != nil || in.Scopes == nil {
+	if n.Addresses, n.Origins, f = restrictions(in.AllowedAddresses, in.AllowedOrigins); f != nil || in.Scopes == nil {
 		return n, f
 	}
 	n.Scopes, f = givenScopes(*in.Scopes, n.Kind)
 	return n, f
 }
 
-// sources returns the addresses and the origins of a request, nil for a missing list.
-func sources(addresses, origins *[]string) (networks []netip.Prefix, pages []string, _ *fault) {
+// restrictions returns the allowed addresses and origins of a request, nil for a missing list.
+func restrictions(addresses, origins *[]string) (networks []netip.Prefix, pages []string, _ *fault) {
 	if addresses != nil {
 		var ok bool
 		if networks, ok = apikey.ParseAddresses(*addresses); !ok {
@@ -174,7 +174,7 @@ func roll(in *v1.APIKeyRoll) (how engine.Roll, f *fault) {
 	if how.Overlap, f = overlap(in.ExpiresIn); f != nil {
 		return how, f
 	}
-	how.Addresses, how.Origins, f = sources(in.AllowedAddresses, in.AllowedOrigins)
+	how.Addresses, how.Origins, f = restrictions(in.AllowedAddresses, in.AllowedOrigins)
 	return how, f
 }
 

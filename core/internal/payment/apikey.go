@@ -13,7 +13,8 @@ var (
 	ErrKeyEnded = errors.New("payment: the API key has ended")
 	// ErrMerchantDisabled reports that an operator took the key's merchant out of service.
 	ErrMerchantDisabled = errors.New("payment: the merchant is disabled")
-	// ErrOriginsOfSecretKey reports that a secret key was to have origins. It works in no web page.
+	// ErrOriginsOfSecretKey reports a request to give origins to a secret key. No secret key works in
+	// a web page.
 	ErrOriginsOfSecretKey = errors.New("payment: only a publishable key can have origins")
 	// ErrTooManyKeys reports that the merchant has MaxKeys active keys, or MaxStoredKeys valid ones.
 	ErrTooManyKeys = errors.New(
@@ -48,7 +49,8 @@ type APIKey struct {
 	MerchantDisabled bool
 }
 
-// AllowsAddress reports whether a client may use the key, by its address, "" for an unknown one.
+// AllowsAddress reports whether a client with that address may use the key. "" is an unknown
+// address.
 func (k *APIKey) AllowsAddress(client string) bool {
 	if len(k.Addresses) == 0 {
 		return true
@@ -66,8 +68,8 @@ func PrefixTexts(networks []netip.Prefix) []string {
 	return texts
 }
 
-// AllowsOrigins reports whether a request with these Origin fields may use the key. Only browsers
-// send the field, and they always do.
+// AllowsOrigins reports whether a request with these Origin fields may use the key. Browsers send
+// the field with each request by a key to another origin. Other programs can omit it.
 func (k *APIKey) AllowsOrigins(fields []string) bool {
 	other := func(origin string) bool { return !slices.Contains(k.Origins, origin) }
 	return len(k.Origins) == 0 || !slices.ContainsFunc(fields, other)

@@ -30,7 +30,7 @@ func TestParseAddresses(t *testing.T) {
 		}
 	}
 	var many []string
-	for i := range apikey.MaxSources + 1 {
+	for i := range apikey.MaxRestrictions + 1 {
 		many = append(many, fmt.Sprintf("203.0.113.%d", i))
 	}
 	if _, ok := apikey.ParseAddresses(many[1:]); !ok {
@@ -61,7 +61,7 @@ func TestCheckOrigins(t *testing.T) {
 			t.Errorf("%q is accepted", wrong)
 		}
 	}
-	if apikey.CheckOrigins(slices.Repeat(fine[:1], apikey.MaxSources+1)) {
+	if apikey.CheckOrigins(slices.Repeat(fine[:1], apikey.MaxRestrictions+1)) {
 		t.Error("33 origins are accepted")
 	}
 }

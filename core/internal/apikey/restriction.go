@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// MaxSources is the number of addresses, and of origins, that a key may have.
-const MaxSources = 32
+// MaxRestrictions is the largest number of addresses, and of origins, to which a key is restricted.
+const MaxRestrictions = 32
 
 // The lists that ParseAddresses and CheckOrigins accept, in words.
 const (
@@ -17,7 +17,7 @@ const (
 )
 
 // ParseAddresses reads the client addresses that may use a key: addresses, and networks in CIDR
-// form. It reports false for another list than WantAddresses describes.
+// form. It returns false if the list is not as WantAddresses describes.
 func ParseAddresses(in []string) ([]netip.Prefix, bool) {
 	out := []netip.Prefix{}
 	for _, text := range in {
@@ -35,7 +35,7 @@ func ParseAddresses(in []string) ([]netip.Prefix, bool) {
 			out = append(out, network)
 		}
 	}
-	return out, len(in) <= MaxSources
+	return out, len(in) <= MaxRestrictions
 }
 
 // origin matches an origin with any port.
@@ -50,5 +50,5 @@ func CheckOrigins(in []string) bool {
 			return false
 		}
 	}
-	return len(in) <= MaxSources
+	return len(in) <= MaxRestrictions
 }

@@ -67,9 +67,9 @@ func TestKeyAddresses(t *testing.T) {
 	}
 }
 
-// TestRolledKeySources: the new key has the lists of the old one, unless the roll has others. The
-// old key keeps its own.
-func TestRolledKeySources(t *testing.T) {
+// TestRolledKeyRestrictions: the new key has the lists of the old one, unless the roll has others.
+// The old key keeps its own.
+func TestRolledKeyRestrictions(t *testing.T) {
 	t.Parallel()
 	b := setupHop(t)
 	roll := func(id, body string) (v1.APIKey, option) {
@@ -138,8 +138,8 @@ func TestKeyOrigins(t *testing.T) {
 	MustDecode[v1.Transaction](t, b.confirm(t, u.id, u.proven(`,"payment_method":"pm_card_visa"`), as(key), header("Origin", "https://shop.example")), 200)
 }
 
-// TestKeySourceRefusals: no key has a list that no client can match, or a longer one.
-func TestKeySourceRefusals(t *testing.T) {
+// TestKeyRestrictionRefusals: no key has a list that no client can match, or a longer one.
+func TestKeyRestrictionRefusals(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	bad := func(param string) refusal { return invalid("invalid_value", param) }
@@ -159,8 +159,8 @@ func TestKeySourceRefusals(t *testing.T) {
 	}
 }
 
-// TestKeySourcesOfOperators: an operator sets the lists of a merchant's key, too.
-func TestKeySourcesOfOperators(t *testing.T) {
+// TestKeyRestrictionsOfOperators: an operator sets the lists of a merchant's key, too.
+func TestKeyRestrictionsOfOperators(t *testing.T) {
 	t.Parallel()
 	b := openBundle(t, &bundle{rateLimit: -1, hop: hopSecret, token: token})
 	spec := core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "secret"}
