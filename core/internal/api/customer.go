@@ -40,11 +40,32 @@ func customerFault(in *v1.CustomerInput) *fault {
 	return nil
 }
 
-// merged returns a customer's details after an update, as the contract shows them. Empty fields are
-// omitted.
-func merged(details []byte, in *v1.CustomerInput) ([]byte, error) {
+// newDetails returns a new customer's details, as the contract shows them. Empty fields are
+// omitted, and entries of metadata with an empty text are kept.
+func newDetails(in *v1.CustomerInput) []byte {
+	var out v1.CustomerInput
+	setDetails(&out, in)
+	if in.Metadata != nil && len(*in.Metadata) > 0 {
+		out.Metadata = in.Metadata
+	}
+	return encode(&out)
+}
+
+// mergedDetails returns a customer's details after an update, as the contract shows them. Empty
+// fields are omitted.
+func mergedDetails(details []byte, in *v1.CustomerInput) ([]byte, error) {
 	var was v1.CustomerInput
 	decodeDetails(details, &was)
+	setDetails(&was, in)
+	var err error
+	if was.Metadata, err = mergeMetadata(was.Metadata, in.Metadata); err != nil {
+		return nil, err
+	}
+	return encode(&was), nil
+}
+
+// setDetails sets the fields of the details that in names, except the metadata.
+func setDetails(was, in *v1.CustomerInput) {
 	for _, f := range []struct {
 		was **string
 		now *string
@@ -67,15 +88,6 @@ func merged(details []byte, in *v1.CustomerInput) ([]byte, error) {
 	if in.Shipping != nil {
 		was.Shipping = contact(in.Shipping)
 	}
-	if details == nil && in.Metadata != nil && len(*in.Metadata) > 0 { // of a new customer, with its empty texts
-		was.Metadata = in.Metadata
-		return encode(&was), nil
-	}
-	var err error
-	if was.Metadata, err = mergeMetadata(was.Metadata, in.Metadata); err != nil {
-		return nil, err
-	}
-	return encode(&was), nil
 }
 
 // contact is nil for an empty contact.
@@ -94,11 +106,7 @@ func (a *API) createCustomer(c *call) (engine.Result, error) {
 	if textOf(in.DefaultPaymentMethod) != "" {
 		return engine.Result{}, &fault{code: codeUnknownPaymentMethod, param: defaultMethod, message: "A new customer has no payment methods. Store one, then make it the default."}
 	}
-	details, err := merged(nil, in)
-	if err != nil {
-		return engine.Result{}, err
-	}
-	return a.Engine.CreateCustomer(c.Context(), c.request, details)
+	return a.Engine.CreateCustomer(c.Context(), c.request, newDetails(in))
 }
 
 func customerInput(c *call) (*v1.CustomerInput, error) {
@@ -125,7 +133,7 @@ func (a *API) updateCustomer(c *call) (engine.Result, error) {
 	if f != nil {
 		return engine.Result{}, f
 	}
-	out, err := a.Engine.UpdateCustomer(c.Context(), c.request, n, method, func(details []byte) ([]byte, error) { return merged(details, in) })
+	out, err := a.Engine.UpdateCustomer(c.Context(), c.request, n, method, func(details []byte) ([]byte, error) { return mergedDetails(details, in) })
 	if errors.Is(err, payment.ErrNoSource) {
 		err = &fault{code: codeUnknownPaymentMethod, param: defaultMethod, message: "The customer does not have this payment method. Check its id.", cause: err}
 	}
