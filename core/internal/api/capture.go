@@ -2,7 +2,6 @@ package api
 
 import (
 	"net/http"
-	"net/url"
 
 	"github.com/causeway-pay/causeway/core/internal/apikey"
 	"github.com/causeway-pay/causeway/core/internal/engine"
@@ -68,7 +67,7 @@ func optionalAmount(amount *v1.Money, body []byte) (int64, *fault) {
 }
 
 func (a *API) listCaptures(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
-	p, err := reservePage(r, id.Capture, "transaction", metadataEntries, expand)
+	p, err := reservePage(r, id.Capture, stepParameters...)
 	if err != nil {
 		return err
 	}
@@ -85,18 +84,6 @@ func (a *API) listCaptures(w http.ResponseWriter, r *http.Request, k *payment.AP
 		return err
 	}
 	return showPage(a, w, r, k, names, p, found, showCapture)
-}
-
-// stepFilter reads the list filter of captures and refunds.
-func stepFilter(q url.Values) (f payment.StepFilter, err error) {
-	const name = "transaction"
-	if q.Has(name) {
-		if f.Transaction, err = id.Parse(id.Transaction, q.Get(name)); err != nil {
-			return f, &fault{code: codeInvalidValue, param: name, message: "The value must be the id of a transaction.", cause: err}
-		}
-	}
-	f.Metadata, err = metadataFilter(q)
-	return f, err
 }
 
 func (a *API) listTransactionCaptures(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {

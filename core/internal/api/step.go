@@ -25,7 +25,7 @@ func (o *Operator) listSteps(w http.ResponseWriter, r *http.Request, _ *trail) e
 	if err != nil {
 		return err
 	}
-	f, err := o.stepFilter(r, q)
+	f, err := o.unfinishedFilter(r, q)
 	if err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func (o *Operator) listSteps(w http.ResponseWriter, r *http.Request, _ *trail) e
 	return nil
 }
 
-func (o *Operator) stepFilter(r *http.Request, q url.Values) (f payment.UnfinishedFilter, err error) {
+func (o *Operator) unfinishedFilter(r *http.Request, q url.Values) (f payment.UnfinishedFilter, err error) {
 	if f.Kind = payment.StepKind(q.Get("kind")); q.Has("kind") && !slices.Contains(payment.StepKinds(), f.Kind) {
 		return f, &fault{code: codeInvalidValue, param: "kind", message: "The kind must be authorize, void, capture, refund or reversal."}
 	}
