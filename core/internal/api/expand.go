@@ -18,15 +18,15 @@ import (
 // expand is the parameter that names the objects to show in addition to their ids.
 const expand = "expand"
 
-// maxExpanded is the most bytes of an item with its expanded objects: with the rest of a page it
-// has maxPage. An object that would exceed it is left out.
+// maxExpanded bounds the bytes of an item with its expanded objects, so that a page with this item
+// alone has at most maxPage. An object that would exceed it is left out.
 const maxExpanded = maxPage - 128
 
 // expansion is an object that a response can show in addition to its id.
 type expansion struct {
 	prefix id.Prefix
-	scope  string // that reads the object
-	source objectReader
+	scope  string // to read the object
+	reader objectReader
 }
 
 // objectReader reads objects of one type by their ids, as the contract shows them.
@@ -163,7 +163,7 @@ func (a *API) showObject(w http.ResponseWriter, r *http.Request, k *payment.APIK
 			if n == 0 {
 				continue
 			}
-			object, err := expansions[name].source.one(r.Context(), a.Store, k.Tenant, n)
+			object, err := expansions[name].reader.one(r.Context(), a.Store, k.Tenant, n)
 			if err != nil && faultOf(err).code != codeNotFound {
 				return err
 			}
@@ -249,7 +249,7 @@ func (a *API) expandItems(
 	if len(ids) == 0 {
 		return len(refs), nil
 	}
-	found, err := expansions[name].source.many(ctx, a.Store, t, ids)
+	found, err := expansions[name].reader.many(ctx, a.Store, t, ids)
 	if err != nil {
 		return 0, err
 	}
