@@ -4,18 +4,20 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/causeway-pay/causeway/compat-proxy/internal/catalogue"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb"
 	"github.com/causeway-pay/causeway/shared/httpx"
 )
 
-// prefixB is the mount path of the provider-b dialect.
-const prefixB = "/compat/provider-b"
-
 // IsDropIn reports whether a path is an original path of a legacy provider. Config.DropInPaths
 // serves them.
 func IsDropIn(path string) bool {
-	return strings.TrimSuffix(path, "/") == dropInA || strings.HasPrefix(path, "/pts/v2/") ||
-		strings.HasPrefix(path, "/tss/v2/")
+	return strings.TrimSuffix(path, "/") == dropInA || isDropInB(path)
+}
+
+// isDropInB is IsDropIn for provider-b.
+func isDropInB(path string) bool {
+	return strings.HasPrefix(path, "/pts/v2/") || strings.HasPrefix(path, "/tss/v2/")
 }
 
 // dropInA is the only original path of provider-a. Some clients add a slash.
@@ -25,12 +27,12 @@ const dropInA = "/xml/v1/request.api"
 // bypasses the mux, because the mux redirects some paths, and legacy clients do not follow
 // redirects.
 func (p *Proxy) providerBRoutes(next http.Handler) http.Handler {
-	mounted, root := p.providerBEndpoint(prefixB), p.providerBEndpoint("")
+	mounted, root := p.providerBEndpoint(catalogue.PrefixB), p.providerBEndpoint("")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch path := r.URL.Path; {
-		case strings.HasPrefix(path, prefixB+"/"):
+		case strings.HasPrefix(path, catalogue.PrefixB+"/"):
 			mounted.ServeHTTP(w, r)
-		case p.cfg.DropInPaths && strings.TrimSuffix(path, "/") != dropInA && IsDropIn(path):
+		case p.cfg.DropInPaths && isDropInB(path):
 			root.ServeHTTP(w, r)
 		default:
 			next.ServeHTTP(w, r)

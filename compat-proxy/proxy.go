@@ -192,7 +192,7 @@ func (p *Proxy) Handler() http.Handler {
 	p.route(mux, "GET /compat/methods", http.HandlerFunc(methods))
 	mux.Handle("/compat/methods", methodNotAllowed("GET, HEAD"))
 	limited := p.limited(http.HandlerFunc(providera.Busy), p.providerA)
-	paths := []string{"/compat/provider-a/xml"}
+	paths := []string{catalogue.PathA}
 	if p.cfg.DropInPaths {
 		paths = append(paths, dropInA)
 	}

@@ -71,9 +71,9 @@ const (
 	GetVoid             = "getVoid"
 )
 
-// The paths of the methods. PrefixB is the mount path of provider-b.
+// The paths of the methods: the one path of provider-a, and the mount path of provider-b.
 const (
-	pathA   = "/compat/provider-a/xml"
+	PathA   = "/compat/provider-a/xml"
 	PrefixB = "/compat/provider-b"
 )
 
@@ -134,7 +134,7 @@ func (m Method) Missing(granted []string) []string {
 // a returns a method of provider-a. Without a scope it needs UseScope only.
 func a(name string, effect SideEffect, scope string, mapsTo ...string) Method {
 	m := Method{
-		Provider: ProviderA, Name: name, HTTPMethod: "POST", Path: pathA, RPC: "compat." + ProviderA + "." + name,
+		Provider: ProviderA, Name: name, HTTPMethod: "POST", Path: PathA, RPC: "compat." + ProviderA + "." + name,
 		MapsTo: mapsTo, SideEffect: effect, Scopes: []string{UseScope}, Available: true,
 	}
 	if scope != "" {
