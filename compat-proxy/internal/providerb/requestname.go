@@ -128,7 +128,7 @@ func (h *Handler) bindKey(c call, o origin) (response, bool) {
 	if o.key == "" || c.kind == "" {
 		return response{}, true
 	}
-	text, err := comparable(*c.req)
+	text, err := contentOf(*c.req)
 	if err != nil {
 		return serverError(c.now, reasonSystem, textSystem), false
 	}
@@ -149,10 +149,10 @@ var revealed = json.WithMarshalers(json.MarshalToFunc(func(e *jsontext.Encoder, 
 	return e.WriteToken(jsontext.String(h.Reveal()))
 }))
 
-// comparable returns the text by which two bodies under one Idempotency-Key are compared. It is all
+// contentOf returns the text by which two bodies under one Idempotency-Key are compared. It is all
 // that the proxy reads, but without security codes: no value that depends on one is kept. It has
 // card numbers in full; see command.Comparable.
-func comparable(r wire.Request) (string, error) {
+func contentOf(r wire.Request) (string, error) {
 	r.Payment.Card.SecurityCode, r.Payment.TokenizedCard.SecurityCode = wire.Hidden{}, wire.Hidden{}
 	text, err := json.Marshal(r, revealed)
 	return string(text), err
