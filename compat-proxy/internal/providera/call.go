@@ -44,7 +44,7 @@ func (h *Handler) called(
 	}
 	doc, outcome := h.respond(ctx, req, m, sent.Header, sent.Position)
 	httpx.EventFrom(ctx).SetOutcome(outcome.String())
-	return m.Name, outcome.class(), bytes.TrimPrefix(doc.Bytes(wire.JSON), []byte("\xef\xbb\xbf")), nil
+	return m.Name, outcome.class(), bytes.TrimPrefix(doc.Bytes(wire.JSON), []byte(wire.BOM)), nil
 }
 
 // wrap returns the request in the dialect's own form.

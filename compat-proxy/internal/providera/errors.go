@@ -1,6 +1,10 @@
 package providera
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
+)
 
 // apiCode is a code of the response's envelope.
 type apiCode string
@@ -9,8 +13,7 @@ type apiCode string
 // schema faults.
 const (
 	apiOK                   apiCode = "I00001"
-	apiProcessing           apiCode = "E00001"
-	apiMethod               apiCode = "E00004"
+	apiProcessing           apiCode = wire.CodeProcessing
 	apiNoKey                apiCode = "E00005"
 	apiNoName               apiCode = "E00006"
 	apiBadLogin             apiCode = "E00007"
@@ -51,8 +54,7 @@ const (
 // apiText holds the fixed text of each envelope code.
 var apiText = map[apiCode]string{ //nolint:gosec // the texts mention credentials and contain none
 	apiOK:                   "Successful.",
-	apiProcessing:           "An error occurred during processing. Please try again.",
-	apiMethod:               "The name of the requested API method is invalid.",
+	apiProcessing:           wire.TextProcessing,
 	apiNoKey:                "The transaction key or API key is invalid or not present.",
 	apiNoName:               "The API user name is invalid or not present.",
 	apiBadLogin:             "User authentication failed due to invalid authentication values.",

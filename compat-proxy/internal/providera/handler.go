@@ -1,7 +1,6 @@
 package providera
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -54,17 +53,17 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (method, class s
 	}
 	req, fault := wire.Parse(body, h.parseOptions())
 	if fault != nil {
-		h.fault(w, r, fault)
+		sendFault(w, r, http.StatusOK, fault)
 		return dialect.MethodNone, dialect.ClassRefused
 	}
 	m, known := catalogue.Find(catalogue.ProviderA, req.Method)
 	if !known {
-		h.fault(w, r, &wire.Fault{Format: req.Format, Code: string(apiMethod), Text: apiText[apiMethod]})
+		sendFault(w, r, http.StatusOK, wire.UnknownMethod(req.Format))
 		return dialect.MethodNone, dialect.ClassRefused
 	}
 	doc, outcome := h.respond(r.Context(), req, m, r.Header, 0)
 	httpx.EventFrom(r.Context()).SetOutcome(outcome.String())
-	write(w, req.Format, doc.Bytes(req.Format))
+	write(w, http.StatusOK, req.Format, doc.Bytes(req.Format))
 	return m.Name, outcome.class()
 }
 
@@ -77,20 +76,18 @@ func (h *Handler) parseOptions() wire.Options {
 
 // bodyError responds to a request whose body was read only in part, and returns the class.
 func bodyError(w http.ResponseWriter, r *http.Request, start []byte, err error) string {
-	format := formatOf(w, r, start)
+	format, status, class := formatOf(w, r, start), http.StatusOK, dialect.ClassRefused
+	f := faultOf(format, apiProcessing)
 	switch {
 	case admission.IsBusy(err):
-		plainFault(w, r, http.StatusOK, format, apiBusy)
-		return dialect.ClassBusy
+		f, class = faultOf(format, apiBusy), dialect.ClassBusy
 	case errors.Is(err, admission.ErrSlow):
-		plainFault(w, r, http.StatusRequestTimeout, format, apiProcessing)
+		status = http.StatusRequestTimeout
 	case errors.Is(err, admission.ErrTooLarge):
-		httpx.EventFrom(r.Context()).SetOutcome(wire.CodeSchema)
-		write(w, format, (&wire.Fault{Format: format, Code: wire.CodeSchema, Text: textUnparsable}).Bytes())
-	default:
-		plainFault(w, r, http.StatusOK, format, apiProcessing)
+		f = wire.TooLarge(format)
 	}
-	return dialect.ClassRefused
+	sendFault(w, r, status, f)
+	return class
 }
 
 // oversizeWait bounds the wait for the first bytes of a body that will be refused.
@@ -109,13 +106,13 @@ func Options(w http.ResponseWriter, _ *http.Request) {
 
 // Busy responds to a request for which the server has no capacity.
 func Busy(w http.ResponseWriter, r *http.Request) {
-	plainFault(w, r, http.StatusOK, formatOf(w, r, nil), apiBusy)
+	sendFault(w, r, http.StatusOK, faultOf(formatOf(w, r, nil), apiBusy))
 }
 
 // Broken responds to a request whose handling ended in a panic. The body cannot be read again, so
 // the format comes from the Content-Type, which may be wrong.
 func Broken(w http.ResponseWriter, r *http.Request) {
-	plainFault(w, r, http.StatusOK, declaredFormat(r), apiProcessing)
+	sendFault(w, r, http.StatusOK, faultOf(declaredFormat(r), apiProcessing))
 }
 
 // declaredFormat returns the format of the request's Content-Type, which may be wrong.
@@ -125,8 +122,6 @@ func declaredFormat(r *http.Request) wire.Format {
 	}
 	return wire.XML
 }
-
-const textUnparsable = "An error occurred while parsing the XML request."
 
 // respond does everything between a schema-valid request and its document. position is that of the
 // request in a batch, from 1; 0 for a single request.
@@ -179,15 +174,15 @@ func (h *Handler) admit(
 	return granted, holder, p
 }
 
-func (h *Handler) fault(w http.ResponseWriter, r *http.Request, f *wire.Fault) {
-	httpx.EventFrom(r.Context()).SetOutcome(f.Code)
-	write(w, f.Format, f.Bytes())
+// faultOf returns the fault with an envelope code.
+func faultOf(format wire.Format, code apiCode) *wire.Fault {
+	return &wire.Fault{Format: format, Code: string(code), Text: apiText[code]}
 }
 
-func plainFault(w http.ResponseWriter, r *http.Request, status int, format wire.Format, code apiCode) {
-	httpx.EventFrom(r.Context()).SetOutcome(string(code))
-	f := &wire.Fault{Format: format, Code: string(code), Text: apiText[code]}
-	writeStatus(w, status, f.Format, f.Bytes())
+// sendFault responds with a fault.
+func sendFault(w http.ResponseWriter, r *http.Request, status int, f *wire.Fault) {
+	httpx.EventFrom(r.Context()).SetOutcome(f.Code)
+	write(w, status, f.Format, f.Bytes())
 }
 
 // formatOf returns the format by the first character of the body, of which start was read. A body
@@ -201,19 +196,14 @@ func formatOf(w http.ResponseWriter, r *http.Request, start []byte) wire.Format 
 		n, _ := io.ReadFull(r.Body, start) // a shorter body is enough
 		start = start[:n]
 	}
-	start = bytes.TrimLeft(bytes.TrimPrefix(start, []byte("\xef\xbb\xbf")), " \t\r\n")
-	switch {
-	case len(start) == 0:
+	format, document := wire.Sniff(start)
+	if len(document) == 0 {
 		return declaredFormat(r)
-	case start[0] == '{' || start[0] == '[':
-		return wire.JSON
 	}
-	return wire.XML
+	return format
 }
 
-func write(w http.ResponseWriter, f wire.Format, body []byte) { writeStatus(w, http.StatusOK, f, body) }
-
-func writeStatus(w http.ResponseWriter, status int, f wire.Format, body []byte) {
+func write(w http.ResponseWriter, status int, f wire.Format, body []byte) {
 	w.Header().Set("Access-Control-Allow-Origin", "*") // as the preflight response promised
 	w.Header().Set("Content-Type", wire.ContentType(f))
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))

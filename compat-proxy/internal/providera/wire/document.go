@@ -6,8 +6,8 @@ import (
 	"github.com/beevik/etree"
 )
 
-// bom begins every response: some clients drop the first three bytes.
-const bom = "\xef\xbb\xbf"
+// BOM is the byte order mark. It begins every response: some clients drop the first three bytes.
+const BOM = "\xef\xbb\xbf"
 
 // The two result codes of a response. Clients with typed models depend on their case.
 const (
@@ -118,7 +118,7 @@ func (d *Document) Bytes(f Format) []byte {
 	if f == JSON {
 		root.Add(d.Own...)
 		root.Add(base...)
-		return root.appendJSON(append(make([]byte, 0, 1536), bom...))
+		return root.appendJSON(append(make([]byte, 0, 1536), BOM...))
 	}
 	root.Add(base...)
 	root.Add(d.Own...)

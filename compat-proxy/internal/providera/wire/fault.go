@@ -14,11 +14,13 @@ const (
 // ErrorResponse is the root of a response to a request that did not reach a method.
 const ErrorResponse = "ErrorResponse"
 
+// TextProcessing is the text of CodeProcessing.
+const TextProcessing = "An error occurred during processing. Please try again."
+
 const (
-	textProcessing = "An error occurred during processing. Please try again."
-	textMalformed  = "An error occurred while parsing the XML request."
-	textMethod     = "The name of the requested API method is invalid."
-	textNamespace  = "The root node does not reference a valid XML namespace."
+	textMalformed = "An error occurred while parsing the XML request."
+	textMethod    = "The name of the requested API method is invalid."
+	textNamespace = "The root node does not reference a valid XML namespace."
 )
 
 // Fault is the refusal of a request before its method is reached.
@@ -55,10 +57,16 @@ func (f *Fault) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("format", f.Format.String()), slog.String("code", f.Code))
 }
 
+// UnknownMethod returns the fault of a document whose root names no method.
+func UnknownMethod(f Format) *Fault { return &Fault{Format: f, Code: CodeMethod, Text: textMethod} }
+
+// TooLarge returns the fault of a body that was not read to its end.
+func TooLarge(f Format) *Fault { return &Fault{Format: f, Code: CodeSchema, Text: textMalformed} }
+
 // malformed returns the fault of a body that is not a document.
 func malformed(f Format) *Fault {
 	if f == JSON {
-		return &Fault{Format: f, Code: CodeProcessing, Text: textProcessing}
+		return &Fault{Format: f, Code: CodeProcessing, Text: TextProcessing}
 	}
 	return &Fault{Format: f, Code: CodeSchema, Text: textMalformed}
 }

@@ -13,10 +13,10 @@ const (
 	xmlNamespace   = "http://www.w3.org/XML/1998/namespace"
 )
 
-// sniff returns the format, by the first significant byte, and the document from that byte on. Any
+// Sniff returns the format, by the first significant byte, and the document from that byte on. Any
 // other text counts as XML.
-func sniff(body []byte) (Format, []byte) {
-	doc := bytes.TrimLeft(bytes.TrimPrefix(body, []byte(bom)), " \t\r\n")
+func Sniff(body []byte) (Format, []byte) {
+	doc := bytes.TrimLeft(bytes.TrimPrefix(body, []byte(BOM)), " \t\r\n")
 	if len(doc) > 0 && (doc[0] == '{' || doc[0] == '[') {
 		return JSON, doc
 	}

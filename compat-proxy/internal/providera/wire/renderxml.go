@@ -8,7 +8,7 @@ import (
 )
 
 // prolog begins every response in XML.
-const prolog = bom + `<?xml version="1.0" encoding="utf-8"?>`
+const prolog = BOM + `<?xml version="1.0" encoding="utf-8"?>`
 
 // document renders e as the root of a document in XML.
 func (e *Element) document() []byte {

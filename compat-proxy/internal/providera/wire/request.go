@@ -83,7 +83,7 @@ func (r *Request) LogValue() slog.Value {
 // Parse reads a request. Exactly one of the results is nil. The fault has the format of the
 // response.
 func Parse(body []byte, o Options) (*Request, *Fault) {
-	format, doc := sniff(body)
+	format, doc := Sniff(body)
 	root, fault := read(format, doc, o)
 	if fault != nil {
 		return nil, fault
@@ -93,7 +93,7 @@ func Parse(body []byte, o Options) (*Request, *Fault) {
 	}
 	t := methodType(root.Tag)
 	if t == nil {
-		return nil, &Fault{Format: format, Code: CodeMethod, Text: textMethod}
+		return nil, UnknownMethod(format)
 	}
 	n := Node{root}
 	w := walker{lenient: o.LenientOrder || o.Lenient != nil && o.Lenient(n.Get("merchantAuthentication", "name"))}
