@@ -1,5 +1,7 @@
 package v1
 
+import "maps"
+
 // Text returns the text of an optional field, "" without one.
 func Text(s *string) string {
 	if s == nil {
@@ -22,4 +24,22 @@ func OptionalMetadata(entries map[string]string) *Metadata {
 		return nil
 	}
 	return new(Metadata(entries))
+}
+
+// Entry returns an entry of metadata, "" if there is none.
+func Entry(m *Metadata, name string) string {
+	if m == nil {
+		return ""
+	}
+	return (*m)[name]
+}
+
+// WithEntry returns a copy of m with an entry, which replaces any other of its name.
+func WithEntry(m *Metadata, name, value string) *Metadata {
+	out := Metadata{}
+	if m != nil {
+		maps.Copy(out, *m)
+	}
+	out[name] = value
+	return &out
 }

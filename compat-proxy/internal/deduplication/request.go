@@ -81,7 +81,7 @@ func (s Request) Now(ctx context.Context) (time.Time, *command.Result) {
 	return time.Time{}, &r
 }
 
-// Authorized sets the API key on a call to v1, and the fields that trusted hops forward.
-func (s Request) Authorized(ctx context.Context, r *http.Request) error {
+// WithKey sets the API key on a call to v1, and the fields that trusted hops forward.
+func (s Request) WithKey(ctx context.Context, r *http.Request) error {
 	return s.d.cfg.Client.As(s.APIKey)(ctx, r)
 }

@@ -24,7 +24,7 @@ func (s Request) Reserve(ctx context.Context, key, purpose string) (bool, *comma
 	resp := s.d.cfg.Client.CallAfter(ctx, &v1client.Earlier{}, v1.CodeRateLimited,
 		func(ctx context.Context) (*http.Response, error) {
 			return s.d.cfg.Client.API.ReserveIdempotencyKeyWithBody(
-				ctx, &params, v1client.ContentType, bytes.NewReader(body), s.Authorized)
+				ctx, &params, v1client.ContentType, bytes.NewReader(body), s.WithKey)
 		})
 	switch {
 	case resp.Status == http.StatusCreated, resp.Err.Code == v1.CodeKeyReused:

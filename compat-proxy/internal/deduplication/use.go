@@ -81,7 +81,7 @@ func (s Request) AwaitKey(ctx context.Context, key string) (Use, *command.Result
 // internal/providera/DIVERGENCES.md.
 func (s Request) ReadKey(ctx context.Context, key string) (Use, *command.Result) {
 	resp := s.d.cfg.Client.Call(ctx, func(ctx context.Context) (*http.Response, error) {
-		return s.d.cfg.Client.API.GetIdempotencyKey(ctx, key, s.Authorized)
+		return s.d.cfg.Client.API.GetIdempotencyKey(ctx, key, s.WithKey)
 	})
 	var found v1.IdempotencyKeyRecord
 	r, ok := command.Read(resp, &found, func() bool { return found.Key == "" || found.Key == key })

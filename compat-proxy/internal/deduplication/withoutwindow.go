@@ -2,7 +2,6 @@ package deduplication
 
 import (
 	"context"
-	"maps"
 	"sync"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
@@ -135,8 +134,8 @@ func (s Request) skipUsed(ctx context.Context, in chain, n int) (seen Use, close
 	return seen, end.closed, failed
 }
 
-// keepEnd makes v1 keep the key at a chain's end, which was in use. V1 refuses to reserve it, or
-// has freed it since. If a request closed the chain meanwhile, with that key or one before it, the
+// keepEnd reserves the last key of a chain if v1 has freed it. While its request still has it, v1
+// refuses the reservation. If a request closed the chain meanwhile, with that key or one before it, the
 // end moves back to the key before.
 func (s Request) keepEnd(ctx context.Context, end *chainEnd) *command.Result {
 	for last := end.n; ; {
@@ -164,12 +163,7 @@ func (s Request) Marked(m *v1.Metadata) *v1.Metadata {
 	if s.Nonce == "" {
 		return m
 	}
-	out := v1.Metadata{}
-	if m != nil {
-		maps.Copy(out, *m)
-	}
-	out[NonceKey] = s.Nonce
-	return &out
+	return v1.WithEntry(m, NonceKey, s.Nonce)
 }
 
 // maxChains is the largest number of remembered chains.

@@ -15,10 +15,10 @@ func (s session) credit(ctx context.Context, c command.Credit) command.Result {
 	params := &v1.CreateRefundParams{IdempotencyKey: &s.IdempotencyKey}
 	resp, ok := s.post(ctx, c.Body, v1.CodeOutcomeUnknown,
 		func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
-			return s.x.client.API.CreateRefundWithBody(ctx, params, v1client.ContentType, body, s.Authorized)
+			return s.x.client.API.CreateRefundWithBody(ctx, params, v1client.ContentType, body, s.WithKey)
 		})
 	var made v1.Refund
-	if r, done := resp.settled(ok, "", nil, &made,
+	if r, done := resp.readStep(ok, "", nil, &made,
 		func() bool { return matchesRefund(&made, &c.Body, *c.Body.Currency) }); !done {
 		return r
 	}

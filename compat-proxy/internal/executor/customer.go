@@ -80,27 +80,19 @@ func findable(in v1.CustomerInput) v1.CustomerInput {
 func identifyingPart(in v1.CustomerInput) v1.CustomerInput {
 	marks := v1.Metadata{setupName: setupIncomplete}
 	for _, name := range []string{referenceFrom, identityKey} {
-		if value := entry(in.Metadata, name); value != "" {
+		if value := v1.Entry(in.Metadata, name); value != "" {
 			marks[name] = value
 		}
 	}
 	return v1.CustomerInput{Reference: in.Reference, Description: in.Description, Email: in.Email, Metadata: &marks}
 }
 
-// entry returns an entry of metadata, "" if there is none.
-func entry(m *v1.Metadata, name string) string {
-	if m == nil {
-		return ""
-	}
-	return (*m)[name]
-}
-
 // sameIdentity reports whether c has the same identifying fields as in.
 func sameIdentity(c *v1.Customer, in v1.CustomerInput) bool {
 	found := v1.CustomerInput{Reference: c.Reference, Description: c.Description, Email: c.Email}
 	return slices.Equal(command.Identifying(found), command.Identifying(in)) &&
-		c.Metadata[referenceFrom] == entry(in.Metadata, referenceFrom) &&
-		c.Metadata[identityKey] == entry(in.Metadata, identityKey)
+		c.Metadata[referenceFrom] == v1.Entry(in.Metadata, referenceFrom) &&
+		c.Metadata[identityKey] == v1.Entry(in.Metadata, identityKey)
 }
 
 // identityKey is the metadata entry that distinguishes customers whose fields are equal after
@@ -113,12 +105,8 @@ func identified(c command.CreateCustomer, names deduplication.Names) v1.Customer
 	if c.Unmasked == nil {
 		return c.Body
 	}
-	entries, in := v1.Metadata{}, c.Body
-	if in.Metadata != nil {
-		maps.Copy(entries, *in.Metadata)
-	}
-	entries[identityKey] = names.Derive([]string{"customer"}, c.Unmasked)
-	in.Metadata = &entries
+	in := c.Body
+	in.Metadata = v1.WithEntry(in.Metadata, identityKey, names.Derive([]string{"customer"}, c.Unmasked))
 	return in
 }
 
@@ -146,7 +134,7 @@ func (s session) createCustomer(ctx context.Context, c command.CreateCustomer) (
 	if failed != nil {
 		return *failed
 	}
-	return m.madeBefore(ctx, made)
+	return m.completedBefore(ctx, made)
 }
 
 // findOrCreate makes the customer unless a complete one exists.
@@ -191,7 +179,7 @@ func (s session) deleteAbandoned(ctx context.Context, same []seenCustomer, r com
 // customer reads one customer. It returns nil and the result to give if it cannot.
 func (s session) customer(ctx context.Context, customer string) (*seenCustomer, command.Result) {
 	resp := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
-		return s.x.client.API.GetCustomer(ctx, customer, nil, s.Authorized)
+		return s.x.client.API.GetCustomer(ctx, customer, nil, s.WithKey)
 	})
 	var c v1.Customer
 	if r, ok := resp.read(&c, func() bool { return c.ID == customer }); !ok {
@@ -205,7 +193,7 @@ func (s session) customer(ctx context.Context, customer string) (*seenCustomer, 
 func (s session) deleteCustomer(ctx context.Context, c *v1.Customer) bool {
 	params := &v1.DeleteCustomerParams{ExpectedVersion: &c.Version}
 	resp := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
-		return s.x.client.API.DeleteCustomer(ctx, c.ID, params, s.Authorized)
+		return s.x.client.API.DeleteCustomer(ctx, c.ID, params, s.WithKey)
 	})
 	return resp.Status/100 == 2 || resp.Status == http.StatusNotFound
 }
@@ -229,7 +217,7 @@ func (s session) customersLike(ctx context.Context, c command.CreateCustomer) ([
 	var same []seenCustomer
 	for {
 		resp := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
-			return s.x.client.API.ListCustomers(ctx, params, s.Authorized)
+			return s.x.client.API.ListCustomers(ctx, params, s.WithKey)
 		})
 		var page v1.CustomerList
 		if r, ok := resp.read(&page, func() bool { return page.Data != nil }); !ok {
@@ -251,7 +239,7 @@ func (s session) customersLike(ctx context.Context, c command.CreateCustomer) ([
 func (s session) token(ctx context.Context, c command.CreateToken, key string) command.Result {
 	params := &v1.CreateTokenParams{IdempotencyKey: &key}
 	resp, ok := s.post(ctx, c.Body, "", func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
-		return s.x.client.API.CreateTokenWithBody(ctx, params, v1client.ContentType, body, s.Authorized)
+		return s.x.client.API.CreateTokenWithBody(ctx, params, v1client.ContentType, body, s.WithKey)
 	})
 	var made v1.Token
 	if r, read := resp.readCreated(ok, &made, func() bool { return isID(id.Token, made.ID) && made.Value != nil }); !read {

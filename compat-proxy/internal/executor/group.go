@@ -36,7 +36,7 @@ func (s session) group(ctx context.Context, n command.Number) (*group, command.R
 	params := &v1.ListTransactionsParams{Reference: &reference, Limit: &limit}
 	for range maxGroupPages {
 		resp := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
-			return s.x.client.API.ListTransactions(ctx, params, s.Authorized)
+			return s.x.client.API.ListTransactions(ctx, params, s.WithKey)
 		})
 		var page v1.TransactionList
 		if r, ok := resp.read(&page, func() bool { return page.Data != nil }); !ok {

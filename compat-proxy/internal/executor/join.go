@@ -2,7 +2,6 @@ package executor
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,7 +48,7 @@ func (s session) newJoining(c command.Authorize) *joining {
 		for _, names := range s.AllNames() {
 			j.digests = append(j.digests, names.Derive(c.Identity(), c.Deduplication.Same))
 		}
-		j.command.Body.Metadata = joined(c.Body.Metadata, j.digests[0])
+		j.command.Body.Metadata = v1.WithEntry(c.Body.Metadata, digestKey, j.digests[0])
 	}
 	switch {
 	case s.named():
@@ -71,7 +70,7 @@ func (s session) join(ctx context.Context, c command.Authorize) command.Result {
 		if g == nil {
 			return r
 		}
-		if r, ended := j.madeBefore(ctx, g); ended {
+		if r, ended := j.paidBefore(ctx, g); ended {
 			return r
 		}
 		now, failed := j.Now(ctx)
@@ -111,9 +110,9 @@ func (j *joining) ofOther(r command.Result) bool {
 	return r.Code == v1.CodeKeyReused || r.Origin.Replayed && j.name == ""
 }
 
-// madeBefore returns the result of the payment that an earlier request under the name made. It
+// paidBefore returns the result of the payment that an earlier request under the name made. It
 // reports false if there is none.
-func (j *joining) madeBefore(ctx context.Context, g *group) (command.Result, bool) {
+func (j *joining) paidBefore(ctx context.Context, g *group) (command.Result, bool) {
 	for i := range g.payments {
 		t := &g.payments[i]
 		if j.name == "" || t.Metadata[deduplication.NonceKey] != j.name || t.Status == v1.TransactionStatusFailed {
@@ -136,7 +135,7 @@ func (j *joining) payNext(ctx context.Context, g *group) (command.Result, bool) 
 		j.position, j.nth = next, 0
 	}
 	present := numbered(j.position, j.nth)
-	if failed := j.bindName(ctx, present); failed != nil {
+	if failed := j.bindPosition(ctx, present); failed != nil {
 		return *failed, false
 	}
 	r := j.charge(ctx, j.command)
@@ -160,12 +159,12 @@ func (j *joining) payNext(ctx context.Context, g *group) (command.Result, bool) 
 	return command.Result{}, true
 }
 
-// bindName reserves the next key under the name for the key of the present position, which the
-// session gets. If an earlier request under the name reserved it for another position, bindName
+// bindPosition reserves the next key under the name for the key of the present position, which the
+// session gets. If an earlier request under the name reserved it for another position, bindPosition
 // retires that position's key first. Otherwise two concurrent payments could pay the same rest of
 // the order. If the other position's key has a final use, the session gets that key: v1's response
 // shows whether the earlier request used it.
-func (j *joining) bindName(ctx context.Context, present string) *command.Result {
+func (j *joining) bindPosition(ctx context.Context, present string) *command.Result {
 	for j.IdempotencyKey = present; j.name != ""; j.moves++ {
 		j.IdempotencyKey = present
 		held, failed := j.Reserve(ctx, numbered(j.name, j.moves), present)
@@ -278,14 +277,4 @@ func (g *group) admits(currency string) (command.Result, bool) {
 		return command.Result{Outcome: command.Refused, Code: v1.CodeOperationInProgress}, true
 	}
 	return command.Result{Outcome: command.Done}, false
-}
-
-// joined returns a copy of m with the digest.
-func joined(m *v1.Metadata, digest string) *v1.Metadata {
-	out := v1.Metadata{}
-	if m != nil {
-		maps.Copy(out, *m)
-	}
-	out[digestKey] = digest
-	return &out
 }

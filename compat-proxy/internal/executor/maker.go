@@ -67,7 +67,7 @@ func (m maker) create(ctx context.Context) (command.Result, bool) {
 	}
 	ours := !r.Origin.Replayed
 	if !ours {
-		if r, ended, again := m.join(ctx, made); ended {
+		if r, ended, again := m.checkExisting(ctx, made); ended {
 			return r, again
 		}
 	}
@@ -105,8 +105,9 @@ func (s session) completedUnder(ctx context.Context, name string) (string, *comm
 	return u.Resource, failed
 }
 
-// madeBefore returns the first result of the request that completed the customer under the name.
-func (m maker) madeBefore(ctx context.Context, customer string) command.Result {
+// completedBefore returns the first result of the request that completed the customer under the
+// name.
+func (m maker) completedBefore(ctx context.Context, customer string) command.Result {
 	if failed := m.bindName(ctx); failed != nil {
 		return *failed
 	}
@@ -180,7 +181,7 @@ func (m maker) createIncomplete(ctx context.Context) (*seenCustomer, command.Res
 	var made v1.Customer
 	resp, ok := m.post(ctx, identifyingPart(m.command.Body), "",
 		func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
-			return m.x.client.API.CreateCustomerWithBody(ctx, params, v1client.ContentType, body, m.Authorized)
+			return m.x.client.API.CreateCustomerWithBody(ctx, params, v1client.ContentType, body, m.WithKey)
 		})
 	matches := func() bool { return isID(id.Customer, made.ID) && sameIdentity(&made, m.command.Body) }
 	if r, read := resp.readCreated(ok, &made, matches); !read {
@@ -192,9 +193,9 @@ func (m maker) createIncomplete(ctx context.Context) (*seenCustomer, command.Res
 // The codes of refusals of an old token.
 var staleToken = map[string]bool{"token_expired": true, "token_used": true}
 
-// join reads a customer that another request created. It reports ended if nothing is left to do,
-// and again if the customer no longer exists.
-func (m maker) join(ctx context.Context, made *seenCustomer) (r command.Result, ended, again bool) {
+// checkExisting reads a customer that another request created. It reports ended if nothing is left
+// to do, and again if the customer no longer exists.
+func (m maker) checkExisting(ctx context.Context, made *seenCustomer) (r command.Result, ended, again bool) {
 	there, r := m.customer(ctx, made.ID)
 	switch {
 	case r.Outcome == command.NotFound, there != nil && !sameIdentity(&there.Customer, m.command.Body):
@@ -257,7 +258,7 @@ func (m maker) attachToken(
 	in := v1.PaymentMethodCreate{Token: token, Billing: wanted.Billing, Metadata: v1.OptionalMetadata(wanted.Metadata)}
 	var made v1.PaymentMethod
 	resp, ok := m.post(ctx, in, "", func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
-		return m.x.client.API.AttachPaymentMethodWithBody(ctx, customer, params, v1client.ContentType, body, m.Authorized)
+		return m.x.client.API.AttachPaymentMethodWithBody(ctx, customer, params, v1client.ContentType, body, m.WithKey)
 	})
 	matches := func() bool { return isID(id.PaymentMethod, made.ID) && made.Customer == customer }
 	if r, read := resp.readCreated(ok, &made, matches); !read {
@@ -307,7 +308,7 @@ func (m maker) finish(ctx context.Context, customer string, methods []v1.Payment
 	}
 	var whole v1.Customer
 	resp, ok := m.post(ctx, last, "", func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
-		return m.x.client.API.UpdateCustomerWithBody(ctx, customer, &params, v1client.ContentType, body, m.Authorized)
+		return m.x.client.API.UpdateCustomerWithBody(ctx, customer, &params, v1client.ContentType, body, m.WithKey)
 	})
 	if r, read := resp.readCreated(ok, &whole, func() bool { return whole.ID == customer }); !read {
 		return nil, r

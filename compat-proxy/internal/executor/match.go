@@ -18,8 +18,8 @@ func isID(prefix id.Prefix, text string) bool {
 	return err == nil
 }
 
-// resultOn is result for a call on the payment that matches accepts. A refusal with another payment
-// belongs to another call.
+// resultOn returns the result of a refused call on a payment. matches reports whether a payment is
+// that one. A refusal with another payment belongs to another call.
 func (resp response) resultOn(matches func(*v1.Transaction) bool) command.Result {
 	t := resp.Err.Transaction
 	if t == nil || resp.Err.Code == v1.CodeKeyReused || matches(t) {

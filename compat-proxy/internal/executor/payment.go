@@ -51,7 +51,7 @@ func (s session) madeBefore(ctx context.Context, c command.Authorize, r command.
 	case u.Running:
 		return command.KeyInUse()
 	case u.Denied != nil:
-		return s.unread(ctx, r)
+		return s.refusedUnderHiddenKey(ctx, r)
 	case u.Resource == "":
 		return r
 	}
@@ -65,10 +65,10 @@ func (s session) madeBefore(ctx context.Context, c command.Authorize, r command.
 	return s.follow(ctx, earlierAuthorization(t), earlierAuthorization)
 }
 
-// unread returns the result of a request that was refused, if the caller may not read its key. A
-// refusal by the proxy stands only once v1 has reserved the key for it. Else an earlier request
+// refusedUnderHiddenKey returns the result of a refused request whose key the caller may not read.
+// A refusal by the proxy stands only once v1 has reserved the key for it. Else an earlier request
 // under the name may have paid, and the result is Uncertain.
-func (s session) unread(ctx context.Context, r command.Result) command.Result {
+func (s session) refusedUnderHiddenKey(ctx context.Context, r command.Result) command.Result {
 	switch {
 	case r.Code == v1.CodeKeyReused:
 		return command.KeyInUse()
@@ -164,10 +164,10 @@ func (s session) captureID(
 	params := &v1.CreateCaptureParams{IdempotencyKey: &s.IdempotencyKey}
 	resp, ok := s.post(ctx, body, v1.CodeOutcomeUnknown,
 		func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
-			return s.x.client.API.CreateCaptureWithBody(ctx, txn, params, v1client.ContentType, body, s.Authorized)
+			return s.x.client.API.CreateCaptureWithBody(ctx, txn, params, v1client.ContentType, body, s.WithKey)
 		})
 	var made v1.Capture
-	if r, done := resp.settled(ok, txn, t, &made, func() bool { return matchesCapture(&made, &body, txn, t) }); !done {
+	if r, done := resp.readStep(ok, txn, t, &made, func() bool { return matchesCapture(&made, &body, txn, t) }); !done {
 		return r
 	}
 	r := command.Result{Outcome: command.Done, Status: resp.Status, Transaction: t, Capture: &made}
@@ -196,10 +196,10 @@ func (s session) refund(ctx context.Context, c command.Refund) command.Result {
 	params := &v1.CreateRefundParams{IdempotencyKey: &s.IdempotencyKey}
 	resp, ok := s.post(ctx, body, v1.CodeOutcomeUnknown,
 		func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
-			return s.x.client.API.CreateRefundWithBody(ctx, params, v1client.ContentType, body, s.Authorized)
+			return s.x.client.API.CreateRefundWithBody(ctx, params, v1client.ContentType, body, s.WithKey)
 		})
 	var made v1.Refund
-	if r, done := resp.settled(ok, t.ID, t, &made, func() bool { return matchesRefund(&made, &body, t.Currency) }); !done {
+	if r, done := resp.readStep(ok, t.ID, t, &made, func() bool { return matchesRefund(&made, &body, t.Currency) }); !done {
 		if r.Capture = captured; c.Captures {
 			r = s.withVoidedCapture(ctx, r)
 		}
@@ -250,7 +250,7 @@ func (s session) voidID(ctx context.Context, txn string, expected *int64) comman
 	params := &v1.VoidTransactionParams{IdempotencyKey: &s.IdempotencyKey}
 	resp, ok := s.post(ctx, v1.TransactionVoid{ExpectedVersion: expected}, "",
 		func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
-			return s.x.client.API.VoidTransactionWithBody(ctx, txn, params, v1client.ContentType, body, s.Authorized)
+			return s.x.client.API.VoidTransactionWithBody(ctx, txn, params, v1client.ContentType, body, s.WithKey)
 		})
 	var t v1.Transaction
 	switch {
@@ -291,10 +291,10 @@ func (s session) post(
 // busyRepeats is how often a patient session retries while another operation on the payment runs.
 const busyRepeats = 4
 
-// settled reads the response to an operation on the payment with the id txn into made. It reports
-// false, with the result to give, if the response has no matching object. t is the payment if it
-// was read, else nil.
-func (resp response) settled(
+// readStep reads the object of a step into made: a capture, refund or credit. It reports false,
+// with the result to give, if the response has no matching object. txn is the id of the payment. t
+// is the payment if it was read, else nil.
+func (resp response) readStep(
 	encoded bool, txn string, t *v1.Transaction, made any, matches func() bool,
 ) (command.Result, bool) {
 	switch {

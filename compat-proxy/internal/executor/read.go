@@ -80,7 +80,7 @@ func (s session) readCapture(ctx context.Context, n command.Number) (*v1.Capture
 // captureOf reads one capture by its id. It returns nil and the result to give if it cannot.
 func (s session) captureOf(ctx context.Context, captured string) (*v1.Capture, command.Result) {
 	resp := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
-		return s.x.client.API.GetCapture(ctx, captured, nil, s.Authorized)
+		return s.x.client.API.GetCapture(ctx, captured, nil, s.WithKey)
 	})
 	var c v1.Capture
 	if r, ok := resp.read(&c, func() bool { return c.ID == captured }); !ok {
@@ -92,7 +92,7 @@ func (s session) captureOf(ctx context.Context, captured string) (*v1.Capture, c
 // read reads one transaction by its id. It returns nil and the result to give if it cannot.
 func (s session) read(ctx context.Context, txn string) (*v1.Transaction, command.Result) {
 	resp := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
-		return s.x.client.API.GetTransaction(ctx, txn, nil, s.Authorized)
+		return s.x.client.API.GetTransaction(ctx, txn, nil, s.WithKey)
 	})
 	var t v1.Transaction
 	if r, ok := resp.read(&t, func() bool { return t.ID == txn }); !ok {
@@ -110,14 +110,14 @@ func (s session) notFound(ctx context.Context, n command.Number) command.Result 
 		return r
 	}
 	resp := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
-		return s.x.client.API.GetRefund(ctx, re, nil, s.Authorized)
+		return s.x.client.API.GetRefund(ctx, re, nil, s.WithKey)
 	})
 	var found v1.Refund
-	readFailure, ok := resp.read(&found, func() bool { return found.ID == re })
+	unlessV1Decides, ok := resp.read(&found, func() bool { return found.ID == re })
 	if ok {
 		r.Refund = &found
 	} else if resp.Status/100 == 2 {
-		return readFailure // the refund may still exist
+		return unlessV1Decides // the refund may still exist
 	}
 	return r
 }

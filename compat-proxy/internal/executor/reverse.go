@@ -127,7 +127,7 @@ func (s session) withVoidedCapture(ctx context.Context, r command.Result) comman
 func (s session) captures(ctx context.Context, t *v1.Transaction) ([]v1.Capture, command.Result) {
 	params := &v1.ListTransactionCapturesParams{Limit: new(100)}
 	resp := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
-		return s.x.client.API.ListTransactionCaptures(ctx, t.ID, params, s.Authorized)
+		return s.x.client.API.ListTransactionCaptures(ctx, t.ID, params, s.WithKey)
 	})
 	var page v1.CaptureList
 	if r, ok := resp.read(&page, func() bool { return page.Data != nil }); !ok {

@@ -23,7 +23,7 @@ func (s session) storedMethod(ctx context.Context, c *command.Authorize) (*v1.Pa
 	}
 	method, r := s.method(ctx, *c.Body.Customer, name)
 	if method == nil {
-		return nil, readFailure(r)
+		return nil, unlessV1Decides(r)
 	}
 	c.Body.PaymentMethod = name
 	switch {
@@ -45,13 +45,13 @@ func (s session) methodName(ctx context.Context, body *v1.TransactionCreate) (st
 	}
 	customer, r := s.customer(ctx, *body.Customer)
 	if customer == nil {
-		return "", readFailure(r)
+		return "", unlessV1Decides(r)
 	}
 	return v1.Text(customer.DefaultPaymentMethod), nil
 }
 
-// readFailure returns nil if the caller may not read the object or v1 does not have it, else r.
-func readFailure(r command.Result) *command.Result {
+// unlessV1Decides returns nil if the caller may not read the object or v1 does not have it, else r.
+func unlessV1Decides(r command.Result) *command.Result {
 	if r.Status == http.StatusForbidden || r.Outcome == command.NotFound {
 		return nil
 	}
@@ -62,7 +62,7 @@ func readFailure(r command.Result) *command.Result {
 // cannot.
 func (s session) method(ctx context.Context, customer, method string) (*v1.PaymentMethod, command.Result) {
 	resp := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
-		return s.x.client.API.GetPaymentMethod(ctx, customer, method, nil, s.Authorized)
+		return s.x.client.API.GetPaymentMethod(ctx, customer, method, nil, s.WithKey)
 	})
 	var m v1.PaymentMethod
 	if r, ok := resp.read(&m, func() bool { return m.ID == method && m.Customer == customer }); !ok {

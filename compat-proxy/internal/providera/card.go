@@ -92,7 +92,7 @@ func expiration(text string) (month, year int, hidden, ok bool) {
 	return month, year, false, month >= 1 && month <= 12 && year >= 2000 && year <= 2099
 }
 
-// hiddenExpiration is a masked month. Clients mask each form of a month, besides XXXX.
+// hiddenExpiration matches a masked month: XXXX, or any form of a month with an X for each digit.
 var hiddenExpiration = regexp.MustCompile(`^(?i:X{4}|X{6}|XX[-/]XX|XX[-/]X{4}|X{4}[-/]XX)$`)
 
 // splitExpiration separates month and year. Clients send YYYY-MM, YYYY-M, MM/YYYY, MM/YY, MM-YYYY,

@@ -276,5 +276,5 @@ func (d *decoder) setting(name string) string {
 	return ""
 }
 
-// truth parses the booleans that clients send.
+// isTrue parses the booleans that clients send.
 func isTrue(s string) bool { return s == "1" || strings.EqualFold(s, "true") }

@@ -62,7 +62,7 @@ type call struct {
 	now    time.Time
 }
 
-// newCall returns the call of a caller whose API key v1 has the record of.
+// newCall returns the call of a caller. holder is v1's record of the caller's API key.
 func newCall(ctx context.Context, id string, caller auth.Caller, holder v1.APIKey, now time.Time) call {
 	return call{
 		ctx: ctx, id: id, caller: caller, scopes: holder.Scopes, now: now,

@@ -89,7 +89,7 @@ var definite = map[string]bool{
 	v1.CodeAcquirerUnavailable: true, v1.CodeListTimeout: true,
 }
 
-// attempt sends once and reads the response. The duration is its Retry-After.
+// attempt makes one attempt. It returns the response, and the wait of its Retry-After.
 func (c *Client) attempt(ctx context.Context, send Send) (Response, time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
 	defer cancel()

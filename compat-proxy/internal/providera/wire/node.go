@@ -25,7 +25,8 @@ func (n Node) Text() string {
 	return textIn(n.el)
 }
 
-// textIn is Text. An element without child elements has at most one text token.
+// textIn returns the untrimmed text of an element without child elements. Such an element has at
+// most one text token.
 func textIn(el *etree.Element) string {
 	if len(el.Child) != 1 {
 		return ""

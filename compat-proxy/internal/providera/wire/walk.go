@@ -115,11 +115,11 @@ func (w *walker) anyOrder(n *etree.Element, t *schemaType) string {
 	for _, token := range n.Child {
 		c, ok := token.(*etree.Element)
 		if !ok {
-			return cannotContainText(n, open(t, counts))
+			return cannotContainText(n, allowed(t, counts))
 		}
 		position, typ := locate(t, counts, c)
 		if typ == nil {
-			return invalidChild(n, c, open(t, counts))
+			return invalidChild(n, c, allowed(t, counts))
 		}
 		counts[position]++
 		if fault := w.element(c, typ); fault != "" {
@@ -128,7 +128,7 @@ func (w *walker) anyOrder(n *etree.Element, t *schemaType) string {
 	}
 	for i := range t.content {
 		if counts[i] < t.content[i].min {
-			return incomplete(n, open(t, counts))
+			return incomplete(n, allowed(t, counts))
 		}
 	}
 	return ""
@@ -147,8 +147,8 @@ func locate(t *schemaType, counts []int, c *etree.Element) (int, *schemaType) {
 	return 0, nil
 }
 
-// open returns the names that are still allowed, up to the next required position.
-func open(t *schemaType, counts []int) string {
+// allowed returns the names that are still allowed, up to the next required position.
+func allowed(t *schemaType, counts []int) string {
 	var names []string
 	for i := range t.content {
 		p := &t.content[i]
