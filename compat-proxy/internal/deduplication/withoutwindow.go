@@ -135,8 +135,8 @@ func (s Request) skipUsed(ctx context.Context, in chain, n int) (seen Use, close
 }
 
 // keepEnd reserves the last key of a chain if v1 has freed it. While its request still has it, v1
-// refuses the reservation. If a request closed the chain meanwhile, with that key or one before it, the
-// end moves back to the key before.
+// refuses the reservation. If a request closed the chain meanwhile, with that key or one before it,
+// the end moves back to the key before.
 func (s Request) keepEnd(ctx context.Context, end *chainEnd) *command.Result {
 	for last := end.n; ; {
 		held, failed := s.Reserve(ctx, end.key(last), SkippedPurpose)

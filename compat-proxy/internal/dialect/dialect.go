@@ -65,6 +65,34 @@ func (c *Config) Measure(serve func() (method, class string)) {
 	method, class = serve()
 }
 
+// Login is the decision about the login of a request.
+type Login int
+
+// The decisions about a login.
+const (
+	LoginUndecided Login = iota // v1 did not decide whether it is right
+	LoginRefused                // wrong: it counts as a refused attempt
+	LoginAccepted
+)
+
+// Admit judges the login of a request with a secret. It returns false without calling judge if the
+// login was tried too often. The dialect then refuses it like a wrong login, with the same text.
+func (c *Config) Admit(ctx context.Context, login string, s secret.String, judge func() Login) bool {
+	attempt, allowed := c.Attempts.Begin(ctx, login, s)
+	if !allowed {
+		return false
+	}
+	defer attempt.End()
+	switch judge() {
+	case LoginRefused:
+		attempt.Refused(ctx)
+	case LoginAccepted:
+		attempt.Accepted()
+	case LoginUndecided:
+	}
+	return true
+}
+
 // Identify returns v1's record of an API key, and names its merchant and the key in the log line of
 // the request.
 func (c *Config) Identify(ctx context.Context, key secret.String) (v1.APIKey, command.Result) {

@@ -199,7 +199,8 @@ func (s session) refund(ctx context.Context, c command.Refund) command.Result {
 			return s.x.client.API.CreateRefundWithBody(ctx, params, v1client.ContentType, body, s.WithKey)
 		})
 	var made v1.Refund
-	if r, done := resp.readStep(ok, t.ID, t, &made, func() bool { return matchesRefund(&made, &body, t.Currency) }); !done {
+	matches := func() bool { return matchesRefund(&made, &body, t.Currency) }
+	if r, done := resp.readStep(ok, t.ID, t, &made, matches); !done {
 		if r.Capture = captured; c.Captures {
 			r = s.withVoidedCapture(ctx, r)
 		}

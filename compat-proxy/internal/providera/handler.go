@@ -147,29 +147,27 @@ func (h *Handler) respond(
 	}})
 }
 
-// admit returns the grant of the request's login and v1's record of its API key, or the refusal. A
-// wrong login counts as a refused attempt. A login that was tried too often is refused with the
-// same text, without being judged.
+// admit returns the grant of the request's login and v1's record of its API key, or the refusal.
 func (h *Handler) admit(
 	ctx context.Context, req *wire.Request, m catalogue.Method, header http.Header,
-) (credentials.Grant, v1.APIKey, problem) {
+) (granted credentials.Grant, holder v1.APIKey, p problem) {
 	login := req.Root.Child("merchantAuthentication")
-	attempt, allowed := h.cfg.Attempts.Begin(ctx, login.Get("name"), attemptedSecret(header.Get("Authorization"), login))
-	if !allowed {
-		return credentials.Grant{}, v1.APIKey{}, refuse(apiBadLogin)
-	}
-	defer attempt.End()
-	granted, p := authenticate(ctx, h.cfg.Logins, header, login)
-	var holder v1.APIKey
-	if p.none() {
-		holder, p = h.permit(ctx, granted.APIKey, m)
-	}
-	switch p.API {
-	case apiBadLogin:
-		attempt.Refused(ctx)
-	case apiOK, "":
-		attempt.Accepted()
-	default: // v1 did not decide whether the login is right
+	tried := attemptedSecret(header.Get("Authorization"), login)
+	judged := h.cfg.Admit(ctx, login.Get("name"), tried, func() dialect.Login {
+		if granted, p = authenticate(ctx, h.cfg.Logins, header, login); p.none() {
+			holder, p = h.permit(ctx, granted.APIKey, m)
+		}
+		switch p.API {
+		case apiBadLogin:
+			return dialect.LoginRefused
+		case apiOK, "":
+			return dialect.LoginAccepted
+		default:
+			return dialect.LoginUndecided
+		}
+	})
+	if !judged {
+		p = refuse(apiBadLogin)
 	}
 	return granted, holder, p
 }

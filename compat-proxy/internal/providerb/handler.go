@@ -124,35 +124,37 @@ func (h *Handler) respond(r *http.Request, body []byte, now time.Time) (string, 
 	return operation, encrypted(out, caller, now)
 }
 
-// admit returns the request's caller and v1's record of its API key, or the refusal. A wrong login
-// counts as a refused attempt. A login that was tried too often is refused with the same text,
-// without being judged.
-func (h *Handler) admit(ctx context.Context, r auth.Request, now time.Time) (auth.Caller, v1.APIKey, response, bool) {
-	attempt, allowed := h.cfg.Attempts.Begin(ctx, r.Header.Get("V-C-Merchant-Id"), auth.AttemptedSecret(r.Header))
-	if !allowed {
-		out := unauthenticated()
-		out.outcome = "unauthenticated: too many attempts"
-		return auth.Caller{}, v1.APIKey{}, out, false
+// admit returns the request's caller and v1's record of its API key. It reports false, with the
+// refusal, for any other request.
+func (h *Handler) admit(
+	ctx context.Context, r auth.Request, now time.Time,
+) (caller auth.Caller, holder v1.APIKey, refusal response, admitted bool) {
+	login, tried := r.Header.Get("V-C-Merchant-Id"), auth.AttemptedSecret(r.Header)
+	judged := h.cfg.Admit(ctx, login, tried, func() dialect.Login {
+		var err error
+		if caller, err = h.cfg.Verifier.Verify(ctx, r); err != nil {
+			refusal = unauthenticated()
+			refusal.outcome = "unauthenticated: " + auth.Reason(err)
+			return dialect.LoginRefused
+		}
+		if caller.Direct() && len(r.Header["Origin"]) > 0 {
+			refusal = secretInBrowser()
+			return dialect.LoginUndecided
+		}
+		holder, refusal, admitted = h.inspect(ctx, caller, now)
+		switch {
+		case admitted:
+			return dialect.LoginAccepted
+		case refusal.status == http.StatusUnauthorized:
+			return dialect.LoginRefused
+		}
+		return dialect.LoginUndecided
+	})
+	if !judged {
+		refusal = unauthenticated()
+		refusal.outcome = "unauthenticated: too many attempts"
 	}
-	defer attempt.End()
-	caller, err := h.cfg.Verifier.Verify(ctx, r)
-	if err != nil {
-		attempt.Refused(ctx)
-		out := unauthenticated()
-		out.outcome = "unauthenticated: " + auth.Reason(err)
-		return auth.Caller{}, v1.APIKey{}, out, false
-	}
-	if caller.Direct() && len(r.Header["Origin"]) > 0 {
-		return caller, v1.APIKey{}, secretInBrowser(), false
-	}
-	holder, refusal, taken := h.inspect(ctx, caller, now)
-	switch {
-	case taken:
-		attempt.Accepted()
-	case refusal.status == http.StatusUnauthorized:
-		attempt.Refused(ctx)
-	}
-	return caller, holder, refusal, taken
+	return caller, holder, refusal, admitted
 }
 
 // dispatch returns the response to an authenticated caller.
