@@ -22,7 +22,10 @@ const (
 	CodeUnknownCustomer       = "unknown_customer"
 	CodeUnknownMethod         = "unknown_payment_method"
 	CodeMissingField          = "missing_field"
+	CodeTokenExpired          = "token_expired"
+	CodeTokenUsed             = "token_used"
 	CodeListTimeout           = "list_timeout"     // of a read, so it had no effect
 	CodeTooManyChanges        = "too_many_changes" // a change waited too long for other changes of the merchant
 	CodeRateLimited           = "rate_limited"     // a call beyond the rate limit of the merchant
+	CodeOverloaded            = "overloaded"       // too many requests are in progress
 )

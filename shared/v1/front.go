@@ -54,10 +54,10 @@ var frontErrors = []Error{
 // commonCodes are core's codes that programs in front of it also return without core.
 var commonCodes = []string{
 	"invalid_api_key", "publishable_key_not_allowed", "insufficient_scope", "invalid_json", "unknown_field",
-	"duplicate_field", "missing_field", "invalid_type", "invalid_value", "unknown_parameter", "unknown_version",
-	"invalid_idempotency_key", "idempotency_key_reused", "not_found", "route_not_found", "method_not_allowed",
+	"duplicate_field", CodeMissingField, "invalid_type", "invalid_value", "unknown_parameter", "unknown_version",
+	"invalid_idempotency_key", CodeKeyReused, "not_found", "route_not_found", "method_not_allowed",
 	"body_too_slow", "body_too_large", "unsupported_media_type", "too_many_unfinished_bodies",
-	"rate_limited", "internal_error", "overloaded", "store_unavailable",
+	CodeRateLimited, "internal_error", CodeOverloaded, "store_unavailable",
 }
 
 // FrontCodes returns all codes that programs in front of core return without core.

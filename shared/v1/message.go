@@ -77,7 +77,7 @@ func MessageNoScope(scope string) string {
 // fieldCodes are the codes whose messages name the field at fault. Web pages can show the other
 // messages to the payer.
 var fieldCodes = []string{
-	"unknown_field", "duplicate_field", "missing_field", "invalid_type", "invalid_value", "invalid_amount",
+	"unknown_field", "duplicate_field", CodeMissingField, "invalid_type", "invalid_value", "invalid_amount",
 	"card_number_in_text", "unknown_parameter",
 }
 

@@ -5,7 +5,7 @@ import "slices"
 // keptRefusals are the error codes that core stores under the Idempotency-Key, because a retry
 // could otherwise succeed. The check depends on the time or on stored objects and settings.
 var keptRefusals = []string{
-	"expired_card", "token_used", "token_expired", "token_code_lost", "unlinked_refunds_not_allowed",
+	CodeExpiredCard, CodeTokenUsed, CodeTokenExpired, "token_code_lost", CodeUnlinkedRefunds,
 	"invalid_client_secret", "too_many_confirmations", "too_many_payment_methods",
 	"webhook_endpoint_limit", "webhook_endpoint_disabled", "last_api_key", "api_key_limit",
 }
@@ -15,19 +15,19 @@ var keptRefusals = []string{
 // step. The code idempotency_key_reused is not one of them: core may free the key while the request
 // that has it runs.
 var lastingRefusals = []string{
-	"not_found", "unknown_payment_method", "unknown_customer",
+	"not_found", CodeUnknownMethod, CodeUnknownCustomer,
 
-	"unknown_field", "duplicate_field", "missing_field", "invalid_type", "invalid_value", "invalid_amount",
+	"unknown_field", "duplicate_field", CodeMissingField, "invalid_type", "invalid_value", "invalid_amount",
 	"unknown_currency", "invalid_card_number", "invalid_cvc",
 
-	"card_declined", "acquirer_declined", "version_conflict",
-	"transaction_not_capturable", "transaction_not_voidable", "transaction_not_refundable",
-	"amount_exceeds_capturable", "amount_exceeds_refundable",
+	"card_declined", "acquirer_declined", CodeVersionConflict,
+	CodeNotCapturable, CodeNotVoidable, CodeNotRefundable,
+	CodeExceedsCapturable, CodeExceedsRefundable,
 }
 
 // freeingRefusals are the error codes that free the request's Idempotency-Key, because nothing was
 // sent to the acquirer.
-var freeingRefusals = []string{"acquirer_unavailable", "not_processed"}
+var freeingRefusals = []string{CodeAcquirerUnavailable, CodeNotProcessed}
 
 // FreesKey reports whether a refusal with the code frees the request's Idempotency-Key. Between the
 // claim and the refusal, core refused the key to other requests.

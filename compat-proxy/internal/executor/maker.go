@@ -191,7 +191,7 @@ func (m maker) createIncomplete(ctx context.Context) (*seenCustomer, command.Res
 }
 
 // The codes of refusals of an old token.
-var staleToken = map[string]bool{"token_expired": true, "token_used": true}
+var staleToken = map[string]bool{v1.CodeTokenExpired: true, v1.CodeTokenUsed: true}
 
 // checkExisting reads a customer that another request created. It reports ended if nothing is left
 // to do, and again if the customer no longer exists.

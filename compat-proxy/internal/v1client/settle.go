@@ -39,7 +39,7 @@ func (resp Response) hadNoEffect() bool {
 // beforeEffect are the codes of 503 responses that v1 sends before any effect. Any other, such as
 // store_unavailable, may come after the commit of an intent, which v1 then carries out.
 var beforeEffect = map[string]bool{
-	"overloaded": true, v1.CodeAcquirerNotConfigured: true, v1.CodeAcquirerUnavailable: true,
+	v1.CodeOverloaded: true, v1.CodeAcquirerNotConfigured: true, v1.CodeAcquirerUnavailable: true,
 }
 
 // Settles reports whether the response also proves that the earlier attempts with the same key had
