@@ -4,8 +4,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/causeway-pay/causeway/shared/httpx"
 )
 
 const (
@@ -24,20 +22,20 @@ const (
 // decline spends it. Declines is safe for concurrent use.
 type Declines struct {
 	mu        sync.Mutex
-	keys      *buckets[int64]     // nil sets no limit
-	addresses *buckets[networkOf] // nil sets no limit
-	networks  *buckets[networkOf] // nil sets no limit
-	spare     *buckets[networkOf]
+	keys      *buckets[int64]        // nil sets no limit
+	addresses *buckets[payerNetwork] // nil sets no limit
+	networks  *buckets[payerNetwork] // nil sets no limit
+	spare     *buckets[payerNetwork]
 }
 
-// NewDeclines returns Declines that allow so many declines an hour to each key and to each payer. A
-// client without recent declines may have twice as many. 0 sets no limit.
+// NewDeclines returns Declines that allow key declines an hour to each key, and payer declines to
+// each client address. A client without recent declines may have twice as many. 0 sets no limit.
 func NewDeclines(key, payer int) *Declines {
 	return &Declines{
 		keys:      newBuckets[int64]("key", key, time.Hour),
-		addresses: newBuckets[networkOf]("address", payer, time.Hour),
-		networks:  newBuckets[networkOf]("network", networkDeclines*payer, time.Hour),
-		spare:     newBuckets[networkOf]("spare", spareDeclines, sparePeriod),
+		addresses: newBuckets[payerNetwork]("address", payer, time.Hour),
+		networks:  newBuckets[payerNetwork]("network", networkDeclines*payer, time.Hour),
+		spare:     newBuckets[payerNetwork]("spare", spareDeclines, sparePeriod),
 	}
 }
 
@@ -74,19 +72,18 @@ func (d *Declines) limits(c Client, now time.Time) ([]*bucket, Verdict) {
 	if !c.Payer.IsValid() {
 		return []*bucket{key}, shared
 	}
-	of := func(v4, v6 int) networkOf { return networkOf{c.Group, httpx.NetworkOf(c.Payer, v4, v6)} }
-	address, v := d.addresses.look(of(32, 64), now)
+	address, v := d.addresses.look(c.network(32, 64), now)
 	if !v.Allowed {
 		return nil, v
 	}
-	network, v := d.networks.look(of(24, 48), now)
+	network, v := d.networks.look(c.network(24, 48), now)
 	if v.Allowed {
 		v = shared
 	}
 	if v.Allowed {
 		return []*bucket{address, network, key}, v
 	}
-	spare, own := d.spare.look(of(32, 48), now)
+	spare, own := d.spare.look(c.network(32, 48), now)
 	if own.Allowed || own.Held {
 		return []*bucket{address, spare}, own
 	}

@@ -20,8 +20,8 @@ type Rates struct {
 // use. It is safe for concurrent use.
 type Limiter struct {
 	keys   *buckets[int64]
-	groups *buckets[Group]                    // nil sets no limit
-	payers [len(networks)]*buckets[networkOf] // nil sets no limit
+	groups *buckets[Group]                       // nil sets no limit
+	payers [len(networks)]*buckets[payerNetwork] // nil sets no limit
 }
 
 // networks are the networks of a payer that have a bucket, the smallest one first. Every client can
@@ -38,8 +38,8 @@ var networks = [...]struct {
 	{"network", 16, 32, 4},
 }
 
-// networkOf is the payers of a group in one network.
-type networkOf struct {
+// payerNetwork is the payers of a group in one network.
+type payerNetwork struct {
 	group   Group
 	network netip.Prefix
 }
@@ -49,6 +49,11 @@ type Client struct {
 	Key   int64
 	Group Group
 	Payer netip.Addr // the client address of a request with a publishable key; zero for none
+}
+
+// network returns the client's network of so many bits, by the form of its address.
+func (c Client) network(v4, v6 int) payerNetwork {
+	return payerNetwork{c.Group, httpx.NetworkOf(c.Payer, v4, v6)}
 }
 
 // Group is the keys of one merchant that share a bucket. Public keys share a second bucket, because
@@ -75,7 +80,7 @@ func New(r Rates, period time.Duration) *Limiter {
 		keys: newBuckets[int64]("key", r.Key, period), groups: newBuckets[Group]("merchant", r.Merchant, period),
 	}
 	for i, n := range networks {
-		l.payers[i] = newBuckets[networkOf](n.kind, n.factor*r.Payer, period)
+		l.payers[i] = newBuckets[payerNetwork](n.kind, n.factor*r.Payer, period)
 	}
 	return l
 }
@@ -123,7 +128,7 @@ func (l *Limiter) ofPayer(c Client, now time.Time) Verdict {
 		return first
 	}
 	for i, n := range networks {
-		v := l.payers[i].take(networkOf{c.Group, httpx.NetworkOf(c.Payer, n.v4, n.v6)}, now)
+		v := l.payers[i].take(c.network(n.v4, n.v6), now)
 		if !v.Allowed {
 			return v
 		}
