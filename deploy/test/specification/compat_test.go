@@ -45,6 +45,11 @@ var methods = []method{
 	},
 }
 
+// methodNamed returns the row of a method.
+func methodNamed(name string) method {
+	return methods[slices.IndexFunc(methods, func(m method) bool { return m.name == name })]
+}
+
 // TestCompat has the rows of the compatibility endpoints.
 func TestCompat(t *testing.T) {
 	t.Parallel()
@@ -54,7 +59,7 @@ func TestCompat(t *testing.T) {
 		{"Each also has an RPC name `compat.provider-a.<method>`", testRPC},
 		{"`{id}` is the identifier of the payment (string path segment)", testProviderB},
 		{"Compatibility methods additionally require the scopes …, including `compat:use`", testScopes},
-		{"A POST request may carry the header `Idempotency-Key` with a unique value", testLegacyKeys},
+		{"A POST request may carry the header `Idempotency-Key` with a unique value", testIdempotencyKeys},
 	})
 }
 
@@ -88,20 +93,20 @@ func testMethods(s *service) {
 	}
 }
 
-// providerA returns a request of provider-a by a key. provider-a's clients send theirs in the body.
-func providerA(name, key, members string) string {
+// requestA returns a request of provider-a. Its body has the API key.
+func requestA(name, key, members string) string {
 	return fmt.Sprintf(`{%q:{"merchantAuthentication":{"name":"shop","transactionKey":%q},%s}}`, name, key, members)
 }
 
-const legacyCard = `"payment":{"creditCard":{"cardNumber":"4111111111111111","expirationDate":"2031-04"}}`
+const cardA = `"payment":{"creditCard":{"cardNumber":"4111111111111111","expirationDate":"2031-04"}}`
 
-// act returns the members of a createTransactionRequest.
-func act(kind, members string) string {
+// transactionA returns the members of a createTransactionRequest.
+func transactionA(kind, members string) string {
 	return fmt.Sprintf(`"transactionRequest":{"transactionType":%q,%s}`, kind, members)
 }
 
-// legacyID returns the number of a transaction in a response of provider-a.
-func legacyID(r reply) string {
+// transactionID returns the number of a transaction in a response of provider-a.
+func transactionID(r response) string {
 	r.Helper()
 	got := decode[struct {
 		Response struct {
@@ -117,24 +122,24 @@ func legacyID(r reply) string {
 // testProviderA runs the three methods, and each kind of transaction, with keys that have exactly
 // the scopes of the method.
 func testProviderA(s *service) {
-	key := s.scoped(methods[0].scopes)
-	transact := func(kind, members string) reply {
+	key := s.scoped(methodNamed("createTransactionRequest").scopes)
+	transact := func(kind, members string) response {
 		s.Helper()
-		return s.post("/compat/provider-a/xml", key, providerA("createTransactionRequest", key, act(kind, members))).
+		return s.post("/compat/provider-a/xml", key, requestA("createTransactionRequest", key, transactionA(kind, members))).
 			want(http.StatusOK, `"responseCode":"1"`)
 	}
-	held := legacyID(transact("authOnlyTransaction", `"amount":"21.00",`+legacyCard))
+	held := transactionID(transact("authOnlyTransaction", `"amount":"21.00",`+cardA))
 	transact("priorAuthCaptureTransaction", `"refTransId":"`+held+`"`)
 	transact("voidTransaction", `"refTransId":"`+held+`"`)
-	sold := legacyID(transact("authCaptureTransaction", `"amount":"22.00",`+legacyCard))
+	sold := transactionID(transact("authCaptureTransaction", `"amount":"22.00",`+cardA))
 	s.post("/v1/test_helpers/settlement_runs", s.Keys.SKTest, "").want(http.StatusOK)
-	transact("refundTransaction", `"amount":"2.00",`+legacyCard+`,"refTransId":"`+sold+`"`)
-	read := s.scoped(methods[1].scopes)
-	s.post("/compat/provider-a/xml", read, providerA("getTransactionDetailsRequest", read, `"transId":"`+sold+`"`)).
+	transact("refundTransaction", `"amount":"2.00",`+cardA+`,"refTransId":"`+sold+`"`)
+	read := s.scoped(methodNamed("getTransactionDetailsRequest").scopes)
+	s.post("/compat/provider-a/xml", read, requestA("getTransactionDetailsRequest", read, `"transId":"`+sold+`"`)).
 		want(http.StatusOK, `"transId":"`+sold+`"`, `"resultCode":"Ok"`)
-	customers := s.scoped(methods[2].scopes)
-	s.post("/compat/provider-a/xml", customers, providerA("createCustomerProfileRequest", customers,
-		`"profile":{"email":"ana@example.org","paymentProfiles":[{`+legacyCard+`}]}`)).
+	customers := s.scoped(methodNamed("createCustomerProfileRequest").scopes)
+	s.post("/compat/provider-a/xml", customers, requestA("createCustomerProfileRequest", customers,
+		`"profile":{"email":"ana@example.org","paymentProfiles":[{`+cardA+`}]}`)).
 		want(http.StatusOK, `"customerProfileId":`, `"resultCode":"Ok"`)
 	inXML := `<?xml version="1.0" encoding="utf-8"?>` +
 		`<getTransactionDetailsRequest xmlns="AnetApi/xml/v1/schema/AnetApiSchema.xsd">` +
@@ -146,7 +151,7 @@ func testProviderA(s *service) {
 
 // testRPC runs provider-a's methods by their RPC names.
 func testRPC(s *service) {
-	call := func(name, members, want string) reply {
+	call := func(name, members, want string) response {
 		s.Helper()
 		return s.post("/compat/rpc", s.Keys.SKTest,
 			fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"compat.provider-a.%s","params":{%s}}`, name, members)).
@@ -158,7 +163,7 @@ func testRPC(s *service) {
 				ID string `json:"transId"`
 			} `json:"transactionResponse"`
 		} `json:"result"`
-	}](call("createTransactionRequest", act("authCaptureTransaction", `"amount":"23.00",`+legacyCard),
+	}](call("createTransactionRequest", transactionA("authCaptureTransaction", `"amount":"23.00",`+cardA),
 		`"responseCode":"1"`))
 	call("getTransactionDetailsRequest", `"transId":"`+sold.Result.Response.ID+`"`, `"settleAmount":23.0`)
 	call("createCustomerProfileRequest", `"profile":{"email":"eva@example.org"}`, `"customerProfileId":`)
@@ -166,22 +171,23 @@ func testRPC(s *service) {
 
 // testProviderB runs the four methods, with keys that have exactly the scopes of the method.
 func testProviderB(s *service) {
-	step := func(m method, id, body, want string) string {
+	step := func(name, id, body, want string) string {
 		s.Helper()
+		m := methodNamed(name)
 		key := s.scoped(m.scopes)
 		path := strings.Replace(m.path, "{id}", id, 1)
 		return s.post(path, key, body).want(http.StatusCreated, `"status":"`+want+`"`).id()
 	}
-	held := step(methods[3], "", restPayment(31, false), "AUTHORIZED")
-	step(methods[4], held, restAmount(31), "PENDING")
-	step(methods[6], held, restAmount(1), "PENDING")
-	other := step(methods[3], "", restPayment(32, false), "AUTHORIZED")
-	step(methods[5], other, restReversal(32), "REVERSED")
-	step(methods[3], "", restPayment(33, true), "AUTHORIZED")
+	held := step("createPayment", "", paymentB(31, false), "AUTHORIZED")
+	step("capturePayment", held, amountB(31), "PENDING")
+	step("refundPayment", held, amountB(1), "PENDING")
+	other := step("createPayment", "", paymentB(32, false), "AUTHORIZED")
+	step("reversePayment", other, reversalB(32), "REVERSED")
+	step("createPayment", "", paymentB(33, true), "AUTHORIZED")
 }
 
-// restPayment returns a payment of provider-b in US dollars, with or without its capture.
-func restPayment(dollars int, capture bool) string {
+// paymentB returns a payment of provider-b in US dollars, with or without its capture.
+func paymentB(dollars int, capture bool) string {
 	return fmt.Sprintf(`{"processingInformation":{"capture":%t},`+
 		`"orderInformation":{"amountDetails":{"totalAmount":"%d.00","currency":"USD"},`+
 		`"billTo":{"firstName":"Ana","lastName":"Ruiz","address1":"1 Main","locality":"Foster City",`+
@@ -189,26 +195,26 @@ func restPayment(dollars int, capture bool) string {
 		`{"card":{"number":"4111111111111111","expirationMonth":"04","expirationYear":"2031"}}}`, capture, dollars)
 }
 
-// restReversal returns the reversal of an amount.
-func restReversal(dollars int) string {
+// reversalB returns the reversal of an amount.
+func reversalB(dollars int) string {
 	return fmt.Sprintf(`{"reversalInformation":{"amountDetails":{"totalAmount":"%d.00","currency":"USD"}}}`, dollars)
 }
 
-// restAmount returns the amount of a capture or refund.
-func restAmount(dollars int) string {
+// amountB returns the amount of a capture or refund.
+func amountB(dollars int) string {
 	return fmt.Sprintf(`{"orderInformation":{"amountDetails":{"totalAmount":"%d.00","currency":"USD"}}}`, dollars)
 }
 
 // testScopes sends the methods with keys that lack one of their scopes.
 func testScopes(s *service) {
-	id := s.post("/compat/provider-b/pts/v2/payments", s.Keys.SKTest, restPayment(41, false)).want(http.StatusCreated).id()
+	id := s.post("/compat/provider-b/pts/v2/payments", s.Keys.SKTest, paymentB(41, false)).want(http.StatusCreated).id()
 	bodies := map[string]string{
-		"createTransactionRequest":     act("authCaptureTransaction", `"amount":"42.00",`+legacyCard),
+		"createTransactionRequest":     transactionA("authCaptureTransaction", `"amount":"42.00",`+cardA),
 		"getTransactionDetailsRequest": `"transId":"` + id + `"`,
 		"createCustomerProfileRequest": `"profile":{"email":"bo@example.org"}`,
-		"createPayment":                restPayment(43, false),
-		"capturePayment":               restAmount(41), "refundPayment": restAmount(41),
-		"reversePayment": restReversal(41),
+		"createPayment":                paymentB(43, false),
+		"capturePayment":               amountB(41), "refundPayment": amountB(41),
+		"reversePayment": reversalB(41),
 	}
 	for _, m := range methods {
 		for _, missing := range strings.Split(m.scopes, ", ") {
@@ -216,7 +222,7 @@ func testScopes(s *service) {
 			key := s.scoped(strings.Join(left, ", "))
 			body, path := bodies[m.name], strings.Replace(m.path, "{id}", id, 1)
 			if m.provider == "provider-a" {
-				s.post(path, key, providerA(m.name, key, body)).want(http.StatusOK, `"resultCode":"Error"`)
+				s.post(path, key, requestA(m.name, key, body)).want(http.StatusOK, `"resultCode":"Error"`)
 			} else if got := s.post(path, key, body).status; got != http.StatusForbidden && got != http.StatusUnauthorized {
 				s.Errorf("%s without %s: got %d", m.name, missing, got)
 			}
@@ -224,14 +230,14 @@ func testScopes(s *service) {
 	}
 }
 
-// testLegacyKeys sends payments twice with one Idempotency-Key. Each is paid once.
-func testLegacyKeys(s *service) {
-	inA := providerA("createTransactionRequest", s.Keys.SKTest, act("authCaptureTransaction", `"amount":"51.00",`+
-		legacyCard+`,"transactionSettings":{"setting":{"settingName":"duplicateWindow","settingValue":"0"}}`))
-	rpc := `{"jsonrpc":"2.0","id":1,"method":"compat.provider-b.createPayment","params":` + restPayment(53, true) + `}`
+// testIdempotencyKeys sends payments twice with one Idempotency-Key. Each is paid once.
+func testIdempotencyKeys(s *service) {
+	inA := requestA("createTransactionRequest", s.Keys.SKTest, transactionA("authCaptureTransaction", `"amount":"51.00",`+
+		cardA+`,"transactionSettings":{"setting":{"settingName":"duplicateWindow","settingValue":"0"}}`))
+	rpc := `{"jsonrpc":"2.0","id":1,"method":"compat.provider-b.createPayment","params":` + paymentB(53, true) + `}`
 	for _, c := range []struct{ path, body, amount string }{
 		{"/compat/provider-a/xml", inA, `"amount":5100`},
-		{"/compat/provider-b/pts/v2/payments", restPayment(52, true), `"amount":5200`},
+		{"/compat/provider-b/pts/v2/payments", paymentB(52, true), `"amount":5200`},
 		{"/compat/rpc", rpc, `"amount":5300`},
 	} {
 		first := s.post(c.path, s.Keys.SKTest, c.body, "Idempotency-Key", "once "+c.path)

@@ -70,7 +70,7 @@ func seal(s *service, key jose.JSONWebKey, body string) string {
 }
 
 // sealed posts a payment with the header fields of the specification's procedure.
-func (s *service) sealed(token string) reply {
+func (s *service) sealed(token string) response {
 	s.Helper()
 	return s.post("/v1/transactions", s.Keys.SKTest, token,
 		"Content-Type", "application/jose", "Accept", "application/jose", "X-SVC-MLE", "v1", "X-SVC-MLE-Response", "required")

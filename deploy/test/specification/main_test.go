@@ -31,8 +31,8 @@ type service struct {
 	client *http.Client
 }
 
-// reply is a response of the service.
-type reply struct {
+// response is a response of the service in one test.
+type response struct {
 	*testing.T
 
 	status int
@@ -64,7 +64,7 @@ func run(t *testing.T, rows []row) {
 
 // send sends a JSON request with an API key, unless it is empty, and pairs of further header
 // fields.
-func (s *service) send(method, path, key, body string, fields ...string) reply {
+func (s *service) send(method, path, key, body string, fields ...string) response {
 	s.Helper()
 	r, err := http.NewRequestWithContext(s.Context(), method, s.HTTP+path, strings.NewReader(body))
 	if err != nil {
@@ -78,32 +78,32 @@ func (s *service) send(method, path, key, body string, fields ...string) reply {
 	for i := 0; i+1 < len(fields); i += 2 {
 		r.Header.Set(fields[i], fields[i+1])
 	}
-	response, err := s.client.Do(r)
+	got, err := s.client.Do(r)
 	if err != nil {
 		s.Fatalf("%s %s: %v", method, path, err)
 	}
-	text, err := io.ReadAll(response.Body)
-	_ = response.Body.Close() // read to its end
+	text, err := io.ReadAll(got.Body)
+	_ = got.Body.Close() // read to its end
 	if err != nil {
 		s.Fatalf("%s %s: %v", method, path, err)
 	}
-	return reply{s.T, response.StatusCode, response.Header, strings.TrimPrefix(string(text), "\xef\xbb\xbf")}
+	return response{s.T, got.StatusCode, got.Header, strings.TrimPrefix(string(text), "\xef\xbb\xbf")}
 }
 
 // get is send without a body.
-func (s *service) get(path, key string) reply {
+func (s *service) get(path, key string) response {
 	s.Helper()
 	return s.send(http.MethodGet, path, key, "")
 }
 
 // post is send with the method POST.
-func (s *service) post(path, key, body string, fields ...string) reply {
+func (s *service) post(path, key, body string, fields ...string) response {
 	s.Helper()
 	return s.send(http.MethodPost, path, key, body, fields...)
 }
 
 // want checks the status and parts of the body.
-func (r reply) want(status int, parts ...string) reply {
+func (r response) want(status int, parts ...string) response {
 	r.Helper()
 	if r.status != status {
 		r.Errorf("got %d %s, want %d", r.status, r.body, status)
@@ -117,7 +117,7 @@ func (r reply) want(status int, parts ...string) reply {
 }
 
 // decode returns the body as a T.
-func decode[T any](r reply) (out T) {
+func decode[T any](r response) (out T) {
 	r.Helper()
 	if err := json.Unmarshal([]byte(r.body), &out); err != nil {
 		r.Fatalf("%d %s: %v", r.status, r.body, err)
@@ -126,7 +126,7 @@ func decode[T any](r reply) (out T) {
 }
 
 // id returns the id in the body.
-func (r reply) id() string {
+func (r response) id() string {
 	r.Helper()
 	got := decode[struct {
 		ID string `json:"id"`
