@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -42,7 +43,8 @@ func TestGeneratedFileIsCurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), "go", "run", generator, "-config", configPath, "/dev/stdin")
-	cmd.Stdin = bytes.NewReader(bytes.ReplaceAll(v1.OpenAPI(), []byte("x-extensible-enum:"), []byte("enum:")))
+	closed := bytes.ReplaceAll(v1.OpenAPI(), []byte("x-extensible-enum:"), []byte("enum:"))
+	cmd.Stdin = bytes.NewReader(regexp.MustCompile(`(?m)^ *additionalProperties: true.*\n`).ReplaceAll(closed, nil))
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}

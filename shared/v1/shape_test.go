@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -195,5 +196,67 @@ func TestEachEventTypeHasASchema(t *testing.T) {
 	}
 	if got, want := len(events.OneOf), len(doc.Components.Schemas["EventType"].Value.Enum); got != want {
 		t.Errorf("got %d schemas, want %d", got, want)
+	}
+}
+
+// TestOnlyRequestsAreClosed: a generated client refuses a new field of an object without
+// additionalProperties. So all objects of responses have it. The objects of requests are closed,
+// because the service refuses other fields. They have no default: generated types would require the
+// field.
+func TestOnlyRequestsAreClosed(t *testing.T) {
+	t.Parallel()
+	doc := mustLoad(t)
+	sent := map[*openapi3.Schema]bool{doc.Components.Schemas["JWK"].Value: true} // has any field, by RFC 7517
+	got, open, closed := map[*openapi3.Schema]bool{}, 0, 0
+	isClosed := func(at string, _ bool, s *openapi3.Schema) {
+		if s.Default != nil {
+			t.Errorf("%s: a field of a request has the default %v", at, s.Default)
+		}
+		if more := s.AdditionalProperties; s.Type.Is("object") && more.Schema == nil {
+			closed++
+			if more.Has == nil || *more.Has {
+				t.Errorf("%s: an object of a request is open", at)
+			}
+		}
+	}
+	isOpen := func(at string, _ bool, s *openapi3.Schema) {
+		whole := s.Type.Is("object") || len(s.AllOf) > 1
+		if more := s.AdditionalProperties; whole && more.Schema == nil {
+			open++
+			if more.Has == nil || !*more.Has {
+				t.Errorf("%s: an object of a response is closed", at)
+			}
+		}
+	}
+	eachOperation(doc, func(at string, op *openapi3.Operation) {
+		if op.RequestBody != nil {
+			walkContent(at, op.RequestBody.Value.Content, sent, isClosed)
+		}
+		for status, r := range op.Responses.Map() {
+			walkContent(at+" "+status, r.Value.Content, got, isOpen)
+		}
+		for name, callback := range op.Callbacks {
+			for _, item := range callback.Value.Map() {
+				walkContent(at+" "+name, item.Post.RequestBody.Value.Content, got, isOpen)
+			}
+		}
+	})
+	if open < 100 || closed < 25 {
+		t.Errorf("got %d open objects and %d closed ones, want more", open, closed)
+	}
+}
+
+// TestNamesAreDistinct: generators make a type of each schema and of each security scheme.
+func TestNamesAreDistinct(t *testing.T) {
+	t.Parallel()
+	doc, seen := mustLoad(t), map[string]string{}
+	for _, name := range slices.Concat(
+		slices.Collect(maps.Keys(doc.Components.Schemas)), slices.Collect(maps.Keys(doc.Components.SecuritySchemes)),
+	) {
+		key := strings.ToLower(strings.ReplaceAll(name, "_", ""))
+		if other, taken := seen[key]; taken {
+			t.Errorf("%s and %s get the same type", name, other)
+		}
+		seen[key] = name
 	}
 }

@@ -1566,7 +1566,8 @@ type APIKey struct {
 	// request from another address is 403 `address_not_allowed`. Of a legacy request, it is the address of the legacy client that counts.
 	AllowedAddresses *AllowedAddresses `json:"allowed_addresses,omitempty"`
 
-	// AllowedOrigins The origins of the web pages that can use a publishable key: scheme, host, and the port unless it is the default. Empty for all. A request
+	// AllowedOrigins The origins of the web pages that can use a publishable key: scheme, host, and the port unless it is the default. Write them
+	// as browsers send them: in lower case, an IPv6 address in its shortest form, as in `http://[::1]:8000`. Empty for all. A request
 	// with another `Origin` is 403 `origin_not_allowed`. A request without an `Origin`, such as that of an app, is accepted. So the list keeps the
 	// key out of other people's pages, but it is no secret and stops no other program.
 	AllowedOrigins *AllowedOrigins `json:"allowed_origins,omitempty"`
@@ -1584,14 +1585,15 @@ type APIKeyCreate struct {
 	// request from another address is 403 `address_not_allowed`. Of a legacy request, it is the address of the legacy client that counts.
 	AllowedAddresses *AllowedAddresses `json:"allowed_addresses,omitempty"`
 
-	// AllowedOrigins The origins of the web pages that can use a publishable key: scheme, host, and the port unless it is the default. Empty for all. A request
+	// AllowedOrigins The origins of the web pages that can use a publishable key: scheme, host, and the port unless it is the default. Write them
+	// as browsers send them: in lower case, an IPv6 address in its shortest form, as in `http://[::1]:8000`. Empty for all. A request
 	// with another `Origin` is 403 `origin_not_allowed`. A request without an `Origin`, such as that of an app, is accepted. So the list keeps the
 	// key out of other people's pages, but it is no secret and stops no other program.
 	AllowedOrigins *AllowedOrigins `json:"allowed_origins,omitempty"`
 
-	// ExpiresAt RFC 3339 UTC with milliseconds.
+	// ExpiresAt The key is invalid from this time on. By default it does not expire.
 	//
-	// Example: 2026-11-21T09:30:00.000Z
+	// Example: 2030-12-31T23:59:59.000Z
 	ExpiresAt *Timestamp `json:"expires_at,omitempty"`
 
 	// Kind Secret keys are for servers. A request of a browser has an `Origin` header: with a secret key it is refused with 403
@@ -1632,12 +1634,13 @@ type APIKeyRoll struct {
 	// request from another address is 403 `address_not_allowed`. Of a legacy request, it is the address of the legacy client that counts.
 	AllowedAddresses *AllowedAddresses `json:"allowed_addresses,omitempty"`
 
-	// AllowedOrigins The origins of the web pages that can use a publishable key: scheme, host, and the port unless it is the default. Empty for all. A request
+	// AllowedOrigins The origins of the web pages that can use a publishable key: scheme, host, and the port unless it is the default. Write them
+	// as browsers send them: in lower case, an IPv6 address in its shortest form, as in `http://[::1]:8000`. Empty for all. A request
 	// with another `Origin` is 403 `origin_not_allowed`. A request without an `Origin`, such as that of an app, is accepted. So the list keeps the
 	// key out of other people's pages, but it is no secret and stops no other program.
 	AllowedOrigins *AllowedOrigins `json:"allowed_origins,omitempty"`
 
-	// ExpiresIn The old key stays valid for this number of seconds.
+	// ExpiresIn The old key stays valid for this number of seconds, by default 86400.
 	ExpiresIn *int `json:"expires_in,omitempty"`
 }
 
@@ -1653,11 +1656,15 @@ type Address struct {
 	State      *string `json:"state,omitempty"`
 }
 
+// AddressInput defines model for AddressInput.
+type AddressInput = Address
+
 // AllowedAddresses The client addresses and networks that can use the key, IPv4 or IPv6. Networks are in CIDR form, without host bits. Empty for all. A
 // request from another address is 403 `address_not_allowed`. Of a legacy request, it is the address of the legacy client that counts.
 type AllowedAddresses = []string
 
-// AllowedOrigins The origins of the web pages that can use a publishable key: scheme, host, and the port unless it is the default. Empty for all. A request
+// AllowedOrigins The origins of the web pages that can use a publishable key: scheme, host, and the port unless it is the default. Write them
+// as browsers send them: in lower case, an IPv6 address in its shortest form, as in `http://[::1]:8000`. Empty for all. A request
 // with another `Origin` is 403 `origin_not_allowed`. A request without an `Origin`, such as that of an app, is accepted. So the list keeps the
 // key out of other people's pages, but it is no secret and stops no other program.
 type AllowedOrigins = []string
@@ -1796,29 +1803,6 @@ type Card struct {
 // CardBrand defines model for CardBrand.
 type CardBrand string
 
-// CardDecline The error `card_declined`. It has the fields of `Error`, and always `decline_code` and `transaction`.
-type CardDecline struct {
-	Type ErrorType `json:"type"`
-
-	// Code Stable. Programs decide by it.
-	Code string `json:"code"`
-
-	// Message For developers; of `card_declined`, for the payer. It can change.
-	Message string `json:"message"`
-
-	// Status The HTTP status.
-	Status int `json:"status"`
-
-	// Param The wrong field as a dotted path, or the wrong query parameter or header.
-	Param       *string     `json:"param,omitempty"`
-	DeclineCode DeclineCode `json:"decline_code"`
-	RequestID   string      `json:"request_id"`
-
-	// DocURL The documentation of the code, relative to the URL of the request.
-	DocURL      string      `json:"doc_url,omitempty"`
-	Transaction Transaction `json:"transaction"`
-}
-
 // CardInput defines model for CardInput.
 type CardInput struct {
 	// Cvc 4 digits for American Express, 3 for all other cards. It is not stored. Only a token stores it, encrypted, until its first use or its expiry. It is in no backup.
@@ -1875,6 +1859,9 @@ type Contact struct {
 	Phone     *string  `json:"phone,omitempty"`
 }
 
+// ContactInput defines model for ContactInput.
+type ContactInput = Contact
+
 // Currency ISO 4217 code, lower case.
 //
 // Example: usd
@@ -1924,8 +1911,8 @@ type CustomerID = string
 
 // CustomerInput defines model for CustomerInput.
 type CustomerInput struct {
-	Billing *Contact `json:"billing,omitempty"`
-	Company *string  `json:"company,omitempty"`
+	Billing *ContactInput `json:"billing,omitempty"`
+	Company *string       `json:"company,omitempty"`
 
 	// DefaultPaymentMethod One of the customer's payment methods (`pm_…`), so not for a new customer. It is charged if a payment names the customer and no payment
 	// method.
@@ -1940,8 +1927,8 @@ type CustomerInput struct {
 	Phone    *string   `json:"phone,omitempty"`
 
 	// Reference The merchant's name for this customer.
-	Reference *string  `json:"reference,omitempty"`
-	Shipping  *Contact `json:"shipping,omitempty"`
+	Reference *string       `json:"reference,omitempty"`
+	Shipping  *ContactInput `json:"shipping,omitempty"`
 }
 
 // CustomerList defines model for CustomerList.
@@ -1957,11 +1944,34 @@ type CustomerListObject string
 // DeclineBody defines model for DeclineBody.
 type DeclineBody struct {
 	// Error The error `card_declined`. It has the fields of `Error`, and always `decline_code` and `transaction`.
-	Error CardDecline `json:"error"`
+	Error DeclineError `json:"error"`
 }
 
 // DeclineCode The reason why the issuer or the acquirer declined.
 type DeclineCode string
+
+// DeclineError The error `card_declined`. It has the fields of `Error`, and always `decline_code` and `transaction`.
+type DeclineError struct {
+	Type ErrorType `json:"type"`
+
+	// Code Stable. Programs decide by it.
+	Code string `json:"code"`
+
+	// Message For developers; of `card_declined`, for the payer. It can change.
+	Message string `json:"message"`
+
+	// Status The HTTP status.
+	Status int `json:"status"`
+
+	// Param The wrong field as a dotted path, or the wrong query parameter or header.
+	Param       *string     `json:"param,omitempty"`
+	DeclineCode DeclineCode `json:"decline_code"`
+	RequestID   string      `json:"request_id"`
+
+	// DocURL The documentation of the code, relative to the URL of the request.
+	DocURL      string      `json:"doc_url,omitempty"`
+	Transaction Transaction `json:"transaction"`
+}
 
 // Deleted The confirmation of a deletion.
 type Deleted struct {
@@ -2171,15 +2181,18 @@ type LineItem struct {
 	ID          *string `json:"id,omitempty"`
 	Name        string  `json:"name"`
 
-	// Quantity A decimal with at most four places.
+	// Quantity A decimal.
 	Quantity string `json:"quantity"`
 	Taxable  *bool  `json:"taxable,omitempty"`
 
-	// UnitPrice In major units, a decimal with at most four places. A unit price can be finer than the currency.
+	// UnitPrice In major units, a decimal. A unit price can be finer than the currency.
 	UnitPrice string `json:"unit_price"`
 }
 
-// MLEAlgorithm defines model for MLEAlgorithm.
+// LineItemInput defines model for LineItemInput.
+type LineItemInput = LineItem
+
+// MLEAlgorithm The algorithm of a key, by default `ECDH-ES+A256KW`. Use RSA only if the client does not support P-256.
 type MLEAlgorithm string
 
 // MLEChallengeAnswer defines model for MLEChallengeAnswer.
@@ -2249,7 +2262,7 @@ type MLEKeyRotate struct {
 	// Kid The key to replace. If it is no longer the current key, nothing changes.
 	Kid *string `json:"kid,omitempty"`
 
-	// ExpiresIn The replaced key decrypts for this number of seconds.
+	// ExpiresIn The replaced key decrypts for this number of seconds, by default 2592000.
 	ExpiresIn *int64 `json:"expires_in,omitempty"`
 }
 
@@ -2393,8 +2406,12 @@ type Order struct {
 	TaxExempt *bool  `json:"tax_exempt,omitempty"`
 }
 
-// PartialAuthorization Whether the acquirer may approve less than the amount, for example of a prepaid card with a smaller balance. `never` declines such a payment.
-// With `if_available`, `amount_authorized` can be less than `amount`. The payer must then pay the rest in another way.
+// OrderInput Level 2 and 3 data. Amounts are in the minor unit of the transaction's currency.
+type OrderInput = Order
+
+// PartialAuthorization Whether the acquirer may approve less than the amount, for example of a prepaid card with a smaller balance. `never`, the
+// default, declines such a payment. With `if_available`, `amount_authorized` can be less than `amount`. The payer must then pay the rest in
+// another way.
 type PartialAuthorization string
 
 // PaymentMethod defines model for PaymentMethod.
@@ -2419,7 +2436,7 @@ type PaymentMethodObject string
 // PaymentMethodCreate defines model for PaymentMethodCreate.
 type PaymentMethodCreate struct {
 	// Billing The owner of the card. It is used for payments without a separate `billing`.
-	Billing *Contact `json:"billing,omitempty"`
+	Billing *ContactInput `json:"billing,omitempty"`
 
 	// Metadata Up to 50 entries of the merchant. A key has 1 to 40 characters, a value up to 500.
 	Metadata *Metadata `json:"metadata,omitempty"`
@@ -2449,12 +2466,15 @@ type PaymentMethodList struct {
 // PaymentMethodListObject defines model for PaymentMethodList.Object.
 type PaymentMethodListObject string
 
-// PriorAuthorization An approval that the issuer gave before this payment, by telephone or in another way. The acquirer takes the money with its code and requests
-// no other approval. Only for a card, without `three_d_secure`, with automatic capture of the full amount.
+// PriorAuthorization The approval that the issuer gave before this payment.
 type PriorAuthorization struct {
-	// Code The approval code. It becomes `authorization.code`.
+	// Code The approval code.
 	Code string `json:"code"`
 }
+
+// PriorAuthorizationInput An approval that the issuer gave before this payment, by telephone or in another way. The acquirer takes the money with its code and requests
+// no other approval. Only for a card, without `three_d_secure`, with automatic capture of the full amount.
+type PriorAuthorizationInput = PriorAuthorization
 
 // Refund defines model for Refund.
 type Refund struct {
@@ -2761,8 +2781,8 @@ type TransactionConfirm struct {
 	BankAccount *BankAccountInput `json:"bank_account,omitempty"`
 
 	// Billing Replaces the `billing` of the create.
-	Billing *Contact   `json:"billing,omitempty"`
-	Card    *CardInput `json:"card,omitempty"`
+	Billing *ContactInput `json:"billing,omitempty"`
+	Card    *CardInput    `json:"card,omitempty"`
 
 	// CardCvc The security code that the payer typed for this payment, for a stored card (`pm_…`) or a test payment method. It is sent to the acquirer
 	// and never stored. With `card`, use `card.cvc` instead.
@@ -2784,14 +2804,14 @@ type TransactionConfirm struct {
 	ThreeDSecure *ThreeDSecureInput `json:"three_d_secure,omitempty"`
 }
 
-// TransactionCreate defines model for TransactionCreate.
+// TransactionCreate Example: {"amount":1250,"billing":{"address":{"city":"Austin","country":"US","line1":"1 Main Street","postal_code":"73301","state":"TX"},"first_name":"Ada","last_name":"Example"},"card":{"cvc":"123","exp_month":12,"exp_year":2030,"holder":"Ada Example","number":"4242424242424242"},"currency":"usd","description":"A mug","metadata":{"shop":"vienna"},"payment_method":"card","reference":"order-1042"}
 type TransactionCreate struct {
 	// Amount 0 is a verification: the issuer checks the card and reserves nothing. Only with `capture: manual`.
 	Amount Money `json:"amount"`
 
 	// BankAccount An account at a bank in the United States, debited in `usd`. It is always captured immediately.
 	BankAccount *BankAccountInput `json:"bank_account,omitempty"`
-	Billing     *Contact          `json:"billing,omitempty"`
+	Billing     *ContactInput     `json:"billing,omitempty"`
 
 	// Capture automatic: an approved payment is captured immediately. manual: it needs a capture.
 	Capture *CaptureMode `json:"capture,omitempty"`
@@ -2801,8 +2821,8 @@ type TransactionCreate struct {
 	// and never stored. With `card`, use `card.cvc` instead.
 	CardCvc *secret.String `json:"card_cvc,omitempty"`
 
-	// Confirm false creates a transaction with the status `requires_confirmation`, and requests no money yet. The response has a `client_secret`. With it
-	// and a publishable key, the payer's device can confirm the transaction. The confirmation names the payment source. This request can name
+	// Confirm By default true. false creates a transaction with the status `requires_confirmation`, and requests no money yet. The response has a
+	// `client_secret`. With it and a publishable key, the payer's device can confirm the transaction. The confirmation names the payment source. This request can name
 	// a customer's payment method as the default, but no token. Without a confirmation within 24 hours the transaction is canceled.
 	Confirm *bool `json:"confirm,omitempty"`
 
@@ -2825,7 +2845,11 @@ type TransactionCreate struct {
 	NetworkToken *NetworkTokenInput `json:"network_token,omitempty"`
 
 	// Order Level 2 and 3 data. Amounts are in the minor unit of the transaction's currency.
-	Order                *Order                `json:"order,omitempty"`
+	Order *OrderInput `json:"order,omitempty"`
+
+	// PartialAuthorization Whether the acquirer may approve less than the amount, for example of a prepaid card with a smaller balance. `never`, the
+	// default, declines such a payment. With `if_available`, `amount_authorized` can be less than `amount`. The payer must then pay the rest in
+	// another way.
 	PartialAuthorization *PartialAuthorization `json:"partial_authorization,omitempty"`
 
 	// PaymentMethod `card`, `network_token` or `bank_account`, with the object of the same name. In test mode, `card` without the object is the approving test
@@ -2835,11 +2859,11 @@ type TransactionCreate struct {
 
 	// PriorAuthorization An approval that the issuer gave before this payment, by telephone or in another way. The acquirer takes the money with its code and requests
 	// no other approval. Only for a card, without `three_d_secure`, with automatic capture of the full amount.
-	PriorAuthorization *PriorAuthorization `json:"prior_authorization,omitempty"`
+	PriorAuthorization *PriorAuthorizationInput `json:"prior_authorization,omitempty"`
 
 	// Reference The merchant's name for this payment, such as an order or invoice number.
-	Reference *string  `json:"reference,omitempty"`
-	Shipping  *Contact `json:"shipping,omitempty"`
+	Reference *string       `json:"reference,omitempty"`
+	Shipping  *ContactInput `json:"shipping,omitempty"`
 
 	// StatementDescriptor The text on the cardholder's statement. No control characters.
 	StatementDescriptor *string `json:"statement_descriptor,omitempty"`
@@ -2883,18 +2907,18 @@ type TransactionUpdate struct {
 	Amount *Money `json:"amount,omitempty"`
 
 	// Billing Only before the confirmation.
-	Billing     *Contact `json:"billing,omitempty"`
-	Description *string  `json:"description,omitempty"`
+	Billing     *ContactInput `json:"billing,omitempty"`
+	Description *string       `json:"description,omitempty"`
 
 	// Metadata Up to 50 entries of the merchant. A key has 1 to 40 characters, a value up to 500.
 	Metadata *Metadata `json:"metadata,omitempty"`
 
 	// Order Only before the confirmation.
-	Order     *Order  `json:"order,omitempty"`
-	Reference *string `json:"reference,omitempty"`
+	Order     *OrderInput `json:"order,omitempty"`
+	Reference *string     `json:"reference,omitempty"`
 
 	// Shipping Only before the confirmation.
-	Shipping *Contact `json:"shipping,omitempty"`
+	Shipping *ContactInput `json:"shipping,omitempty"`
 
 	// StatementDescriptor Only before the confirmation. No control characters.
 	StatementDescriptor *string `json:"statement_descriptor,omitempty"`
@@ -3191,7 +3215,7 @@ type WebhookEventTypes = []EnabledEvent
 
 // WebhookSecretRoll defines model for WebhookSecretRoll.
 type WebhookSecretRoll struct {
-	// ExpiresIn The previous secret signs too for this number of seconds.
+	// ExpiresIn The previous secret signs too for this number of seconds, by default 86400.
 	ExpiresIn *int `json:"expires_in,omitempty"`
 }
 
@@ -3270,6 +3294,9 @@ type Limit = int
 // MetadataFilter defines model for metadata_filter.
 type MetadataFilter map[string]string
 
+// RequiredIdempotencyKey defines model for required_idempotency_key.
+type RequiredIdempotencyKey = string
+
 // StartingAfterAPIKey The id of an API key.
 //
 // Example: key_01jd8m3k2q4r5
@@ -3330,6 +3357,7 @@ type StepDecline = ErrorBody
 // GetCaptureParams defines parameters for GetCapture.
 type GetCaptureParams struct {
 	// Expand The objects to show under `expanded`, with commas between their names. The key needs the scope that reads them.
+	// Send the parameter once: `expand=a&expand=b` is refused.
 	Expand *ExpandCapture `form:"expand,omitempty" json:"expand,omitempty"`
 }
 
@@ -3352,6 +3380,7 @@ type ListCustomersParams struct {
 	Metadata *MetadataFilter `json:"metadata,omitempty"`
 
 	// Expand The objects to show under `expanded`, with commas between their names. The key needs the scope that reads them.
+	// Send the parameter once: `expand=a&expand=b` is refused.
 	Expand *ExpandCustomer `form:"expand,omitempty" json:"expand,omitempty"`
 
 	// Reference The merchant's name for the customer, in full.
@@ -3380,6 +3409,7 @@ type DeleteCustomerParams struct {
 // GetCustomerParams defines parameters for GetCustomer.
 type GetCustomerParams struct {
 	// Expand The objects to show under `expanded`, with commas between their names. The key needs the scope that reads them.
+	// Send the parameter once: `expand=a&expand=b` is refused.
 	Expand *ExpandCustomer `form:"expand,omitempty" json:"expand,omitempty"`
 }
 
@@ -3405,6 +3435,7 @@ type AttachPaymentMethodParams struct {
 // GetPaymentMethodParams defines parameters for GetPaymentMethod.
 type GetPaymentMethodParams struct {
 	// Expand The objects to show under `expanded`, with commas between their names. The key needs the scope that reads them.
+	// Send the parameter once: `expand=a&expand=b` is refused.
 	Expand *ExpandPaymentMethod `form:"expand,omitempty" json:"expand,omitempty"`
 }
 
@@ -3416,7 +3447,7 @@ type ReserveIdempotencyKeyParams struct {
 	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect, and stored for 24 hours. A well-formed structured-field string
 	// (RFC 8941) is unquoted first: `"k"` and `k` are the same key. Its quotes and backslashes do not count towards the length. Any other value is
 	// not changed.
-	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+	IdempotencyKey RequiredIdempotencyKey `json:"Idempotency-Key"`
 }
 
 // CreateRefundParams defines parameters for CreateRefund.
@@ -3430,6 +3461,7 @@ type CreateRefundParams struct {
 // GetRefundParams defines parameters for GetRefund.
 type GetRefundParams struct {
 	// Expand The objects to show under `expanded`, with commas between their names. The key needs the scope that reads them.
+	// Send the parameter once: `expand=a&expand=b` is refused.
 	Expand *ExpandRefund `form:"expand,omitempty" json:"expand,omitempty"`
 }
 
@@ -3460,6 +3492,7 @@ type ListTransactionsParams struct {
 	Metadata *MetadataFilter `json:"metadata,omitempty"`
 
 	// Expand The objects to show under `expanded`, with commas between their names. The key needs the scope that reads them.
+	// Send the parameter once: `expand=a&expand=b` is refused.
 	Expand *ExpandTransaction `form:"expand,omitempty" json:"expand,omitempty"`
 	Status *TransactionStatus `form:"status,omitempty" json:"status,omitempty"`
 
@@ -3487,6 +3520,7 @@ type ListTransactionsParamsExpand string
 // GetTransactionParams defines parameters for GetTransaction.
 type GetTransactionParams struct {
 	// Expand The objects to show under `expanded`, with commas between their names. The key needs the scope that reads them.
+	// Send the parameter once: `expand=a&expand=b` is refused.
 	Expand *ExpandTransaction `form:"expand,omitempty" json:"expand,omitempty"`
 }
 
@@ -3509,6 +3543,7 @@ type ListTransactionCapturesParams struct {
 	Metadata *MetadataFilter `json:"metadata,omitempty"`
 
 	// Expand The objects to show under `expanded`, with commas between their names. The key needs the scope that reads them.
+	// Send the parameter once: `expand=a&expand=b` is refused.
 	Expand *ExpandCapture `form:"expand,omitempty" json:"expand,omitempty"`
 }
 
@@ -5042,16 +5077,14 @@ func NewReserveIdempotencyKeyRequestWithBody(server string, params *ReserveIdemp
 
 	if params != nil {
 
-		if params.IdempotencyKey != nil {
-			var headerParam0 string
+		var headerParam0 string
 
-			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("Idempotency-Key", headerParam0)
+		headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+		if err != nil {
+			return nil, err
 		}
+
+		req.Header.Set("Idempotency-Key", headerParam0)
 
 	}
 

@@ -19,7 +19,7 @@ func (s Request) Reserve(ctx context.Context, key, purpose string) (bool, *comma
 		r := command.Unencodable()
 		return false, &r
 	}
-	params := v1.ReserveIdempotencyKeyParams{IdempotencyKey: &key}
+	params := v1.ReserveIdempotencyKeyParams{IdempotencyKey: key}
 	// Wait after a rate limit: a key that is not reserved would leave a gap in the chain of keys.
 	resp := s.d.cfg.Client.CallAfter(ctx, &v1client.Earlier{}, v1.CodeRateLimited,
 		func(ctx context.Context) (*http.Response, error) {

@@ -48,6 +48,38 @@ func TestPublishedContract(t *testing.T) {
 	}
 }
 
+// TestPublishedExtensions: the published contract has only the extensions that its readers need.
+func TestPublishedExtensions(t *testing.T) {
+	t.Parallel()
+	published := setup(t).get(t, "/v1/openapi.json", header("Authorization")).body
+	got := slices.Compact(slices.Sorted(func(yield func(string) bool) {
+		for _, m := range regexp.MustCompile(`"(x-[a-z-]+)":`).FindAllSubmatch(published, -1) {
+			if !yield(string(m[1])) {
+				return
+			}
+		}
+	}))
+	if want := []string{"x-extensible-enum", "x-property-names"}; !slices.Equal(got, want) {
+		t.Errorf("got the extensions %q, want %q", got, want)
+	}
+}
+
+// TestExampleOfAPayment: the contract has an example of a payment, which the service accepts.
+func TestExampleOfAPayment(t *testing.T) {
+	t.Parallel()
+	doc, err := openapi3.NewLoader().LoadFromData(v1.OpenAPI())
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := json.Marshal(doc.Components.Schemas["TransactionCreate"].Value.Example)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := MustDecode[v1.Transaction](t, setup(t).post(t, "/v1/transactions", string(body)), 201); got.Billing == nil || got.Card == nil {
+		t.Errorf("got %+v, want a payment with a card and an address", got)
+	}
+}
+
 // wantBareReferences fails if a reference of a document has other members.
 func wantBareReferences(t *testing.T, at string, v any) {
 	t.Helper()

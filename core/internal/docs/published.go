@@ -1,13 +1,17 @@
 package docs
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
 )
 
-// published returns a contract as JSON, without the extensions that only our generator reads: the
-// order of the fields and the names of Go types.
+// forAll are the extensions for all readers: the present values of a response, and the bounds of
+// names.
+var forAll = []string{"x-extensible-enum", "x-property-names"}
+
+// published returns a contract as JSON, without the extensions that only our generator reads.
 func published(contract []byte) ([]byte, error) {
 	var root any
 	if err := yaml.UnmarshalWithOptions(contract, &root, yaml.UseOrderedMap()); err != nil {
@@ -23,7 +27,7 @@ func withoutOwn(v any) any {
 	case yaml.MapSlice:
 		out := yaml.MapSlice{}
 		for _, item := range v {
-			if key := name(item); key != "x-order" && !strings.HasPrefix(key, "x-go-") {
+			if key := name(item); !strings.HasPrefix(key, "x-") || slices.Contains(forAll, key) {
 				out = append(out, yaml.MapItem{Key: item.Key, Value: withoutOwn(item.Value)})
 			}
 		}
