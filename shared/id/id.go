@@ -72,6 +72,16 @@ func Parse(p Prefix, s string) (int64, error) {
 	return n, nil
 }
 
+// ParseFilter is Parse for a filter or a cursor, which can name an object that does not exist. It
+// also takes the id of zero, as the patterns of the contract do. The result is then 1: no object
+// has that id.
+func ParseFilter(p Prefix, s string) (int64, error) {
+	if s == Format(p, 0) {
+		return 1, nil
+	}
+	return Parse(p, s)
+}
+
 // Decimal returns the id of kind p whose integer is written in decimal: digits only, no sign, no
 // leading zero, below 2^63. The error wraps ErrMalformed and does not repeat the text.
 func Decimal(p Prefix, decimal string) (string, error) {

@@ -15,7 +15,8 @@ type Time struct{ time.Time }
 
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
-var errTime = errors.New(`time: want RFC 3339 with a zone, such as "2026-11-21T09:30:00Z"`)
+// ErrTime is the error of a text that is not a time.
+var ErrTime = errors.New(`time: want RFC 3339 with a zone, such as "2026-11-21T09:30:00Z"`)
 
 // AppendText appends the text to b. The error is for years that have no four digits.
 func (t Time) AppendText(b []byte) ([]byte, error) {
@@ -50,27 +51,28 @@ func (t Time) appendJSON(b []byte) ([]byte, error) {
 	return append(b, '"'), err
 }
 
-// UnmarshalText takes an RFC 3339 time of any zone and precision.
+// UnmarshalText takes an RFC 3339 time of any zone and precision, also with a lower-case t and z.
+// Its error is ErrTime.
 func (t *Time) UnmarshalText(b []byte) error {
 	if len(b) < len("2006-01-02T15:04:05Z") || b[len("2006-01-02T15")] != ':' || bytes.IndexByte(b, ',') >= 0 {
-		return errTime // package time also takes one-digit hours and a comma
+		return ErrTime // package time also takes one-digit hours and a comma
 	}
 	var parsed time.Time
-	if err := parsed.UnmarshalText(b); err != nil {
-		return errTime
+	if err := parsed.UnmarshalText(bytes.ToUpper(b)); err != nil {
+		return ErrTime
 	}
 	t.Time = parsed.UTC()
 	return nil
 }
 
-// UnmarshalJSON takes a JSON string with an RFC 3339 time, and nothing else.
+// UnmarshalJSON takes a JSON string with an RFC 3339 time, and nothing else. Its error is ErrTime.
 func (t *Time) UnmarshalJSON(b []byte) error {
 	if jsontext.Value(b).Kind() != '"' {
-		return errTime
+		return ErrTime
 	}
 	text, err := jsontext.AppendUnquote(nil, b)
 	if err != nil {
-		return errTime
+		return ErrTime
 	}
 	return t.UnmarshalText(text)
 }

@@ -66,7 +66,7 @@ func TestTimeReads(t *testing.T) {
 	want := time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
 	for _, in := range []string{
 		"2026-11-21T09:30:00Z", "2026-11-21T09:30:00.000Z", "2026-11-21T10:30:00+01:00",
-		"2026-11-21T09:30:00.000000000Z",
+		"2026-11-21T09:30:00.000000000Z", "2026-11-21t09:30:00z", "2026-11-21T04:00:00.0-05:30",
 	} {
 		var got struct{ At v1.Time }
 		for door, through := range map[string]func([]byte, any) error{
@@ -80,6 +80,7 @@ func TestTimeReads(t *testing.T) {
 	for _, in := range []string{
 		`null`, `1`, `""`, `"2026-11-21"`, `"2026-11-21 09:30:00Z"`, `"2026-11-21T09:30:00"`, `"2026-13-01T00:00:00Z"`,
 		`"2026-11-21T9:30:00Z"`, `"2026-11-21T09:30:00,5Z"`, `"2026-11-21T09:30:00+25:00"`,
+		`"2026-11-21T09:30:00+0000"`, `"2026-11-21T09:30:00+00"`, `"2026-11-21t09:30:00 z"`,
 	} {
 		var got v1.Time
 		if err := got.UnmarshalJSON([]byte(in)); err == nil {

@@ -83,7 +83,7 @@ func TestCreateKeyRefusals(t *testing.T) {
 		{"a secret key's scope", `{"kind":"publishable","scopes":["refunds:create"]}`, bad("scopes"), nil},
 		{"long name", `{"kind":"secret","name":"` + strings.Repeat("é", 101) + `"}`, bad("name"), nil},
 		{"expired", `{"kind":"secret","expires_at":"2026-11-21T09:30:00.000Z"}`, bad("expires_at"), nil},
-		{"no time", `{"kind":"secret","expires_at":"tomorrow"}`, invalid("invalid_type", "expires_at"), nil},
+		{"no time", `{"kind":"secret","expires_at":"tomorrow"}`, invalid("invalid_value", "expires_at"), nil},
 		{"another mode", `{"kind":"secret","mode":"live"}`, invalid("unknown_field", "mode"), nil},
 		{"null", `{"kind":"secret","name":null}`, invalid("invalid_type", "name"), nil},
 	})

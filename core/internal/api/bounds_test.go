@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"maps"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,6 +36,9 @@ func probes(at string, s *openapi3.Schema, required bool) []probe {
 	out := []probe{{at, "null", nil, false}}
 	if required {
 		out = append(out, probe{at, "left out", absent{}, false})
+	}
+	if s.Example != nil {
+		out = append(out, probe{at, "the example", s.Example, true})
 	}
 	s = merged(s)
 	switch {
@@ -89,7 +93,10 @@ func textProbes(at string, s *openapi3.Schema) []probe {
 	case anyText:
 		out = append(out, probe{at, "with U+0000", "a\x00b", false}, probe{at, "with other characters", "\x01 é", true})
 	default:
-		out = append(out, probe{at, "against the pattern", "\x01 é", false})
+		out = append(out, patternProbes(at, s.Pattern)...)
+	}
+	if s.MinLength == 0 && (s.Pattern == "" || s.Pattern == anyText) {
+		out = append(out, probe{at, "an empty text", "", true})
 	}
 	if s.MaxLength != nil {
 		most := int(*s.MaxLength)
@@ -101,6 +108,26 @@ func textProbes(at string, s *openapi3.Schema) []probe {
 	}
 	return out
 }
+
+// patternProbes are texts that match a pattern, and texts that do not.
+func patternProbes(at, pattern string) []probe {
+	out := []probe{{at, "against the pattern", "\x01 é", false}}
+	for _, text := range []string{"a\x1f", "a\x7f", "a\u0080", "a\u009f", "a\u00a0"} {
+		p := probe{at, "against the pattern", text, false}
+		if regexp.MustCompile(pattern).MatchString(text) {
+			p.what, p.allowed = "within the pattern", true
+		}
+		out = append(out, p)
+	}
+	if prefix := idPattern.FindStringSubmatch(pattern); prefix != nil {
+		out = append(out, probe{at, "the least id", prefix[1] + "_0000000000000", true})
+		out = append(out, probe{at, "the greatest id", prefix[1] + "_7zzzzzzzzzzzz", true})
+	}
+	return out
+}
+
+// idPattern matches the pattern of an id.
+var idPattern = regexp.MustCompile(`^\^\(?([a-z]+).*_\[0-7\]`)
 
 // textOf returns a text of n characters that is valid otherwise.
 func textOf(at string, s *openapi3.Schema, length int) string {

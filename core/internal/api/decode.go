@@ -115,6 +115,8 @@ func decodeFault(err error) *fault {
 	switch {
 	case errors.As(err, &semantic) && errors.Is(semantic.Err, json.ErrUnknownName):
 		return &fault{code: codeUnknownField, param: jsonscan.Dotted(semantic.JSONPointer)}
+	case errors.As(err, &semantic) && semantic.JSONKind == '"' && errors.Is(semantic.Err, v1.ErrTime):
+		return &fault{code: codeInvalidValue, param: jsonscan.Dotted(semantic.JSONPointer), message: wantTime}
 	case errors.As(err, &semantic):
 		return typeFault(jsonscan.Dotted(semantic.JSONPointer))
 	case errors.As(err, &syntactic) && errors.Is(syntactic.Err, jsontext.ErrDuplicateName):

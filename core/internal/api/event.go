@@ -54,7 +54,7 @@ func eventFilter(q url.Values) (f payment.EventFilter, err error) {
 	if q.Has("object") {
 		prefix, _, _ := strings.Cut(q.Get("object"), "_")
 		f.Kind = eventKinds[id.Prefix(prefix)]
-		if f.Object, err = id.Parse(id.Prefix(prefix), q.Get("object")); err != nil || f.Kind == "" {
+		if f.Object, err = id.ParseFilter(id.Prefix(prefix), q.Get("object")); err != nil || f.Kind == "" {
 			return f, &fault{code: codeInvalidValue, param: "object", message: "This is not the id of an object that has events. Check its prefix.", cause: err}
 		}
 	}
@@ -65,6 +65,9 @@ func eventFilter(q url.Values) (f payment.EventFilter, err error) {
 	return f, err
 }
 
+// wantTime is the message for a text that is not a time.
+const wantTime = "The time must be RFC 3339 with a zone, such as 2026-11-21T09:30:00Z or 2026-11-21T10:30:00+01:00."
+
 // moment reads a time, the zero one when the parameter is absent.
 func moment(q url.Values, name string) (time.Time, error) {
 	var t v1.Time
@@ -72,7 +75,7 @@ func moment(q url.Values, name string) (time.Time, error) {
 		return t.Time, nil
 	}
 	if err := t.UnmarshalText([]byte(q.Get(name))); err != nil {
-		return t.Time, &fault{code: codeInvalidValue, param: name, message: "The time must be written as 2026-11-21T09:30:00.000Z."}
+		return t.Time, &fault{code: codeInvalidValue, param: name, message: wantTime + " In a query string, write %2B instead of +."}
 	}
 	return t.Time, nil
 }

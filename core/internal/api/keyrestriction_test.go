@@ -115,11 +115,13 @@ func TestRolledKeyRestrictions(t *testing.T) {
 func TestKeyOrigins(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	k, key := b.createKey(t, `{"kind":"publishable","allowed_origins":["https://shop.example","http://localhost:8000"]}`)
-	if want := []string{"https://shop.example", "http://localhost:8000"}; k.AllowedOrigins == nil || !slices.Equal(*k.AllowedOrigins, want) {
+	k, key := b.createKey(t, `{"kind":"publishable","allowed_origins":["https://shop.example","http://localhost:8000","http://[::1]:3000"]}`)
+	if want := []string{"https://shop.example", "http://localhost:8000", "http://[::1]:3000"}; k.AllowedOrigins == nil || !slices.Equal(*k.AllowedOrigins, want) {
 		t.Errorf("got the origins %v, want %q", k.AllowedOrigins, want)
 	}
-	for _, allowed := range []option{header("Origin", "https://shop.example"), header("Origin", "http://localhost:8000"), header("Origin")} {
+	for _, allowed := range []option{
+		header("Origin", "https://shop.example"), header("Origin", "http://localhost:8000"), header("Origin", "http://[::1]:3000"), header("Origin"),
+	} {
 		MustDecode[v1.Token](t, b.post(t, "/v1/tokens", visa, as(key), allowed), 201)
 	}
 	u := b.MustPrepare(t, "")

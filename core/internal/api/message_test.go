@@ -73,3 +73,35 @@ func TestMessageOfADecline(t *testing.T) {
 		}
 	}
 }
+
+// TestMessageOfAParameter: the message of a wrong time, of a repeated parameter and of a wrong
+// entry of metadata names the form to send.
+func TestMessageOfAParameter(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for query, want := range map[string]string{
+		"created_after=2026-11-21T09:30:00%2B0000": "2026-11-21T10:30:00+01:00. In a query string, write %2B instead of +.",
+		"created_after=2026-11-21T09:30:00+01:00":  "write %2B instead of +.",
+		"expand=customer&expand=token":             "expand=customer,token",
+		"limit=1&limit=2":                          "The parameter was sent twice. Send it once.",
+		"metadata=x":                               "metadata[key]=value",
+		"metadata[a%00b]=x":                        "U+0000",
+	} {
+		name, _, _ := strings.Cut(strings.ReplaceAll(query, "[", "="), "=")
+		got := wantRefusal(t, b.get(t, "/v1/transactions?"+query), invalid("invalid_value", name))
+		if !strings.Contains(got.Message, want) {
+			t.Errorf("%s: got %q, want %q in it", query, got.Message, want)
+		}
+	}
+	for sent, want := range map[string]refusal{
+		`"2099-01-01T00:00:00+0000"`: invalid("invalid_value", "expires_at"),
+		`"2099-01-01"`:               invalid("invalid_value", "expires_at"),
+		`2099`:                       invalid("invalid_type", "expires_at"),
+	} {
+		got := wantRefusal(t, b.post(t, "/v1/api_keys", `{"kind":"secret","expires_at":`+sent+`}`), want)
+		if strings.Contains(got.Message, "RFC 3339 with a zone") != (want.code == "invalid_value") {
+			t.Errorf("%s: got %q", sent, got.Message)
+		}
+	}
+	wantRefusal(t, b.post(t, "/v1/customers", `{"metadata":{"a\u0000b":"x"}}`), invalid("invalid_value", "metadata"))
+}

@@ -15,6 +15,11 @@ const metadataEntries = "metadata[]"
 // reads.
 const maxMetadataEntries = 5
 
+// isMetadata reports whether a parameter is an entry of metadata, or is probably meant as one.
+func isMetadata(name string) bool {
+	return name == "metadata" || strings.HasPrefix(name, "metadata[") || strings.HasPrefix(name, "metadata.")
+}
+
 // metadataEntry returns the key in the name of a parameter of the form metadata[key].
 func metadataEntry(name string) (key string, ok bool) {
 	if key, ok = strings.CutPrefix(name, "metadata["); !ok {
@@ -29,8 +34,14 @@ func metadataEntry(name string) (key string, ok bool) {
 func metadataFilter(q url.Values) (payment.MetadataFilter, error) {
 	wanted := v1.Metadata{}
 	for name, values := range q {
-		if key, ok := metadataEntry(name); ok {
+		key, ok := metadataEntry(name)
+		switch {
+		case ok && isText(key):
 			wanted[key] = values[0]
+		case ok:
+			return "", textFault("metadata")
+		case isMetadata(name):
+			return "", &fault{code: codeInvalidValue, param: "metadata", message: "Write each entry as metadata[key]=value."}
 		}
 	}
 	if len(wanted) > maxMetadataEntries {

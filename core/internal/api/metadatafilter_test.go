@@ -115,13 +115,14 @@ func TestMetadataFilterRefusals(t *testing.T) {
 		six += fmt.Sprintf("&metadata[k%d]=v", i)
 	}
 	for query, want := range map[string]refusal{
-		"metadata=x":                  bad("unknown_parameter", "metadata"),
-		"metadata.k=x":                bad("unknown_parameter", "metadata.k"),
-		"metadata[k=x":                bad("unknown_parameter", "metadata[k"),
+		"metadata=x":                  bad("invalid_value", "metadata"),
+		"metadata.k=x":                bad("invalid_value", "metadata"),
+		"metadata[k=x":                bad("invalid_value", "metadata"),
 		"metadata[]=x":                bad("invalid_value", "metadata"),
 		"metadata[k]=x&metadata[k]=y": bad("invalid_value", "metadata"),
 		"metadata[k]=%00":             bad("invalid_value", "metadata"),
-		"metadata[%00]=x":             bad("unknown_parameter", ""),
+		"metadata[%00]=x":             bad("invalid_value", "metadata"),
+		"metadatum[k]=x":              bad("unknown_parameter", "metadatum[k]"),
 		"metadata[" + strings.Repeat("k", 41) + "]=x": bad("invalid_value", "metadata"),
 		"metadata[k]=" + strings.Repeat("x", 501):     bad("invalid_value", "metadata"),
 		six[1:]: bad("invalid_value", "metadata"),

@@ -66,18 +66,18 @@ func query(r *http.Request, known ...string) (url.Values, error) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(q)) {
 		values := q[name]
+		listed := name
+		if isMetadata(name) {
+			listed, name = metadataEntries, "metadata"
+		}
 		if !isText(name) {
 			return nil, &fault{code: codeUnknownParameter} // the name could be any text of the client, so the fault omits it
-		}
-		listed := name
-		if _, entry := metadataEntry(name); entry {
-			listed, name = metadataEntries, "metadata"
 		}
 		if !slices.Contains(known, listed) {
 			return nil, &fault{code: codeUnknownParameter, param: name}
 		}
 		if len(values) > 1 {
-			return nil, &fault{code: codeInvalidValue, param: name, message: "The parameter was sent twice. Send it once."}
+			return nil, twiceFault(name)
 		}
 		if !isText(values[0]) {
 			return nil, textFault(name)
@@ -86,12 +86,21 @@ func query(r *http.Request, known ...string) (url.Values, error) {
 	return q, nil
 }
 
+// twiceFault returns the fault of a parameter that was sent twice.
+func twiceFault(name string) *fault {
+	remedy := " Send it once."
+	if name == expand {
+		remedy = " Send it once, with commas between the names: expand=customer,token."
+	}
+	return &fault{code: codeInvalidValue, param: name, message: "The parameter was sent twice." + remedy}
+}
+
 // cursor reads an id, 0 when the parameter is absent.
 func cursor(q url.Values, name string, p id.Prefix) (int64, error) {
 	if !q.Has(name) {
 		return 0, nil
 	}
-	n, err := id.Parse(p, q.Get(name))
+	n, err := id.ParseFilter(p, q.Get(name))
 	if err != nil {
 		return 0, &fault{code: codeInvalidCursor, param: name}
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/go-json-experiment/json"
 
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -126,6 +127,27 @@ func TestIdempotencyKeyAtItsBounds(t *testing.T) {
 			if got := op.Parameters.GetByInAndName("header", "Idempotency-Key") != nil; got != want {
 				t.Errorf("%s %s takes an Idempotency-Key: got %t, want %t", method, path, got, want)
 			}
+			b.wantKeyAsDeclared(t, method, path, op)
 		}
+	}
+}
+
+// wantKeyAsDeclared compares the response to an operation without an Idempotency-Key with the
+// declaration of the key: required or not.
+func (b *bundle) wantKeyAsDeclared(t *testing.T, method, path string, op *openapi3.Operation) {
+	t.Helper()
+	declared, fresh := op.Parameters.GetByInAndName("header", "Idempotency-Key"), bodies[op.OperationID]
+	if declared == nil || fresh == nil {
+		return
+	}
+	where, body := fresh(t, b, probe{})
+	sent, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := b.do(t, method, strings.Replace(path, "{id}", where, 1), string(sent))
+	refused := got.status == http.StatusBadRequest && MustDecode[v1.ErrorBody](t, got, 400).Error.Code == "invalid_idempotency_key"
+	if refused != declared.Required {
+		t.Errorf("%s %s without an Idempotency-Key: got %d %s, declared as required: %t", method, path, got.status, got.body, declared.Required)
 	}
 }

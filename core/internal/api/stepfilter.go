@@ -14,7 +14,7 @@ var stepParameters = []string{"transaction", metadataEntries, expand}
 func stepFilter(q url.Values) (f payment.StepFilter, err error) {
 	const name = "transaction"
 	if q.Has(name) {
-		if f.Transaction, err = id.Parse(id.Transaction, q.Get(name)); err != nil {
+		if f.Transaction, err = id.ParseFilter(id.Transaction, q.Get(name)); err != nil {
 			return f, &fault{code: codeInvalidValue, param: name, message: "The value must be the id of a transaction.", cause: err}
 		}
 	}

@@ -24,7 +24,7 @@ func transactionFilter(q url.Values) (f payment.TransactionFilter, err error) {
 		valid func(string) bool
 	}{
 		{"status", func(s string) bool { return v1.TransactionStatus(s).Valid() }},
-		{"customer", func(s string) bool { _, err := id.Parse(id.Customer, s); return err == nil }},
+		{"customer", func(s string) bool { _, err := id.ParseFilter(id.Customer, s); return err == nil }},
 		{"reference", func(s string) bool {
 			return s != "" && utf8.ValidString(s) && utf8.RuneCountInString(s) <= 255
 		}},

@@ -44,7 +44,8 @@ func TestParseAddresses(t *testing.T) {
 func TestCheckOrigins(t *testing.T) {
 	t.Parallel()
 	fine := []string{
-		"https://shop.example", "http://localhost:8000", "https://shop.example:8443", "http://[::1]:8080",
+		"https://shop.example", "http://localhost:8000", "https://shop.example:8443", "http://[::1]:3000", "https://[2001:db8::a]",
+		"https://shop.example:65535",
 		"https://xn--bcher-kva.example",
 	}
 	if !apikey.CheckOrigins(fine) || !apikey.CheckOrigins(nil) {
@@ -55,7 +56,8 @@ func TestCheckOrigins(t *testing.T) {
 		"http://shop.example:80",
 		"https://Shop.example", "https://*.shop.example", "https://a@shop.example", "https://shop.example?",
 		"ftp://shop.example", "https://shop.example https://other.example", "https://bücher.example",
-		"https://shop.example:0",
+		"https://shop.example:0", "https://shop.example:65536", "http://[::1", "http://::1", "http://[1]", "http://[::::]",
+		"http://[0:0:0:0:0:0:0:1]", "http://[::0001]", "http://[::1.2.3.4]", "http://[127.0.0.1]", "http://[::1]:80",
 	} {
 		if apikey.CheckOrigins([]string{wrong}) {
 			t.Errorf("%q is accepted", wrong)
