@@ -224,7 +224,7 @@ func (a *API) confirmingPayer(c *call, t *payment.Transaction, in *v1.Transactio
 // confirmed returns the payment that a confirmation makes of a waiting transaction with these
 // details.
 func confirmed(in *v1.TransactionConfirm, d transactionDetails, from payer) engine.Payment {
-	d.shownSource, d.ThreeDSecure, d.Customer = from.shown, shownThreeDSecure(in.ThreeDSecure), text(from.customer)
+	d.shownSource, d.ThreeDSecure, d.Customer = from.shown, shownThreeDSecure(in.ThreeDSecure), v1.Optional(from.customer)
 	switch {
 	case in.Billing != nil:
 		d.Billing = in.Billing

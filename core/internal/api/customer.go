@@ -79,7 +79,7 @@ func setDetails(was, in *v1.CustomerInput) {
 		{&was.Description, in.Description},
 	} {
 		if f.now != nil {
-			*f.was = text(*f.now)
+			*f.was = v1.Optional(*f.now)
 		}
 	}
 	if in.Billing != nil {
@@ -103,7 +103,7 @@ func (a *API) createCustomer(c *call) (engine.Result, error) {
 	if err != nil {
 		return engine.Result{}, err
 	}
-	if textOf(in.DefaultPaymentMethod) != "" {
+	if v1.Text(in.DefaultPaymentMethod) != "" {
 		return engine.Result{}, &fault{code: codeUnknownPaymentMethod, param: defaultMethod, message: "A new customer has no payment methods. Store one, then make it the default."}
 	}
 	return a.Engine.CreateCustomer(c.Context(), c.request, newDetails(in))
@@ -244,7 +244,7 @@ func showCustomer(c *payment.Customer) v1.Customer {
 	out.Object = v1.CustomerObjectCustomer
 	out.Mode = mode(c.Tenant)
 	if c.Default != 0 {
-		out.DefaultPaymentMethod = text(id.Format(id.PaymentMethod, c.Default))
+		out.DefaultPaymentMethod = v1.Optional(id.Format(id.PaymentMethod, c.Default))
 	}
 	out.Version = c.Version
 	if out.Metadata == nil {

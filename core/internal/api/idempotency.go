@@ -44,7 +44,7 @@ func (a *API) getIdempotencyKey(w http.ResponseWriter, r *http.Request, k *payme
 	if found.Status != 0 {
 		out.Status, out.HTTPStatus = v1.IdempotencyKeyRecordStatusCompleted, &found.Status
 		shown := shownIn(found.Body)
-		out.Resource, out.ErrorCode, out.Purpose = text(shown.resource), text(shown.code), text(shown.purpose)
+		out.Resource, out.ErrorCode, out.Purpose = v1.Optional(shown.resource), v1.Optional(shown.code), v1.Optional(shown.purpose)
 	}
 	a.write(w, r, http.StatusOK, encode(&out))
 	return nil

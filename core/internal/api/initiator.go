@@ -46,7 +46,7 @@ func initiator(in *v1.Initiator) acquirer.Initiator {
 	if in == nil {
 		return acquirer.Initiator{}
 	}
-	out := acquirer.Initiator{Type: string(in.Type), PreviousNetworkTransactionID: textOf(in.PreviousNetworkTransactionID)}
+	out := acquirer.Initiator{Type: string(in.Type), PreviousNetworkTransactionID: v1.Text(in.PreviousNetworkTransactionID)}
 	if in.Reason != nil {
 		out.Reason = string(*in.Reason)
 	}

@@ -252,7 +252,7 @@ func (a *API) showUsedKey(k *payment.APIKey) v1.APIKey {
 func ShowKey(k *payment.APIKey, now time.Time) v1.APIKey {
 	out := v1.APIKey{
 		ID: id.Format(id.APIKey, k.ID), Object: v1.APIKeyObjectAPIKey, Merchant: id.Format(id.Merchant, k.Tenant.Merchant),
-		Mode: mode(k.Tenant), Kind: v1.APIKeyKind(k.Kind), Name: text(k.Name), Scopes: k.Scopes, Hint: k.Hint,
+		Mode: mode(k.Tenant), Kind: v1.APIKeyKind(k.Kind), Name: v1.Optional(k.Name), Scopes: k.Scopes, Hint: k.Hint,
 		Status: v1.APIKeyStatus(k.Status(now)), CreatedAt: v1.Time{Time: k.CreatedAt},
 		ExpiresAt: optionalTime(k.ExpiresAt), RevokedAt: optionalTime(k.RevokedAt), LastUsedAt: optionalTime(k.LastUsedAt),
 	}
@@ -264,7 +264,7 @@ func ShowKey(k *payment.APIKey, now time.Time) v1.APIKey {
 		out.AllowedOrigins = &k.Origins
 	}
 	if k.ReplacedBy != 0 {
-		out.ReplacedBy = text(id.Format(id.APIKey, k.ReplacedBy))
+		out.ReplacedBy = v1.Optional(id.Format(id.APIKey, k.ReplacedBy))
 	}
 	return out
 }

@@ -28,7 +28,7 @@ func (a *API) givenNetworkToken(t payment.Tenant, in *v1.NetworkTokenInput) (pay
 	if in.RequestorID != nil && !isDigits(*in.RequestorID, 11, 11) {
 		return payer{}, &fault{code: codeInvalidValue, param: "network_token.requestor_id", message: "The id of the token requestor must have 11 digits."}
 	}
-	token.ECI, token.RequestorID = textOf(in.Eci), textOf(in.RequestorID)
+	token.ECI, token.RequestorID = v1.Text(in.Eci), v1.Text(in.RequestorID)
 	shown := &v1.NetworkToken{
 		Brand: shownBrand(in.Number), Last4: secret.LastFour(in.Number), ExpMonth: in.ExpMonth, ExpYear: in.ExpYear,
 		Fingerprint: a.fingerprint(t, in.Number), Eci: in.Eci, RequestorID: in.RequestorID,

@@ -245,8 +245,8 @@ func showResult(out *v1.Transaction, r *payment.Result) {
 		Cvc: v1.CheckResult(r.CheckCVC), AddressLine: v1.CheckResult(r.CheckAddressLine), PostalCode: v1.CheckResult(r.CheckPostalCode),
 	}
 	out.Authorization = &v1.Authorization{
-		Code: text(r.Code), NetworkTransactionID: text(r.NetworkTransactionID), ResponseCode: r.ResponseCode, Balance: r.Balance,
-		AvsResultCode: text(r.AVSCode), CvcResultCode: text(r.CVCCode), CavvResultCode: text(r.CAVVCode),
+		Code: v1.Optional(r.Code), NetworkTransactionID: v1.Optional(r.NetworkTransactionID), ResponseCode: r.ResponseCode, Balance: r.Balance,
+		AvsResultCode: v1.Optional(r.AVSCode), CvcResultCode: v1.Optional(r.CVCCode), CavvResultCode: v1.Optional(r.CAVVCode),
 	}
 	if !r.ExpiresAt.IsZero() {
 		out.Authorization.ExpiresAt = &v1.Time{Time: r.ExpiresAt}
@@ -304,11 +304,4 @@ func showRefund(r *payment.Refund) v1.Refund {
 	}
 	out.CreatedAt, out.UpdatedAt = v1.Time{Time: r.CreatedAt}, v1.Time{Time: r.UpdatedAt}
 	return out
-}
-
-func text(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
 }

@@ -31,7 +31,7 @@ func threeDSecure(in *v1.ThreeDSecureInput) acquirer.ThreeDSecure {
 	if in == nil {
 		return acquirer.ThreeDSecure{}
 	}
-	out := acquirer.ThreeDSecure{ECI: in.Eci, DSTransactionID: textOf(in.DsTransactionID), Version: textOf(in.Version)}
+	out := acquirer.ThreeDSecure{ECI: in.Eci, DSTransactionID: v1.Text(in.DsTransactionID), Version: v1.Text(in.Version)}
 	if in.Cavv != nil {
 		out.CAVV = *in.Cavv
 	}
@@ -83,12 +83,4 @@ func printable(s string) bool {
 		}
 	}
 	return s != "" && len(s) <= 64
-}
-
-// textOf returns a field's text, "" when it was not given.
-func textOf(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }

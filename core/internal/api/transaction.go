@@ -79,7 +79,7 @@ func (a *API) createTransaction(c *call) (engine.Result, error) {
 // details returns the part of a create that is stored with its transaction.
 func details(in *v1.TransactionCreate, shown shownSource, customer string) *transactionDetails {
 	return &transactionDetails{
-		shownSource: shown, PriorAuthorization: in.PriorAuthorization, ThreeDSecure: shownThreeDSecure(in.ThreeDSecure), Initiator: in.Initiator, Customer: text(customer),
+		shownSource: shown, PriorAuthorization: in.PriorAuthorization, ThreeDSecure: shownThreeDSecure(in.ThreeDSecure), Initiator: in.Initiator, Customer: v1.Optional(customer),
 		Reference: in.Reference, Description: in.Description, StatementDescriptor: in.StatementDescriptor,
 		Billing: in.Billing, Shipping: in.Shipping, Order: in.Order, Metadata: in.Metadata,
 	}
