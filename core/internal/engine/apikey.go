@@ -19,6 +19,10 @@ import (
 // MaxOverlap is how long a rolled key may stay valid.
 const MaxOverlap = 24 * time.Hour
 
+// ErrLastKey reports that the tenant would be left without a key that can manage keys. The request
+// had no effect and has no response to store.
+var ErrLastKey = errors.New("engine: last key with keys:write")
+
 // MissingScopeError reports that a key cannot create, roll or revoke a key with a scope that it
 // lacks.
 type MissingScopeError struct{ Scope string }

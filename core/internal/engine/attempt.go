@@ -12,6 +12,10 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
+// ErrAcquirerUnavailable reports that the acquirer could not be reached. The request had no effect
+// and has no response to store.
+var ErrAcquirerUnavailable = errors.New("engine: acquirer unavailable")
+
 // attemptTimeout bounds the total time of the acquirer calls of one attempt at a step, by a request
 // or by recovery. Without a response by then, the step is unknown.
 const attemptTimeout = 20 * time.Second

@@ -170,6 +170,17 @@ func (s *authorization) missing(ctx context.Context) error {
 	return err
 }
 
+// changed reports whether the open payment has another version or status than s.t. The merchant has
+// then changed it, or its first attempt has left it unknown. s.t is then the present one.
+func (s *authorization) changed(ctx context.Context) bool {
+	t, err := s.Store.Transaction(context.WithoutCancel(ctx), s.t.Tenant, s.t.ID)
+	if err != nil || !t.Status.Open() || t.Attempt != s.t.Attempt || t.Version == s.t.Version && t.Status == s.t.Status {
+		return false
+	}
+	s.t = t
+	return true
+}
+
 // removable reports whether recovery removes the payment if the acquirer does not have it.
 func (s *authorization) removable() bool {
 	return s.t.Attempt == 0 && s.t.Status == payment.Processing && s.t.Claim != 0

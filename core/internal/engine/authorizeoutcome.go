@@ -29,17 +29,6 @@ func (s *authorization) commit(ctx context.Context, from origin, a acquirer.Resp
 	}
 }
 
-// changed reports whether the open payment has another version or status than s.t. The merchant has
-// then changed it, or its first attempt has left it unknown. s.t is then the present one.
-func (s *authorization) changed(ctx context.Context) bool {
-	t, err := s.Store.Transaction(context.WithoutCancel(ctx), s.t.Tenant, s.t.ID)
-	if err != nil || !t.Status.Open() || t.Attempt != s.t.Attempt || t.Version == s.t.Version && t.Status == s.t.Status {
-		return false
-	}
-	s.t = t
-	return true
-}
-
 // write writes the outcome of an open payment.
 func (s *authorization) write(ctx context.Context, from origin, a acquirer.Response) (Result, error) {
 	t := *s.t

@@ -15,21 +15,9 @@ import (
 	"github.com/causeway-pay/causeway/shared/telemetry"
 )
 
-// The refusals of requests that had no effect and have no response to store.
-var (
-	// ErrCaptureNotFound: the transaction has no such capture.
-	ErrCaptureNotFound = errors.New("engine: capture not found")
-	// ErrKeyInUse: a request with the same idempotency key is still running.
-	ErrKeyInUse = errors.New("engine: idempotency key in use")
-	// ErrKeyReused: the idempotency key was used with another request.
-	ErrKeyReused = errors.New("engine: idempotency key reused")
-	// ErrNoAcquirer: no acquirer is configured for this tenant's mode.
-	ErrNoAcquirer = errors.New("engine: no acquirer configured")
-	// ErrLastKey: the tenant would be left without a key that can manage keys.
-	ErrLastKey = errors.New("engine: last key with keys:write")
-	// ErrAcquirerUnavailable: the acquirer could not be reached.
-	ErrAcquirerUnavailable = errors.New("engine: acquirer unavailable")
-)
+// ErrNoAcquirer reports that no acquirer is configured for the tenant's mode. The request had no
+// effect and has no response to store.
+var ErrNoAcquirer = errors.New("engine: no acquirer configured")
 
 // IsBusy reports whether the store accepts no further command, because too many wait or because it
 // closes. The request had no effect.

@@ -12,6 +12,15 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
+// The refusals of requests by their idempotency key. The requests had no effect and have no
+// response to store.
+var (
+	// ErrKeyInUse: a request with the same idempotency key is still running.
+	ErrKeyInUse = errors.New("engine: idempotency key in use")
+	// ErrKeyReused: the idempotency key was used with another request.
+	ErrKeyReused = errors.New("engine: idempotency key reused")
+)
+
 // intent claims the request's key and runs fn in the same commit. If fn returns a result, the
 // request ends there, and the response is stored under the key. Without a result the key stays
 // claimed. An error of fn rolls everything back, including the key. If an id that fn drew is taken,

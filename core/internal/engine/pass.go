@@ -8,6 +8,14 @@ import (
 	"github.com/causeway-pay/causeway/shared/telemetry"
 )
 
+const (
+	// dueBatch is how many rows a background pass reads at a time.
+	dueBatch = 500
+	// commitBatch is how many objects a pass changes in one commit, so that no payment waits long for
+	// the writer.
+	commitBatch = 50
+)
+
 // tracedPass is the span of a background pass. It begins with the first object, so a pass that
 // finds nothing leaves no span. The commits of a pass have no spans: the end of a day makes
 // thousands, which would displace the spans of payments.

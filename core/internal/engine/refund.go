@@ -9,6 +9,10 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
+// ErrCaptureNotFound reports that the transaction has no such capture. The request had no effect
+// and has no response to store.
+var ErrCaptureNotFound = errors.New("engine: capture not found")
+
 // Refund refunds amount of a captured transaction, or with 0 the whole rest. With a capture other
 // than 0, the rest of that capture is a limit too. It returns ErrCaptureNotFound if the transaction
 // has no such capture.

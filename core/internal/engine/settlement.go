@@ -13,14 +13,6 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store/pass"
 )
 
-const (
-	// dueBatch is how many rows a background pass reads at a time.
-	dueBatch = 500
-	// commitBatch is how many objects a pass changes in one commit, so that no payment waits long for
-	// the writer.
-	commitBatch = 50
-)
-
 // endedDay is a tenant with captures to settle.
 type endedDay struct {
 	tenant payment.Tenant
