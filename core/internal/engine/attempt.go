@@ -26,10 +26,10 @@ const attemptTimeout = 20 * time.Second
 // clockTolerance at most, and the other core's by RequestTolerance. The rest is for commits.
 const Patience = attemptTimeout + RequestTolerance + clockTolerance + 5*time.Second
 
-// attempt returns the context of all acquirer calls and reads of one attempt at a step. It ends
-// after attemptTimeout, and does not end with ctx: a client that hangs up does not stop a payment
-// half-way. Its reads go before the tenant's other reads.
-func attempt(ctx context.Context) (context.Context, context.CancelFunc) {
+// attemptContext returns the context of all acquirer calls and reads of one attempt at a step. It
+// ends after attemptTimeout, and does not end with ctx: a client that hangs up does not stop a
+// payment half-way. Its reads go before the tenant's other reads.
+func attemptContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(store.ForStep(context.WithoutCancel(ctx)), attemptTimeout)
 }
 
@@ -38,7 +38,7 @@ func (e *Engine) take(
 	ctx context.Context, requestID string, s step, send func(context.Context) (acquirer.Response, error),
 ) (Result, error) {
 	from := origin{request: requestID}
-	ctx, cancel := attempt(ctx)
+	ctx, cancel := attemptContext(ctx)
 	defer cancel()
 	a, err := send(ctx)
 	if !errors.Is(err, acquirer.ErrUnavailable) {
@@ -79,14 +79,14 @@ func (e *Engine) resume(ctx context.Context, s step, reclaimed bool) error {
 	case err != nil: // also ErrUnavailable, which proves nothing about earlier attempts
 		return fmt.Errorf("%w: %w", errStillOpen, err)
 	}
-	return finished(e.conclude(ctx, origin{request: e.requestID(), again: true}, s, a, nil))
+	return leftOpen(e.conclude(ctx, origin{request: e.requestID(), again: true}, s, a, nil))
 }
 
 // errStillOpen: the acquirer did not respond; the step stays open.
 var errStillOpen = errors.New("engine: still open")
 
-// finished returns errStillOpen for a step that was claimed and stays open.
-func finished(a Result) error {
+// leftOpen returns errStillOpen for a step that was claimed and stays open.
+func leftOpen(a Result) error {
 	if a.Kind == Unknown {
 		return errors.Join(errStillOpen, a.cause)
 	}

@@ -50,7 +50,7 @@ func (e *Engine) Authorize(ctx context.Context, r Request, p Payment) (Result, e
 	if err != nil || replay != nil {
 		return value(replay), err
 	}
-	a := &authorization{Engine: e, t: t, secrets: p.Drawn.secrets}
+	a := &authorizationStep{Engine: e, t: t, secrets: p.Drawn.secrets}
 	return e.take(ctx, r.ID, a, func(ctx context.Context) (acquirer.Response, error) {
 		return acq.Authorize(ctx, acquirer.Authorize{
 			Reference: authorizationReference(t), Amount: t.Amount, Currency: t.Currency,
@@ -70,7 +70,7 @@ func (e *Engine) begin(ctx context.Context, r Request, p Payment, t *payment.Tra
 	var c store.Claim
 	draw := func() {
 		t.ID = e.IDs.Next()
-		w.of(authorizationStep(t))
+		w.of(authorizationStepID(t))
 	}
 	err := withNewIDs(func() (err error) {
 		draw()
@@ -99,29 +99,29 @@ func (e *Engine) refuseSource(ctx context.Context, r Request, source Drawn) (*Re
 	})
 }
 
-// authorization is the step of a payment, or of the confirmation of one. Only the first attempt has
-// the card, so recovery inquires.
-type authorization struct {
+// authorizationStep is the step of a payment, or of the confirmation of one. Only the first attempt
+// has the card, so recovery inquires.
+type authorizationStep struct {
 	*Engine
 	t       *payment.Transaction
 	secrets vault.Secrets // of the token; zero in recovery
 	refused int64         // minor units of an unwanted part that the acquirer refused to release
 }
 
-func (s *authorization) about() about {
+func (s *authorizationStep) about() about {
 	return about{
-		StepID: authorizationStep(s.t), tenant: s.t.Tenant, claim: s.t.Claim,
+		StepID: authorizationStepID(s.t), tenant: s.t.Tenant, claim: s.t.Claim,
 		reference: authorizationReference(s.t), amount: s.t.Amount, currency: s.t.Currency,
 		captured: s.t.AutoCapture, drawn: s.t.ID, method: s.t.PaymentMethod, secrets: s.secrets,
 	}
 }
 
-// authorizationStep names the authorization of a transaction's present attempt.
-func authorizationStep(t *payment.Transaction) payment.StepID {
+// authorizationStepID names the authorization of a transaction's present attempt.
+func authorizationStepID(t *payment.Transaction) payment.StepID {
 	return payment.StepID{Kind: payment.AuthorizeStep, Transaction: t.ID, Attempt: t.Attempt}
 }
 
-func (s *authorization) again(ctx context.Context, acq acquirer.Acquirer) (acquirer.Response, error) {
+func (s *authorizationStep) again(ctx context.Context, acq acquirer.Acquirer) (acquirer.Response, error) {
 	a, err := acq.Inquire(ctx, authorizationReference(s.t))
 	if err == nil && a.Released && !unwantedPart(s.t, a) {
 		err = acquirer.ErrNotFound
@@ -131,7 +131,7 @@ func (s *authorization) again(ctx context.Context, acq acquirer.Acquirer) (acqui
 
 // cancel removes the intent as if the request had not come. A confirmation leaves the payment
 // waiting for the next one, so the acquirer must certainly not have received it.
-func (s *authorization) cancel(tx *store.Tx) error {
+func (s *authorizationStep) cancel(tx *store.Tx) error {
 	if s.t.Attempt > 0 {
 		return tx.WithdrawConfirmation(s.t)
 	}
@@ -140,7 +140,7 @@ func (s *authorization) cancel(tx *store.Tx) error {
 
 // missing closes a payment that the acquirer does not have. Its commit also writes a pending
 // reversal, which releases a late approval.
-func (s *authorization) missing(ctx context.Context) error {
+func (s *authorizationStep) missing(ctx context.Context) error {
 	t, o, end := s.t, s.about(), s.cancel
 	// A payment that no response has shown is removed, and a retry under its key is a first request.
 	// Any other payment has failed, and its token stays used. A confirmation has failed, too: after
@@ -172,7 +172,7 @@ func (s *authorization) missing(ctx context.Context) error {
 
 // changed reports whether the open payment has another version or status than s.t. The merchant has
 // then changed it, or its first attempt has left it unknown. s.t is then the present one.
-func (s *authorization) changed(ctx context.Context) bool {
+func (s *authorizationStep) changed(ctx context.Context) bool {
 	t, err := s.Store.Transaction(context.WithoutCancel(ctx), s.t.Tenant, s.t.ID)
 	if err != nil || !t.Status.Open() || t.Attempt != s.t.Attempt || t.Version == s.t.Version && t.Status == s.t.Status {
 		return false
@@ -182,12 +182,12 @@ func (s *authorization) changed(ctx context.Context) bool {
 }
 
 // removable reports whether recovery removes the payment if the acquirer does not have it.
-func (s *authorization) removable() bool {
+func (s *authorizationStep) removable() bool {
 	return s.t.Attempt == 0 && s.t.Status == payment.Processing && s.t.Claim != 0
 }
 
 // fail writes a payment that moved nothing as failed.
-func (s *authorization) fail(tx *store.Tx) error {
+func (s *authorizationStep) fail(tx *store.Tx) error {
 	t := *s.t
 	next, err := t.Status.Next(payment.Fail)
 	if err != nil {
@@ -206,7 +206,7 @@ func (s *authorization) fail(tx *store.Tx) error {
 // leave marks the payment as unknown. Recovery claims an unknown payment immediately. A payment
 // that could not be marked is claimed after this request has returned. The response does not show
 // it if recovery may remove it.
-func (s *authorization) leave(ctx context.Context) *payment.Transaction {
+func (s *authorizationStep) leave(ctx context.Context) *payment.Transaction {
 	if s.t.Status == payment.Unknown {
 		return s.t
 	}
@@ -226,7 +226,9 @@ func (s *authorization) leave(ctx context.Context) *payment.Transaction {
 // correct never records an authorization: a late approval of a closed payment is released. A
 // payment is closed if it has ended without money, or waits to be confirmed again. A part that was
 // already released needs no correction.
-func (s *authorization) correct(tx *store.Tx, a acquirer.Response, _ *payment.Reversal) (Result, correction, error) {
+func (s *authorizationStep) correct(
+	tx *store.Tx, a acquirer.Response, _ *payment.Reversal,
+) (Result, correction, error) {
 	if unwantedPart(s.t, a) && s.refused == 0 {
 		return Result{}, notClosed, nil
 	}

@@ -13,7 +13,7 @@ import (
 // commit writes the outcome of an open payment. An approval of less than the payment accepts is
 // released first, and is a decline then. If the acquirer refuses the release, the pending reversal
 // of the part is in the commit of the decline.
-func (s *authorization) commit(ctx context.Context, from origin, a acquirer.Response) (Result, error) {
+func (s *authorizationStep) commit(ctx context.Context, from origin, a acquirer.Response) (Result, error) {
 	if unwantedPart(s.t, a) {
 		var err error
 		if s.refused, err = s.releasePart(ctx, s.t, a); err != nil {
@@ -30,7 +30,7 @@ func (s *authorization) commit(ctx context.Context, from origin, a acquirer.Resp
 }
 
 // write writes the outcome of an open payment.
-func (s *authorization) write(ctx context.Context, from origin, a acquirer.Response) (Result, error) {
+func (s *authorizationStep) write(ctx context.Context, from origin, a acquirer.Response) (Result, error) {
 	t := *s.t
 	if err := resolve(&t, a, s.Clock.Now().UTC().Truncate(time.Millisecond)); err != nil {
 		return Result{}, err
@@ -54,7 +54,7 @@ func (s *authorization) write(ctx context.Context, from origin, a acquirer.Respo
 
 // commitTry writes the decline of a confirmation after which the payment waits for the next one.
 // The response and the event show the payment as it waits.
-func (s *authorization) commitTry(
+func (s *authorizationStep) commitTry(
 	ctx context.Context, from origin, declined *payment.Transaction,
 ) (result Result, err error) {
 	err = withNewIDs(func() error {
@@ -82,7 +82,7 @@ func (s *authorization) commitTry(
 
 // holdPart writes the pending reversal of a part that the acquirer refused to release, if there is
 // one.
-func (s *authorization) holdPart(tx *store.Tx) error {
+func (s *authorizationStep) holdPart(tx *store.Tx) error {
 	if s.refused == 0 {
 		return nil
 	}

@@ -23,7 +23,7 @@ func (e *Engine) Capture(
 	c := &payment.Capture{
 		Transaction: transaction, Tenant: r.Tenant, Amount: amount, Final: final, Details: details, Client: r.client(),
 	}
-	s, w := &capture{e, c}, e.inFlight.request()
+	s, w := &captureStep{e, c}, e.inFlight.request()
 	defer w.end()
 	done, err := e.intent(ctx, r, func(tx *store.Tx, claim int64) (*Result, error) {
 		c.Claim, c.ID, c.Amount = claim, e.IDs.Next(), amount
@@ -40,25 +40,25 @@ func (e *Engine) Capture(
 	return e.takeAgain(ctx, r.ID, s, acq)
 }
 
-// capture is the step of a capture.
-type capture struct {
+// captureStep is the step of a capture.
+type captureStep struct {
 	*Engine
 	c *payment.Capture
 }
 
-func (s *capture) about() about {
+func (s *captureStep) about() about {
 	return about{
-		StepID: captureStep(s.c), tenant: s.c.Tenant, claim: s.c.Claim,
+		StepID: captureStepID(s.c), tenant: s.c.Tenant, claim: s.c.Claim,
 		reference: captureReference(s.c), amount: s.c.Amount, currency: s.c.Currency, captured: true,
 	}
 }
 
-// captureStep names the step of a capture.
-func captureStep(c *payment.Capture) payment.StepID {
+// captureStepID names the step of a capture.
+func captureStepID(c *payment.Capture) payment.StepID {
 	return payment.StepID{Kind: payment.CaptureStep, Transaction: c.Transaction, ID: c.ID}
 }
 
-func (s *capture) again(ctx context.Context, acq acquirer.Acquirer) (acquirer.Response, error) {
+func (s *captureStep) again(ctx context.Context, acq acquirer.Acquirer) (acquirer.Response, error) {
 	authorization, err := s.authorizationOf(ctx, s.c.Tenant, s.c.Transaction)
 	if err != nil {
 		return acquirer.Response{}, err
@@ -69,12 +69,12 @@ func (s *capture) again(ctx context.Context, acq acquirer.Acquirer) (acquirer.Re
 	})
 }
 
-func (s *capture) commit(ctx context.Context, from origin, a acquirer.Response) (Result, error) {
+func (s *captureStep) commit(ctx context.Context, from origin, a acquirer.Response) (Result, error) {
 	return s.commitFollow(ctx, from, s, a, s.write)
 }
 
 // write writes the outcome and announces a capture that was taken.
-func (s *capture) write(tx *store.Tx, refused *payment.Refusal) (Result, error) {
+func (s *captureStep) write(tx *store.Tx, refused *payment.Refusal) (Result, error) {
 	s.c.State = payment.StepSucceeded
 	if refused != nil {
 		s.c.State, s.c.FailureCode, s.c.FailureMessage = payment.StepFailed, refused.Code, refused.Message
@@ -99,18 +99,18 @@ func (e *Engine) announceCapture(tx *store.Tx, c *payment.Capture) (Result, erro
 		e.event("transaction."+string(t.Status), t.Tenant, t.ID, t.Version, e.shown(t)))
 }
 
-func (s *capture) cancel(tx *store.Tx) error {
+func (s *captureStep) cancel(tx *store.Tx) error {
 	_, err := s.write(tx, unavailable())
 	return err
 }
 
-func (*capture) missing(context.Context) error { return errStillOpen }
+func (*captureStep) missing(context.Context) error { return errStillOpen }
 
-func (s *capture) leave(ctx context.Context) *payment.Transaction {
+func (s *captureStep) leave(ctx context.Context) *payment.Transaction {
 	return s.transactionOf(ctx, s.about())
 }
 
-func (s *capture) correct(tx *store.Tx, a acquirer.Response, look *payment.Reversal) (Result, correction, error) {
+func (s *captureStep) correct(tx *store.Tx, a acquirer.Response, look *payment.Reversal) (Result, correction, error) {
 	c, err := tx.Capture(s.c.Tenant, s.c.ID)
 	if err != nil {
 		return Result{}, "", err

@@ -65,7 +65,7 @@ func (e *Engine) Confirm(ctx context.Context, r Request, waiting *payment.Transa
 		if err != nil {
 			return nil, err
 		}
-		w.of(authorizationStep(&t))
+		w.of(authorizationStepID(&t))
 		if err := tx.InsertTerms(t.Tenant, t.ID, p.Terms); err != nil { // the source determines the customer
 			return nil, err
 		}
@@ -74,7 +74,7 @@ func (e *Engine) Confirm(ctx context.Context, r Request, waiting *payment.Transa
 	if err != nil || done != nil {
 		return value(done), err
 	}
-	a := &authorization{Engine: e, t: &t, secrets: p.Drawn.secrets}
+	a := &authorizationStep{Engine: e, t: &t, secrets: p.Drawn.secrets}
 	return e.take(ctx, r.ID, a, func(ctx context.Context) (acquirer.Response, error) {
 		return acq.Authorize(ctx, acquirer.Authorize{
 			Reference: authorizationReference(&t), Amount: t.Amount, Currency: t.Currency, Capture: t.AutoCapture, Partial: t.Partial,

@@ -33,7 +33,7 @@ func (e *Engine) Credit(ctx context.Context, r Request, c Credit) (Result, error
 	}
 	defer e.running.enter(ctx, r)()
 	f := &payment.Refund{Tenant: r.Tenant, Amount: c.Amount, Currency: c.Currency, Details: c.Details, Client: r.client()}
-	s, w := &unlinkedRefund{refund{e, f}, c}, e.inFlight.request()
+	s, w := &creditStep{refundStep{e, f}, c}, e.inFlight.request()
 	defer w.end()
 	done, err := e.intent(ctx, r, func(tx *store.Tx, claim int64) (*Result, error) {
 		f.Claim = claim
@@ -68,20 +68,20 @@ func (e *Engine) beginCredit(tx *store.Tx, f *payment.Refund, from Drawn) error 
 	return tx.InsertEvent(e.event("refund.created", f.Tenant, f.ID, 1, e.shown(f)))
 }
 
-// unlinkedRefund is the step of a refund without a transaction. Only the first attempt has the
-// account number, so recovery inquires.
-type unlinkedRefund struct {
-	refund
+// creditStep is the step of a refund without a transaction. Only the first attempt has the account
+// number, so recovery inquires.
+type creditStep struct {
+	refundStep
 	c Credit // the zero Credit in recovery
 }
 
-func (s *unlinkedRefund) about() about {
-	o := s.refund.about()
+func (s *creditStep) about() about {
+	o := s.refundStep.about()
 	o.method, o.secrets = s.c.PaymentMethod, s.c.Drawn.secrets
 	return o
 }
 
-func (s *unlinkedRefund) again(ctx context.Context, acq acquirer.Acquirer) (acquirer.Response, error) {
+func (s *creditStep) again(ctx context.Context, acq acquirer.Acquirer) (acquirer.Response, error) {
 	a, err := acq.Inquire(ctx, refundReference(s.f))
 	if err == nil && a.Released {
 		err = acquirer.ErrNotFound
@@ -92,7 +92,7 @@ func (s *unlinkedRefund) again(ctx context.Context, acq acquirer.Acquirer) (acqu
 // missing writes a pending reversal of a refund that the acquirer does not have. The refund stays
 // pending and keeps its idempotency key: it may still arrive, and a retry must not give the money a
 // second time.
-func (s *unlinkedRefund) missing(ctx context.Context) error {
+func (s *creditStep) missing(ctx context.Context) error {
 	s.Log.WarnContext(ctx, "recovery: the acquirer never processed the unlinked refund", slog.String("refund", refundReference(s.f)))
 	return s.Store.Update(ctx, func(tx *store.Tx) error {
 		f, err := tx.Refund(s.f.Tenant, s.f.ID)
@@ -106,7 +106,7 @@ func (s *unlinkedRefund) missing(ctx context.Context) error {
 // newRefundStep returns the step of a stored refund.
 func (e *Engine) newRefundStep(f *payment.Refund) step {
 	if f.Transaction == 0 {
-		return &unlinkedRefund{refund: refund{e, f}}
+		return &creditStep{refundStep: refundStep{e, f}}
 	}
-	return &refund{e, f}
+	return &refundStep{e, f}
 }

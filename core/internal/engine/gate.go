@@ -29,7 +29,7 @@ type gate struct {
 	next     time.Time
 	queued   int // in all lanes
 	left     int // the number of steps that this pass may still queue
-	lanes    int // how many lanes this pass has found steps of
+	found    int // how many lanes this pass has found steps of
 }
 
 func newGates() map[gateKey]*gate {
@@ -43,7 +43,7 @@ func newGates() map[gateKey]*gate {
 
 // beginPass sets how many steps a pass may queue. It returns the pause that begins, 0 for none.
 func (g *gate) beginPass(now time.Time) (paused time.Duration) {
-	g.left, g.lanes = queueTotal-g.queued, 0
+	g.left, g.found = queueTotal-g.queued, 0
 	if g.failures < gateFailures {
 		g.pauses, g.next = 0, time.Time{}
 		return 0
@@ -63,5 +63,5 @@ func (g *gate) share() int {
 	if g.failures < gateFailures {
 		return 0
 	}
-	return gateProbes / max(1, g.lanes)
+	return gateProbes / max(1, g.found)
 }

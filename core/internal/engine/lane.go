@@ -176,7 +176,7 @@ func (q *lanes) offer(t task, a payment.StepAttempt, now time.Time) {
 		q.queues[k] = l
 	}
 	if len(l.due) == 0 {
-		g.lanes++
+		g.found++
 	}
 	l.due = append(l.due, offered{t, a.NextAt})
 }

@@ -154,7 +154,7 @@ func (r *Recovery) try(ctx context.Context, t task) error {
 
 // do carries out one attempt at a step.
 func (*Recovery) do(ctx context.Context, t task) error {
-	ctx, cancel := attempt(ctx)
+	ctx, cancel := attemptContext(ctx)
 	defer cancel()
 	return t.do(ctx)
 }

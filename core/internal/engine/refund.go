@@ -27,7 +27,7 @@ func (e *Engine) Refund(
 	f := &payment.Refund{
 		Transaction: transaction, Capture: capture, Tenant: r.Tenant, Amount: amount, Details: details, Client: r.client(),
 	}
-	s, w := &refund{e, f}, e.inFlight.request()
+	s, w := &refundStep{e, f}, e.inFlight.request()
 	defer w.end()
 	done, err := e.intent(ctx, r, func(tx *store.Tx, claim int64) (*Result, error) {
 		f.Claim, f.Capture, f.Amount = claim, capture, amount
@@ -98,25 +98,25 @@ func (e *Engine) refuseRefund(tx *store.Tx, r Request, f *payment.Refund, amount
 	})
 }
 
-// refund is the step of a linked refund.
-type refund struct {
+// refundStep is the step of a linked refund.
+type refundStep struct {
 	*Engine
 	f *payment.Refund
 }
 
-func (s *refund) about() about {
+func (s *refundStep) about() about {
 	return about{
-		StepID: refundStep(s.f), tenant: s.f.Tenant, claim: s.f.Claim,
+		StepID: refundStepID(s.f), tenant: s.f.Tenant, claim: s.f.Claim,
 		reference: refundReference(s.f), amount: s.f.Amount, currency: s.f.Currency, drawn: s.f.ID,
 	}
 }
 
-// refundStep names the step of a refund.
-func refundStep(f *payment.Refund) payment.StepID {
+// refundStepID names the step of a refund.
+func refundStepID(f *payment.Refund) payment.StepID {
 	return payment.StepID{Kind: payment.RefundStep, Transaction: f.Transaction, ID: f.ID}
 }
 
-func (s *refund) again(ctx context.Context, acq acquirer.Acquirer) (acquirer.Response, error) {
+func (s *refundStep) again(ctx context.Context, acq acquirer.Acquirer) (acquirer.Response, error) {
 	authorization, err := s.authorizationOf(ctx, s.f.Tenant, s.f.Transaction)
 	if err != nil {
 		return acquirer.Response{}, err
@@ -126,12 +126,12 @@ func (s *refund) again(ctx context.Context, acq acquirer.Acquirer) (acquirer.Res
 	})
 }
 
-func (s *refund) commit(ctx context.Context, from origin, a acquirer.Response) (Result, error) {
+func (s *refundStep) commit(ctx context.Context, from origin, a acquirer.Response) (Result, error) {
 	return s.commitFollow(ctx, from, s, a, s.write)
 }
 
 // write writes and announces the outcome of a pending refund.
-func (s *refund) write(tx *store.Tx, refused *payment.Refusal) (Result, error) {
+func (s *refundStep) write(tx *store.Tx, refused *payment.Refusal) (Result, error) {
 	s.f.State = payment.StepSucceeded
 	if refused != nil {
 		s.f.State, s.f.FailureCode, s.f.FailureMessage = payment.StepFailed, refused.Code, refused.Message
@@ -143,18 +143,18 @@ func (s *refund) write(tx *store.Tx, refused *payment.Refusal) (Result, error) {
 	return result, tx.InsertEvent(s.event("refund."+string(s.f.State), s.f.Tenant, s.f.ID, 2, result.Body))
 }
 
-func (s *refund) cancel(tx *store.Tx) error {
+func (s *refundStep) cancel(tx *store.Tx) error {
 	_, err := s.write(tx, unavailable())
 	return err
 }
 
-func (*refund) missing(context.Context) error { return errStillOpen }
+func (*refundStep) missing(context.Context) error { return errStillOpen }
 
-func (s *refund) leave(ctx context.Context) *payment.Transaction {
+func (s *refundStep) leave(ctx context.Context) *payment.Transaction {
 	return s.transactionOf(ctx, s.about())
 }
 
-func (s *refund) correct(tx *store.Tx, a acquirer.Response, look *payment.Reversal) (Result, correction, error) {
+func (s *refundStep) correct(tx *store.Tx, a acquirer.Response, look *payment.Reversal) (Result, correction, error) {
 	f, err := tx.Refund(s.f.Tenant, s.f.ID)
 	if err != nil {
 		return Result{}, "", err

@@ -110,20 +110,20 @@ func (e *Engine) resolveStep(tx *store.Tx, r Request, u *payment.Unfinished, end
 		if err != nil {
 			return err
 		}
-		return e.resolvePayment(tx, r, &authorization{Engine: e, t: t}, end)
+		return e.resolvePayment(tx, r, &authorizationStep{Engine: e, t: t}, end)
 	case payment.VoidStep:
 		t, err := tx.TransactionForUpdate(u.Tenant, u.Step.Transaction)
 		if err != nil {
 			return err
 		}
-		s := &void{e, t}
+		s := &voidStep{e, t}
 		return e.resolveFollow(tx, r, s, s.write, end)
 	case payment.CaptureStep:
 		c, err := tx.Capture(u.Tenant, u.Step.ID)
 		if err != nil {
 			return err
 		}
-		s := &capture{e, c}
+		s := &captureStep{e, c}
 		return e.resolveFollow(tx, r, s, s.write, end)
 	case payment.RefundStep:
 	}
@@ -131,13 +131,13 @@ func (e *Engine) resolveStep(tx *store.Tx, r Request, u *payment.Unfinished, end
 	if err != nil {
 		return err
 	}
-	s := &refund{e, f}
+	s := &refundStep{e, f}
 	return e.resolveFollow(tx, r, s, s.write, end)
 }
 
 // resolvePayment ends an authorization. Unless it was approved, its reversal is pending: the
 // acquirer may hold the amount. Without an effect it has failed, and its token stays used.
-func (e *Engine) resolvePayment(tx *store.Tx, r Request, s *authorization, end Decision) error {
+func (e *Engine) resolvePayment(tx *store.Tx, r Request, s *authorizationStep, end Decision) error {
 	if end != DecisionNoEffect {
 		if err := e.recordPayment(tx, r, s.t, end == DecisionApproved); err != nil || end == DecisionApproved {
 			return err

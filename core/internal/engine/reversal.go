@@ -73,7 +73,7 @@ func (e *Engine) found(ctx context.Context, acq acquirer.Acquirer, r *payment.Re
 // foundPending concludes a pending step with the result that a look found. An approval contradicts
 // the acquirer if it was requested to drop the step.
 func (e *Engine) foundPending(ctx context.Context, r *payment.Reversal, s step, a acquirer.Response) error {
-	err := finished(e.conclude(ctx, origin{request: e.requestID(), again: true, look: r}, s, a, nil))
+	err := leftOpen(e.conclude(ctx, origin{request: e.requestID(), again: true, look: r}, s, a, nil))
 	if err == nil && a.Approved && r.Requested {
 		e.contradicted(ctx, s.about(), a, LateRecorded)
 	}
@@ -88,7 +88,7 @@ func (e *Engine) stepOf(ctx context.Context, r *payment.Reversal) (step, payment
 		if err != nil {
 			return nil, "", err
 		}
-		return &capture{e, c}, c.State, nil
+		return &captureStep{e, c}, c.State, nil
 	case payment.RefundStep:
 		f, err := e.Store.Refund(ctx, r.Tenant, r.Step.ID)
 		if err != nil {
@@ -103,7 +103,7 @@ func (e *Engine) stepOf(ctx context.Context, r *payment.Reversal) (step, payment
 	}
 	state := voidState(t, r.Step.ID)
 	t.OperationID = r.Step.ID
-	return &void{e, t}, state, nil
+	return &voidStep{e, t}, state, nil
 }
 
 // requestRelease requests the release of a known step. For an unknown one it requests that the
@@ -175,7 +175,7 @@ func (e *Engine) writeEnd(tx *store.Tx, r *payment.Reversal) error {
 	refused := &payment.Refusal{
 		Code: notProcessed, Message: "The acquirer never processed this refund; no money was moved.",
 	}
-	if _, err := (&refund{e, f}).write(tx, refused); err != nil {
+	if _, err := (&refundStep{e, f}).write(tx, refused); err != nil {
 		return err
 	}
 	return tx.ReleaseKey(claim)

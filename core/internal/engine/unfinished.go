@@ -13,7 +13,7 @@ import (
 
 const (
 	// openBatch is the number of unfinished steps in a page. openPages is the number of pages of a
-	// source that a pass reads.
+	// table that a pass reads.
 	openBatch, openPages = 500, 4
 	// claimAfter is how old a step must be before recovery claims it: the acquirer may still be
 	// finishing it after its request has ended.
@@ -24,20 +24,20 @@ const (
 // this core may claim. Only the caller of Recovery.Pass uses it.
 type unfinished struct {
 	e       *Engine
-	tables  []*source
+	tables  []*stepTable
 	serving bool // the start is over
 }
 
 func (e *Engine) newUnfinished() *unfinished {
 	u := &unfinished{e: e}
-	u.tables = u.sources()
+	u.tables = u.stepTables()
 	return u
 }
 
-// source is a table of unfinished steps. A pass reads the pages after the pages of the previous
+// stepTable is a table of unfinished steps. A pass reads the pages after the pages of the previous
 // pass, and starts from the beginning after the last page. So a step that cannot be finished does
 // not delay later steps.
-type source struct {
+type stepTable struct {
 	kinds [2]payment.StepKind // of the steps in it
 	page  func(ctx context.Context, after int64) (rows []task, last int64, err error)
 
@@ -66,7 +66,7 @@ func (l *roundResult) add(t task) {
 
 // read passes the steps of the next pages to offer, and reports whether the end of the table was
 // among them. A page is at most openBatch rows of the table.
-func (s *source) read(ctx context.Context, db *store.DB, offer offerFunc) (whole bool, err error) {
+func (s *stepTable) read(ctx context.Context, db *store.DB, offer offerFunc) (whole bool, err error) {
 	for range openPages {
 		rows, last, err := s.page(ctx, s.after)
 		if err != nil {
@@ -86,7 +86,7 @@ func (s *source) read(ctx context.Context, db *store.DB, offer offerFunc) (whole
 	return false, nil
 }
 
-func (s *source) offer(ctx context.Context, db *store.DB, rows []task, last int64, offer offerFunc) error {
+func (s *stepTable) offer(ctx context.Context, db *store.DB, rows []task, last int64, offer offerFunc) error {
 	found, err := db.StepAttempts(ctx, s.kinds[0], s.kinds[1], s.after, last)
 	if err != nil {
 		return fmt.Errorf("read attempts: %w", err)
@@ -102,16 +102,16 @@ func (s *source) offer(ctx context.Context, db *store.DB, rows []task, last int6
 	return nil
 }
 
-// sources returns the tables of unfinished steps. Reversals come first: they release money that a
-// payer needs.
-func (u *unfinished) sources() []*source {
+// stepTables returns the tables of unfinished steps. Reversals come first: they release money that
+// a payer needs.
+func (u *unfinished) stepTables() []*stepTable {
 	only := func(k payment.StepKind) [2]payment.StepKind { return [2]payment.StepKind{k, k} }
 	either := [2]payment.StepKind{payment.AuthorizeStep, payment.VoidStep}
-	return []*source{
+	return []*stepTable{
 		{kinds: only(payment.ReversalStep), page: pageOf(u.reversals, u.ofReversal)},
-		{kinds: only(payment.RefundStep), page: pageOf(since(u, u.e.Store.OpenRefunds), u.ofRefund)},
-		{kinds: only(payment.CaptureStep), page: pageOf(since(u, u.e.Store.OpenCaptures), u.ofCapture)},
-		{kinds: either, page: pageOf(since(u, u.e.Store.OpenTransactions), u.ofTransaction)},
+		{kinds: only(payment.RefundStep), page: pageOf(agedSteps(u, u.e.Store.OpenRefunds), u.ofRefund)},
+		{kinds: only(payment.CaptureStep), page: pageOf(agedSteps(u, u.e.Store.OpenCaptures), u.ofCapture)},
+		{kinds: either, page: pageOf(agedSteps(u, u.e.Store.OpenTransactions), u.ofTransaction)},
 	}
 }
 
@@ -126,7 +126,7 @@ func (u *unfinished) ofReversal(o *payment.Reversal) (int64, task) {
 
 // ofRefund returns the id of an unfinished refund, and its task.
 func (u *unfinished) ofRefund(f *payment.Refund) (int64, task) {
-	step := refundStep(f)
+	step := refundStepID(f)
 	return f.ID, task{
 		id: step, tenant: f.Tenant, since: f.UpdatedAt,
 		reference: refundReference(f), mine: u.claimable(step, f.Core, f.UpdatedAt),
@@ -140,7 +140,7 @@ func (u *unfinished) ofRefund(f *payment.Refund) (int64, task) {
 
 // ofCapture returns the id of an unfinished capture, and its task.
 func (u *unfinished) ofCapture(c *payment.Capture) (int64, task) {
-	step := captureStep(c)
+	step := captureStepID(c)
 	return c.ID, task{
 		id: step, tenant: c.Tenant, since: c.UpdatedAt,
 		reference: captureReference(c), mine: u.claimable(step, c.Core, c.UpdatedAt),
@@ -157,7 +157,7 @@ func (u *unfinished) ofCapture(c *payment.Capture) (int64, task) {
 func (u *unfinished) ofTransaction(o store.OpenTransaction) (int64, task) {
 	t := o.Transaction
 	out := task{
-		id: authorizationStep(t), tenant: t.Tenant, since: t.UpdatedAt,
+		id: authorizationStepID(t), tenant: t.Tenant, since: t.UpdatedAt,
 		reference: authorizationReference(t),
 		do: func(ctx context.Context) error {
 			return withDetails(ctx, u.e.Store.TransactionDetails, t.ID, &t.Details, func(ctx context.Context) error {
@@ -166,7 +166,7 @@ func (u *unfinished) ofTransaction(o store.OpenTransaction) (int64, task) {
 		},
 	}
 	if t.Operation == payment.VoidOperation {
-		out.id, out.reference = voidStep(t), voidReference(t)
+		out.id, out.reference = voidStepID(t), voidReference(t)
 	}
 	if o.Unreadable != nil {
 		out.do = func(context.Context) error { return o.Unreadable }
@@ -197,9 +197,11 @@ func (u *unfinished) reversals(ctx context.Context, after int64) ([]*payment.Rev
 // pager reads a page of the rows of a table after an id.
 type pager[T any] func(ctx context.Context, after int64) ([]T, error)
 
-// since turns a list of steps into pages. During the start these have all steps, afterwards only
-// the steps without a recent change.
-func since[T any](u *unfinished, list func(ctx context.Context, before, after int64, limit int) ([]T, error)) pager[T] {
+// agedSteps turns a list of steps into pages. During the start these have all steps, afterwards
+// only the steps without a recent change.
+func agedSteps[T any](
+	u *unfinished, list func(ctx context.Context, before, after int64, limit int) ([]T, error),
+) pager[T] {
 	return func(ctx context.Context, after int64) ([]T, error) {
 		cut := int64(math.MaxInt64 / 2)
 		if u.serving {
@@ -225,7 +227,7 @@ func pageOf[T any](
 	}
 }
 
-// report reports the last complete round of each source to the observer, if this core leads.
+// report reports the last complete round of each table to the observer, if this core leads.
 func (u *unfinished) report() {
 	if !u.e.Cluster.Leads() {
 		return
@@ -260,13 +262,13 @@ func withDetails(
 
 func (e *Engine) recoverTransaction(ctx context.Context, t *payment.Transaction) error {
 	if t.Operation == payment.VoidOperation {
-		return e.resume(ctx, &void{e, t}, !t.ReclaimedAt.IsZero())
+		return e.resume(ctx, &voidStep{e, t}, !t.ReclaimedAt.IsZero())
 	}
-	return e.resume(ctx, &authorization{Engine: e, t: t}, !t.ReclaimedAt.IsZero())
+	return e.resume(ctx, &authorizationStep{Engine: e, t: t}, !t.ReclaimedAt.IsZero())
 }
 
 func (e *Engine) recoverCapture(ctx context.Context, c *payment.Capture) error {
-	return e.resume(ctx, &capture{e, c}, !c.ReclaimedAt.IsZero())
+	return e.resume(ctx, &captureStep{e, c}, !c.ReclaimedAt.IsZero())
 }
 
 func (e *Engine) recoverRefund(ctx context.Context, f *payment.Refund) error {

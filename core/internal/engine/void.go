@@ -36,7 +36,7 @@ func (e *Engine) Void(ctx context.Context, r Request, transaction int64, expecte
 	if err != nil || done != nil {
 		return value(done), err
 	}
-	return e.takeAgain(ctx, r.ID, &void{e, t}, acq)
+	return e.takeAgain(ctx, r.ID, &voidStep{e, t}, acq)
 }
 
 // voidOther returns the response to a void that needs no request to the acquirer. It cancels a
@@ -49,54 +49,54 @@ func (e *Engine) voidOther(tx *store.Tx, r Request, transaction int64, expected 
 	return done, err
 }
 
-// void is the step of a void, whose id is the transaction's OperationID.
-type void struct {
+// voidStep is the step of a void, whose id is the transaction's OperationID.
+type voidStep struct {
 	*Engine
 	t *payment.Transaction
 }
 
-func (s *void) about() about {
+func (s *voidStep) about() about {
 	return about{
-		StepID: voidStep(s.t), tenant: s.t.Tenant, claim: s.t.Claim,
+		StepID: voidStepID(s.t), tenant: s.t.Tenant, claim: s.t.Claim,
 		reference: voidReference(s.t), amount: s.t.Authorized, currency: s.t.Currency,
 	}
 }
 
-// voidStep names the step of the void that a transaction is in.
-func voidStep(t *payment.Transaction) payment.StepID {
+// voidStepID names the step of the void that a transaction is in.
+func voidStepID(t *payment.Transaction) payment.StepID {
 	return payment.StepID{Kind: payment.VoidStep, Transaction: t.ID, ID: t.OperationID}
 }
 
-func (s *void) again(ctx context.Context, acq acquirer.Acquirer) (acquirer.Response, error) {
+func (s *voidStep) again(ctx context.Context, acq acquirer.Acquirer) (acquirer.Response, error) {
 	return acq.Void(ctx, acquirer.Follow{
 		Reference: voidReference(s.t), Authorization: authorizationReference(s.t),
 		Amount: s.t.Authorized, Currency: s.t.Currency,
 	})
 }
 
-func (s *void) commit(ctx context.Context, from origin, a acquirer.Response) (Result, error) {
+func (s *voidStep) commit(ctx context.Context, from origin, a acquirer.Response) (Result, error) {
 	return s.commitFollow(ctx, from, s, a, s.write)
 }
 
-func (s *void) write(tx *store.Tx, refused *payment.Refusal) (Result, error) {
+func (s *voidStep) write(tx *store.Tx, refused *payment.Refusal) (Result, error) {
 	if err := tx.EndVoid(s.t.ID, s.t.OperationID, refused == nil); err != nil || refused != nil {
 		return Result{}, err
 	}
 	return s.became(tx, s.t.Tenant, s.t.ID)
 }
 
-func (s *void) cancel(tx *store.Tx) error {
+func (s *voidStep) cancel(tx *store.Tx) error {
 	_, err := s.write(tx, unavailable())
 	return err
 }
 
-func (*void) missing(context.Context) error { return errStillOpen }
+func (*voidStep) missing(context.Context) error { return errStillOpen }
 
-func (s *void) leave(ctx context.Context) *payment.Transaction {
+func (s *voidStep) leave(ctx context.Context) *payment.Transaction {
 	return s.transactionOf(ctx, s.about())
 }
 
-func (s *void) correct(tx *store.Tx, a acquirer.Response, look *payment.Reversal) (Result, correction, error) {
+func (s *voidStep) correct(tx *store.Tx, a acquirer.Response, look *payment.Reversal) (Result, correction, error) {
 	t, err := tx.Transaction(s.t.Tenant, s.t.ID)
 	if err != nil {
 		return Result{}, "", err
