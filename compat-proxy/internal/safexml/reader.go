@@ -13,7 +13,6 @@ import (
 )
 
 const (
-	xmlSpace   = "http://www.w3.org/XML/1998/namespace"
 	xmlnsSpace = "http://www.w3.org/2000/xmlns/"
 	blanks     = " \t\r\n"
 	// maxBindings bounds the namespace declarations in scope, so that looking
@@ -177,7 +176,7 @@ func (r *reader) declaration(a etree.Attr) Reason {
 		return ""
 	}
 	switch {
-	case a.Value == xmlSpace || a.Value == xmlnsSpace:
+	case a.Value == XMLNamespace || a.Value == xmlnsSpace:
 		return Prefix
 	case a.Space != "" && (a.Key == "xml" || a.Key == "xmlns" || a.Value == ""):
 		return Prefix

@@ -16,6 +16,9 @@ const (
 	MaxAttrs = 64
 )
 
+// XMLNamespace is the namespace of the prefix xml, which no document needs to declare.
+const XMLNamespace = "http://www.w3.org/XML/1998/namespace"
+
 // Reason is the reason for which a document was refused, "" for none. It never quotes the document,
 // which may hold card numbers.
 type Reason string

@@ -28,9 +28,9 @@ const (
 	Group
 	// List is a JSON array of its children, without their names.
 	List
-	// Many is an element that repeats. XML has only its children, JSON an array of them under its
+	// Repeated is an element that repeats. XML has only its children, JSON an array of them under its
 	// name.
-	Many
+	Repeated
 )
 
 // Element is one element of a response: an etree element, and its form in JSON.
@@ -104,7 +104,7 @@ func ListElement(name string, items ...*Element) *Element {
 
 // MessagesElement returns the messages of a response or of one of its parts.
 func MessagesElement(result string, messages ...Message) *Element {
-	list := newElement("message", Many, "")
+	list := newElement("message", Repeated, "")
 	for _, m := range messages {
 		list.Add(GroupElement("message", TextElement("code", m.Code), TextElement("text", m.Text)))
 	}

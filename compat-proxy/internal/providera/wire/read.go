@@ -8,10 +8,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/safexml"
 )
 
-const (
-	schemaInstance = "http://www.w3.org/2001/XMLSchema-instance"
-	xmlNamespace   = "http://www.w3.org/XML/1998/namespace"
-)
+const schemaInstance = "http://www.w3.org/2001/XMLSchema-instance"
 
 // Sniff returns the format, by the first significant byte, and the document from that byte on. Any
 // other text counts as XML.
@@ -45,7 +42,7 @@ func read(f Format, doc []byte, o Options) (*etree.Element, *Fault) {
 // namespaceOf returns the namespace URI of an element. etree does not bind the prefix xml.
 func namespaceOf(el *etree.Element) string {
 	if el.Space == "xml" {
-		return xmlNamespace
+		return safexml.XMLNamespace
 	}
 	return el.NamespaceURI()
 }

@@ -30,7 +30,7 @@ func (e *Element) appendJSON(b []byte) []byte {
 		b = append(b, '{')
 		b = jsonMembers(b, e.Child)
 		return append(b, '}')
-	case List, Many:
+	case List, Repeated:
 		b = append(b, '[')
 		for i, t := range e.Child {
 			if i > 0 {

@@ -27,7 +27,7 @@ func (e *Element) document() []byte {
 func (e *Element) WriteTo(w etree.Writer, s *etree.WriteSettings) {
 	switch {
 	case !inXML(e):
-	case e.Form == Many:
+	case e.Form == Repeated:
 		for _, c := range e.Child {
 			c.WriteTo(w, s)
 		}
