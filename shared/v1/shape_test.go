@@ -206,8 +206,8 @@ func TestEachEventTypeHasASchema(t *testing.T) {
 func TestOnlyRequestsAreClosed(t *testing.T) {
 	t.Parallel()
 	doc := mustLoad(t)
-	sent := map[*openapi3.Schema]bool{doc.Components.Schemas["JWK"].Value: true} // has any field, by RFC 7517
-	got, open, closed := map[*openapi3.Schema]bool{}, 0, 0
+	sent, got := map[*openapi3.Schema]bool{}, map[*openapi3.Schema]bool{}
+	open, closed := 0, 0
 	isClosed := func(at string, _ bool, s *openapi3.Schema) {
 		if s.Default != nil {
 			t.Errorf("%s: a field of a request has the default %v", at, s.Default)

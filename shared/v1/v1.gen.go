@@ -2170,6 +2170,9 @@ type InitiatorType string
 // JWK A public key (RFC 7517).
 type JWK = jsontext.Value
 
+// JWKInput A public key (RFC 7517) for encryption, on P-256 with `crv`, `x` and `y`, or RSA with `n` and `e`.
+type JWKInput = jsontext.Value
+
 // JWKSet defines model for JWKSet.
 type JWKSet struct {
 	Keys []JWK `json:"keys"`
@@ -2321,8 +2324,8 @@ type MLEResponseKeyStatus string
 
 // MLEResponseKeyCreate defines model for MLEResponseKeyCreate.
 type MLEResponseKeyCreate struct {
-	// Jwk A public key (RFC 7517).
-	Jwk JWK `json:"jwk"`
+	// Jwk A public key (RFC 7517) for encryption, on P-256 with `crv`, `x` and `y`, or RSA with `n` and `e`.
+	Jwk JWKInput `json:"jwk"`
 }
 
 // MLEResponseKeyDeleted defines model for MLEResponseKeyDeleted.

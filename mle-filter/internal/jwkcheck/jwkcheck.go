@@ -29,17 +29,17 @@ func refuse(member, message string) error { return &MemberError{member, message}
 
 // members are the allowed members of a public JWK for encryption. Browsers add ext.
 type members struct {
-	Kty    string         `json:"kty"`
-	Use    *string        `json:"use"`
-	KeyOps *[]string      `json:"key_ops"`
-	Alg    *string        `json:"alg"`
-	Kid    *string        `json:"kid"`
-	Crv    string         `json:"crv"`
-	X      string         `json:"x"`
-	Y      string         `json:"y"`
-	N      string         `json:"n"`
-	E      string         `json:"e"`
-	Ext    jsontext.Value `json:"ext"`
+	Kty    string    `json:"kty"`
+	Use    *string   `json:"use"`
+	KeyOps *[]string `json:"key_ops"`
+	Alg    *string   `json:"alg"`
+	Kid    *string   `json:"kid"`
+	Crv    string    `json:"crv"`
+	X      string    `json:"x"`
+	Y      string    `json:"y"`
+	N      string    `json:"n"`
+	E      string    `json:"e"`
+	Ext    bool      `json:"ext"`
 }
 
 // Parse parses a public JWK. Every error is a *MemberError. The key has its algorithm, the use

@@ -197,6 +197,7 @@ func TestRefused(t *testing.T) {
 		"e with a zero":    {r.with("e", b64([]byte{0, 1, 0, 1})).text(t), "e"},
 		"n of zero":        {r.with("n", "AA").text(t), "n"},
 		"wrong type":       {ec.with("alg", 1).text(t), "alg"},
+		"no boolean":       {ec.with("ext", "true").text(t), "ext"},
 		"twice":            {`{"kty":"EC","kty":"EC"}`, ""},
 		"array":            {`[]`, ""},
 		"null":             {`null`, ""},
