@@ -70,9 +70,7 @@ func (c *Client) Now(ctx context.Context, key secret.String) (time.Time, *Respon
 	if now, ok := c.clock.now(); ok {
 		return now, nil
 	}
-	resp := c.Call(ctx, func(ctx context.Context) (*http.Response, error) {
-		return c.API.GetCurrentAPIKey(ctx, c.As(key))
-	})
+	resp := c.currentKey(ctx, key)
 	if resp.Status/100 != 2 {
 		return time.Time{}, &resp
 	}

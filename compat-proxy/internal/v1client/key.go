@@ -38,9 +38,7 @@ func (c *Client) APIKey(ctx context.Context, key secret.String) (v1.APIKey, Resp
 	if info, ok := c.keys.get(hash, c.cfg.Clock.Now()); ok {
 		return info, Response{}, true
 	}
-	resp := c.Call(ctx, func(ctx context.Context) (*http.Response, error) {
-		return c.API.GetCurrentAPIKey(ctx, c.As(key))
-	})
+	resp := c.currentKey(ctx, key)
 	var info v1.APIKey
 	named := func() bool { return info.Merchant != "" && info.Mode != "" }
 	if resp.Status/100 != 2 || !resp.DecodeMatching(&info, named) {
@@ -48,6 +46,13 @@ func (c *Client) APIKey(ctx context.Context, key secret.String) (v1.APIKey, Resp
 	}
 	c.keys.put(hash, keyEntry{info: info, until: c.cfg.Clock.Now().Add(keyTTL)})
 	return info, resp, true
+}
+
+// currentKey reads v1's record of an API key.
+func (c *Client) currentKey(ctx context.Context, key secret.String) Response {
+	return c.Call(ctx, func(ctx context.Context) (*http.Response, error) {
+		return c.API.GetCurrentAPIKey(ctx, c.As(key))
+	})
 }
 
 // SeenAPIKey returns the cached state of a key, of any age.
