@@ -18,8 +18,8 @@ type Executor interface {
 	// Identify returns v1's record of a key, with its scopes, and counts the request towards the
 	// key's merchant.
 	Identify(ctx context.Context, key secret.String) (v1.APIKey, command.Result)
-	// Execute runs commands in order and stops after the first that is not done.
-	Execute(ctx context.Context, key secret.String, commands []command.Command) []command.Result
+	// Execute runs a command.
+	Execute(ctx context.Context, key secret.String, c command.Command) command.Result
 	// Bind reserves evidence for one purpose.
 	Bind(ctx context.Context, key secret.String, b command.Binding, purpose []string) command.Result
 }

@@ -100,7 +100,7 @@ func (b customerBundle) through(
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return x.Execute(tb.Context(), apiKey, []command.Command{c})[0]
+	return x.Execute(tb.Context(), apiKey, c)
 }
 
 // whole sends the request through a new proxy that does not fail.

@@ -44,7 +44,7 @@ func TestOneDeadlineForARequest(t *testing.T) {
 		{Outcome: command.Uncertain},
 		{Outcome: command.Unavailable, Status: http.StatusServiceUnavailable, Code: command.CodeNotBegun},
 	} {
-		got := x.Execute(ctx, key, []command.Command{nakedSale()})[0]
+		got := x.Execute(ctx, key, nakedSale())
 		if got.Outcome != want.Outcome || got.Status != want.Status || got.Code != want.Code {
 			t.Errorf("command %d: got %s %d %q, want %+v", i+1, got.Outcome, got.Status, got.Code, want)
 		}
@@ -72,7 +72,7 @@ func TestTooLateToBegin(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), left)
 		t.Cleanup(cancel)
-		if got := x.Execute(ctx, key, []command.Command{charge})[0].Outcome; got != want {
+		if got := x.Execute(ctx, key, charge).Outcome; got != want {
 			t.Errorf("with %s left: got %s, want %s", left, got, want)
 		}
 		if got, want := len(f.posts()), map[bool]int{true: 1}[want == command.Done]; got != want {

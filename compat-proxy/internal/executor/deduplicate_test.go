@@ -76,7 +76,7 @@ func sale(window int, change ...func(*command.Authorize)) command.Authorize {
 }
 
 func (b windowBundle) execute(ctx context.Context, proxy int, c command.Command) command.Outcome {
-	return b.proxies[proxy].Execute(ctx, key, []command.Command{c})[0].Outcome
+	return b.proxies[proxy].Execute(ctx, key, c).Outcome
 }
 
 func TestDeduplication(t *testing.T) {

@@ -64,29 +64,21 @@ func New(cfg Config) (*Executor, error) {
 	return &Executor{cfg: cfg, client: client, deduplicator: d}, nil
 }
 
-// Execute runs the commands in order with the caller's API key, and stops after the first that is
-// not Done. It returns the results of the commands that ran. Failures are in the results.
+// Execute runs a command with the caller's API key. Failures are in the result.
 //
-// The log line of the request that ctx belongs to gets the ids of the objects in the results. A
+// The log line of the request that ctx belongs to gets the ids of the objects in the result. A
 // client that hangs up does not stop a payment half-way: Execute ignores the cancellation of ctx,
 // but not its deadline. A command that has too little time left is not begun (CodeNotBegun). At the
-// deadline, the result of a command is its last known outcome.
-func (x *Executor) Execute(ctx context.Context, key secret.String, commands []command.Command) []command.Result {
+// deadline, the result is the last known outcome.
+func (x *Executor) Execute(ctx context.Context, key secret.String, c command.Command) command.Result {
 	ctx, cancel := x.detached(ctx)
 	defer cancel()
-	results := make([]command.Result, 0, len(commands))
-	for _, c := range commands {
-		r := notBegun()
-		if x.MayBegin(ctx) {
-			r = x.execute(ctx, key, c)
-		}
-		results = append(results, r)
-		logObjects(ctx, r)
-		if r.Outcome != command.Done {
-			break
-		}
+	if !x.MayBegin(ctx) {
+		return notBegun()
 	}
-	return results
+	r := x.execute(ctx, key, c)
+	logObjects(ctx, r)
+	return r
 }
 
 func (x *Executor) execute(ctx context.Context, key secret.String, c command.Command) command.Result {

@@ -160,11 +160,7 @@ func setup(t *testing.T, responses map[string][]response) (*executor.Executor, *
 
 func run(t *testing.T, x *executor.Executor, c command.Command) command.Result {
 	t.Helper()
-	results := x.Execute(t.Context(), key, []command.Command{c})
-	if got, want := len(results), 1; got != want {
-		t.Fatalf("results: got %d, want %d", got, want)
-	}
-	return results[0]
+	return x.Execute(t.Context(), key, c)
 }
 
 func TestAuthorize(t *testing.T) {
@@ -304,23 +300,6 @@ func TestTwoRequestsNeverShareAKey(t *testing.T) {
 	}
 }
 
-// TestExecuteStopsAtADecline executes two commands. The first is declined, so the second is not
-// sent.
-func TestExecuteStopsAtADecline(t *testing.T) {
-	t.Parallel()
-	x, f := setup(t, map[string][]response{create: {{
-		status: 402,
-		body:   refusalWith("card_declined", transaction("declined")),
-	}}})
-	results := x.Execute(t.Context(), key, []command.Command{charge, charge})
-	if got, want := len(results), 1; got != want {
-		t.Errorf("results: got %d, want %d", got, want)
-	}
-	if got, want := len(f.posts()), 1; got != want {
-		t.Errorf("posts: got %d, want %d", got, want)
-	}
-}
-
 // TestHangUpDoesNotStopAPayment executes a command after the client hung up, with one lost
 // response.
 func TestHangUpDoesNotStopAPayment(t *testing.T) {
@@ -328,7 +307,7 @@ func TestHangUpDoesNotStopAPayment(t *testing.T) {
 	x, f := setup(t, map[string][]response{create: {{}, {status: 201, body: transaction("captured")}}})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if got, want := x.Execute(ctx, key, []command.Command{charge})[0].Outcome, command.Done; got != want {
+	if got, want := x.Execute(ctx, key, charge).Outcome, command.Done; got != want {
 		t.Errorf("outcome: got %s, want %s", got, want)
 	}
 	if got, want := len(f.posts()), 2; got != want {

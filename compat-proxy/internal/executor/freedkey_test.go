@@ -162,7 +162,7 @@ func freedKeys(t *testing.T) func(*rapid.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			x.Execute(t.Context(), key, []command.Command{sale(0, func(c *command.Authorize) { c.Body.Amount++ })})
+			x.Execute(t.Context(), key, sale(0, func(c *command.Authorize) { c.Body.Amount++ }))
 			// x now has v1's time and the merchant of the API key, so its next request makes no other calls.
 			proxies = append(proxies, x)
 		}
@@ -190,7 +190,7 @@ func freedKeys(t *testing.T) func(*rapid.T) {
 			f.clients[s.name] = s
 			x := proxies[rapid.IntRange(0, len(proxies)-1).Draw(rt, "proxy")]
 			go func() {
-				results[i] = x.Execute(withTransport(t.Context(), s), key, []command.Command{c})[0]
+				results[i] = x.Execute(withTransport(t.Context(), s), key, c)
 				s.arrived <- false
 			}()
 			if <-s.arrived {
@@ -225,7 +225,7 @@ func checkFreedKeys(rt *rapid.T, b windowBundle, results []command.Result, windo
 	}
 	b.clock.Advance(2 * time.Second)
 	for i, x := range b.proxies {
-		r := x.Execute(rt.Context(), key, []command.Command{sale(120)})[0]
+		r := x.Execute(rt.Context(), key, sale(120))
 		if r.Outcome != command.Repeated || b.v1.paid() != paid {
 			rt.Fatalf("later duplicate %d: got %s and %d payments after %d, keys %v", i, r.Outcome, b.v1.paid(), paid, b.v1.keys)
 		}

@@ -59,7 +59,7 @@ func TestCardNumbersInTextsAreMasked(t *testing.T) {
 				"POST /v1/tokens": {{status: http.StatusCreated, body: `{"id":"tok_0000000000001","object":"token",` +
 					`"value":"tok_x"}`}},
 			})
-			x.Execute(t.Context(), secret.New("sk_test_x"), []command.Command{c})
+			x.Execute(t.Context(), secret.New("sk_test_x"), c)
 			bodies := 0
 			for _, call := range f.seen() {
 				if strings.Contains(call.body+call.route+call.key, cardInText) || strings.Contains(call.body, "x"+mastercard) {
@@ -89,10 +89,10 @@ func TestMaskedReferenceFits(t *testing.T) {
 	const transaction = `{"id":"txn_0000000000001","object":"transaction","status":"captured","amount":100,` +
 		`"currency":"usd","reference":"` + maskedInText + `"}`
 	x, _ := setup(t, map[string][]response{"POST /v1/transactions": {{status: http.StatusCreated, body: transaction}}})
-	got := x.Execute(t.Context(), secret.New("sk_test_x"), []command.Command{command.Authorize{
+	got := x.Execute(t.Context(), secret.New("sk_test_x"), command.Authorize{
 		Body: v1.TransactionCreate{Amount: 100, Currency: "usd", PaymentMethod: "card", Reference: new(cardInText)},
-	}})
-	if len(got) != 1 || got[0].Outcome != command.Done {
+	})
+	if got.Outcome != command.Done {
 		t.Errorf("got %+v, want it done", got)
 	}
 }

@@ -51,7 +51,7 @@ func interleaved(
 			tb.Fatal(err)
 		}
 		go func() {
-			x.Execute(tb.Context(), key, []command.Command{c})
+			x.Execute(tb.Context(), key, c)
 			s.arrived <- false
 		}()
 		if <-s.arrived {

@@ -57,7 +57,7 @@ func TestJoin_atOnce(t *testing.T) {
 			results := make([]command.Result, len(tt.commands))
 			var all sync.WaitGroup
 			for i, c := range tt.commands {
-				all.Go(func() { results[i] = x.Execute(t.Context(), key, []command.Command{c})[0] })
+				all.Go(func() { results[i] = x.Execute(t.Context(), key, c) })
 			}
 			all.Wait()
 			got := counts{}

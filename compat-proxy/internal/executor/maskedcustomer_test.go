@@ -36,7 +36,7 @@ func (b customerBundle) at(
 	if err != nil {
 		t.Fatal(err)
 	}
-	return x.Execute(t.Context(), apiKey, []command.Command{c})[0]
+	return x.Execute(t.Context(), apiKey, c)
 }
 
 // identifiedBy returns customers with one identifying field, and one with all.

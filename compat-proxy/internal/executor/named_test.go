@@ -21,7 +21,7 @@ func named(amount int64) command.Named {
 // result executes the command at that proxy.
 func (b windowBundle) result(t *testing.T, proxy int, c command.Command) command.Result {
 	t.Helper()
-	return b.proxies[proxy].Execute(t.Context(), key, []command.Command{c})[0]
+	return b.proxies[proxy].Execute(t.Context(), key, c)
 }
 
 // refusedFirst returns a bundle whose v1 has refused a payment of 100 under the name, and refuses

@@ -23,7 +23,7 @@ var (
 // at executes one command at a proxy under an API key.
 func (b windowBundle) at(t *testing.T, x *executor.Executor, apiKey secret.String, c command.Command) command.Result {
 	t.Helper()
-	return x.Execute(t.Context(), apiKey, []command.Command{c})[0]
+	return x.Execute(t.Context(), apiKey, c)
 }
 
 // repeatable returns the commands that v1 must execute once, even if they are repeated.
@@ -92,8 +92,8 @@ func TestRolledKeyReversesByName(t *testing.T) {
 func TestRolledKeyFindsOrdersAndCustomers(t *testing.T) {
 	t.Parallel()
 	orders, x := setupOrder(t)
-	x.Execute(t.Context(), key, []command.Command{further(350, 120, visa)})
-	if r := x.Execute(t.Context(), rolled, []command.Command{further(350, 120, visa)})[0]; r.Outcome != command.Repeated {
+	x.Execute(t.Context(), key, further(350, 120, visa))
+	if r := x.Execute(t.Context(), rolled, further(350, 120, visa)); r.Outcome != command.Repeated {
 		t.Errorf("further payment: got %s, want it repeated", r.Outcome)
 	}
 	if payments, _ := orders.taken(); payments != 1 {
@@ -163,7 +163,7 @@ func TestReplacedSecretRecognisesRetries(t *testing.T) {
 func TestReplacedSecretFindsOrdersAndCustomers(t *testing.T) {
 	t.Parallel()
 	orders, x := setupOrder(t)
-	x.Execute(t.Context(), key, []command.Command{further(350, 120, visa)})
+	x.Execute(t.Context(), key, further(350, 120, visa))
 	server := goldentest.Serve(t, goldentest.Identified(orders))
 	after, err := executor.New(executor.Config{
 		V1: v1client.Config{URL: server.URL, Clock: orders.clock}, DeduplicationSecret: otherSecret,
@@ -172,7 +172,7 @@ func TestReplacedSecretFindsOrdersAndCustomers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := after.Execute(t.Context(), key, []command.Command{further(350, 120, visa)})[0]; r.Outcome != command.Repeated {
+	if r := after.Execute(t.Context(), key, further(350, 120, visa)); r.Outcome != command.Repeated {
 		t.Errorf("further payment: got %s, want it repeated", r.Outcome)
 	}
 	b := setupCustomers(t)
@@ -184,7 +184,7 @@ func TestReplacedSecretFindsOrdersAndCustomers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := after.Execute(t.Context(), key, []command.Command{ana(visa)})[0]; r.Outcome != command.Done {
+	if r := after.Execute(t.Context(), key, ana(visa)); r.Outcome != command.Done {
 		t.Errorf("customer: got %s, want it finished", r.Outcome)
 	}
 	if customers, _ := b.v1.kept(); len(customers) != 1 {

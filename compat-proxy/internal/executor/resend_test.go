@@ -46,7 +46,7 @@ func TestRetriesAreInTheTrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, request := tracer.Server(t.Context(), "POST /compat/provider-a/xml", telemetry.Remote{})
-	if got := x.Execute(ctx, key, []command.Command{charge}); len(got) != 1 || got[0].Outcome != command.Done {
+	if got := x.Execute(ctx, key, charge); got.Outcome != command.Done {
 		t.Fatalf("got %+v, want it done", got)
 	}
 	request.End()

@@ -37,7 +37,7 @@ func newSchedule(t *testing.T, at time.Time) *schedule {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x.Execute(t.Context(), key, []command.Command{sale(0, func(c *command.Authorize) { c.Body.Amount++ })})
+		x.Execute(t.Context(), key, sale(0, func(c *command.Authorize) { c.Body.Amount++ }))
 		// x now has v1's time and the merchant of the API key, so its next request makes no other calls.
 		s.proxies = append(s.proxies, x)
 	}
@@ -54,7 +54,7 @@ func (s *schedule) begin(t *testing.T, name string, proxy, window int) {
 	}
 	s.clients[name], s.results[name] = client, make(chan command.Result, 1)
 	go func() {
-		s.results[name] <- s.proxies[proxy].Execute(withTransport(t.Context(), client), key, []command.Command{c})[0]
+		s.results[name] <- s.proxies[proxy].Execute(withTransport(t.Context(), client), key, c)
 		client.arrived <- false
 	}()
 	<-client.arrived

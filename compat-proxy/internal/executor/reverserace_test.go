@@ -199,7 +199,7 @@ func TestNotFoundByNameReservesTheName(t *testing.T) {
 			}
 		}
 		for i, x := range []*executor.Executor{b.proxies[1], before} {
-			r := x.Execute(t.Context(), key, []command.Command{named(100)})[0]
+			r := x.Execute(t.Context(), key, named(100))
 			if r.Outcome != command.Refused || r.Code != v1.CodeKeyReused {
 				t.Errorf("%s: the late payment at proxy %d: got %s %s, want refused", name, i, r.Outcome, r.Code)
 			}
@@ -239,7 +239,7 @@ func TestReversalLosesTheNameToItsPayment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := x.Execute(t.Context(), key, []command.Command{command.Reverse{Name: "n"}})[0]; r.Transaction == nil {
+	if r := x.Execute(t.Context(), key, command.Reverse{Name: "n"}); r.Transaction == nil {
 		t.Errorf("got %s %s, want the payment", r.Outcome, r.Code)
 	}
 }

@@ -36,7 +36,7 @@ func TestDeduplication_showsTheStoredMethod(t *testing.T) {
 					c.Body.Description = new("another text")
 				}
 			})
-			r := b.proxies[1].Execute(t.Context(), key, []command.Command{again})[0]
+			r := b.proxies[1].Execute(t.Context(), key, again)
 			if r.Outcome != command.Repeated || (r.Transaction != nil) != tt.want || b.v1.reads != tt.reads {
 				t.Errorf("got %s with %+v after %d reads, want %d", r.Outcome, r.Transaction, b.v1.reads, tt.reads)
 			}
@@ -56,7 +56,7 @@ func TestDeduplication_refundAcrossSpans(t *testing.T) {
 		t.Fatalf("first: got %s, want %s", got, want)
 	}
 	b.clock.Advance(2 * time.Second)
-	r := b.proxies[1].Execute(t.Context(), key, []command.Command{refund})[0]
+	r := b.proxies[1].Execute(t.Context(), key, refund)
 	if r.Outcome != command.Repeated || r.Transaction == nil {
 		t.Errorf("second: got %s of %+v, want it repeated, with the payment", r.Outcome, r.Transaction)
 	}

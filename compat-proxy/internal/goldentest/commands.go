@@ -20,7 +20,7 @@ import (
 // Executor is the executor to which a dialect sends its commands.
 type Executor interface {
 	Identify(ctx context.Context, key secret.String) (v1.APIKey, command.Result)
-	Execute(ctx context.Context, key secret.String, commands []command.Command) []command.Result
+	Execute(ctx context.Context, key secret.String, c command.Command) command.Result
 	Bind(ctx context.Context, key secret.String, b command.Binding, purpose []string) command.Result
 }
 
@@ -32,9 +32,9 @@ type Recorder struct {
 }
 
 // Execute implements Executor.
-func (r *Recorder) Execute(ctx context.Context, key secret.String, commands []command.Command) []command.Result {
-	r.Seen = append(r.Seen, commands...)
-	return r.Executor.Execute(ctx, key, commands)
+func (r *Recorder) Execute(ctx context.Context, key secret.String, c command.Command) command.Result {
+	r.Seen = append(r.Seen, c)
+	return r.Executor.Execute(ctx, key, c)
 }
 
 // Commands returns the golden form of the recorded commands, without card numbers.

@@ -125,11 +125,9 @@ func (h *Handler) permit(ctx context.Context, key secret.String, m catalogue.Met
 
 // checkScopes refuses an unlinked refund by a key without its scope, so that nothing is sent to v1.
 // The scopes of the method are enough for all other commands.
-func checkScopes(commands []command.Command, scopes []string) problem {
-	for _, c := range commands {
-		if _, unlinked := c.(command.Credit); unlinked {
-			return requireScope(scopes, "refunds:create")
-		}
+func checkScopes(c command.Command, scopes []string) problem {
+	if _, unlinked := c.(command.Credit); unlinked {
+		return requireScope(scopes, "refunds:create")
 	}
 	return problem{}
 }

@@ -21,8 +21,8 @@ func (instant) Identify(context.Context, secret.String) (v1.APIKey, command.Resu
 	return v1.APIKey{Scopes: []string{"payments:authorize", catalogue.UseScope}}, command.Result{Outcome: command.Done}
 }
 
-func (x instant) Execute(context.Context, secret.String, []command.Command) []command.Result {
-	return []command.Result{{Outcome: command.Done, Transaction: &x.paid}}
+func (x instant) Execute(context.Context, secret.String, command.Command) command.Result {
+	return command.Result{Outcome: command.Done, Transaction: &x.paid}
 }
 
 func BenchmarkTranslation(b *testing.B) {

@@ -54,7 +54,7 @@ func decode(req *wire.Request, set setting) plan {
 	if !known {
 		p.Problem = refuse(apiType)
 	} else if c, refusal := build(d); refusal.none() {
-		p.Commands = []command.Command{c}
+		p.Command = c
 	} else {
 		p.Problem = refusal
 	}

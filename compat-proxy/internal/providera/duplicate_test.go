@@ -65,8 +65,8 @@ func (approving) Identify(context.Context, secret.String) (v1.APIKey, command.Re
 }
 
 // Execute implements dialect.Executor.
-func (approving) Execute(context.Context, secret.String, []command.Command) []command.Result {
-	return []command.Result{{Outcome: command.Done, Transaction: &v1.Transaction{}}}
+func (approving) Execute(context.Context, secret.String, command.Command) command.Result {
+	return command.Result{Outcome: command.Done, Transaction: &v1.Transaction{}}
 }
 
 // Bind implements dialect.Executor.

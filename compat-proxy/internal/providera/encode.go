@@ -37,26 +37,20 @@ type transaction struct {
 	profile     profileIDs
 }
 
-// encode builds the response to a plan from the results of its commands. No command ran if the plan
+// encode builds the response to a plan from the result of its command. No command ran if the plan
 // has a problem or is a test. encode is pure.
-func encode(p plan, refID *string, results []command.Result) (*wire.Document, problem) {
+func encode(p plan, refID *string, r command.Result) (*wire.Document, problem) {
 	outcome := p.Problem
-	var last command.Result
-	switch {
-	case !outcome.none() || p.Echo.Test:
-	case len(results) == 0:
-		outcome = refuse(apiProcessing)
-	default:
-		last = results[len(results)-1]
-		outcome = judge(p.Type, last)
+	if outcome.none() && !p.Echo.Test {
+		outcome = judge(p.Type, r)
 	}
 	if outcome.API != "" {
 		return refusal(createTransactionResponse, refID, outcome), outcome
 	}
 	if outcome.none() {
-		outcome = because(accepted(p, last))
+		outcome = because(accepted(p, r))
 	}
-	return transactionDocument(newTransaction(p, last, outcome), refID), outcome
+	return transactionDocument(newTransaction(p, r, outcome), refID), outcome
 }
 
 // newTransaction fills in the fields that the client may see with that outcome.

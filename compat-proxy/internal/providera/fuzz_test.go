@@ -101,16 +101,11 @@ func (content) Identify(context.Context, secret.String) (v1.APIKey, command.Resu
 	return v1.APIKey{Merchant: "mer_1", Scopes: everyScope}, command.Result{Outcome: command.Done}
 }
 
-func (content) Execute(_ context.Context, _ secret.String, commands []command.Command) []command.Result {
-	r := command.Result{Outcome: command.Done, Transaction: &v1.Transaction{
+func (content) Execute(context.Context, secret.String, command.Command) command.Result {
+	return command.Result{Outcome: command.Done, Transaction: &v1.Transaction{
 		ID: id.Format(id.Transaction, 60410000123), Mode: v1.ModeTest, Status: v1.TransactionStatusCaptured, Currency: "usd",
 		Amount: 100, AmountAuthorized: 60, Card: &v1.Card{Brand: v1.CardBrandVisa, Last4: "1111"},
 	}}
-	results := make([]command.Result, len(commands))
-	for i := range results {
-		results[i] = r
-	}
-	return results
 }
 
 // Bind implements dialect.Executor.

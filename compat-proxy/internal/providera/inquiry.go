@@ -12,8 +12,8 @@ const getTransactionDetailsResponse = "getTransactionDetailsResponse"
 
 // inquire serves a getTransactionDetailsRequest.
 func (h *Handler) inquire(ctx context.Context, c call) (*wire.Document, problem) {
-	results := h.execute(ctx, c, command.Get{Target: number(c.req.Root.Get("transId"))})
-	return details(c.req, c.set, results[0])
+	r := h.execute(ctx, c, command.Get{Target: number(c.req.Root.Get("transId"))})
+	return details(c.req, c.set, r)
 }
 
 // details builds the response to a getTransactionDetailsRequest. It is pure.

@@ -38,18 +38,18 @@ func (h *Handler) createTransaction(ctx context.Context, c call) (*wire.Document
 	if plan.Problem.class() == dialect.ClassDeclined && !plan.Echo.Test {
 		plan.Number = h.cfg.NewNumber()
 	}
-	if p := checkScopes(plan.Commands, c.scopes); !p.none() {
+	if p := checkScopes(plan.Command, c.scopes); !p.none() {
 		plan.Problem = p
 	}
 	if plan.Problem.none() && !plan.Echo.Test {
 		plan.Problem = h.bind(ctx, c, plan.Type, plan.all()...)
 	}
-	var results []command.Result
+	var r command.Result
 	if plan.Problem.none() && !plan.Echo.Test {
-		results = h.execute(ctx, c, plan.Commands[0])
+		r = h.execute(ctx, c, plan.Command)
 	}
-	profile := h.makeRequestedProfile(ctx, c, &plan, results)
-	doc, outcome := encode(plan, c.req.RefID, results)
+	profile := h.makeRequestedProfile(ctx, c, &plan, r)
+	doc, outcome := encode(plan, c.req.RefID, r)
 	if profile != nil {
 		doc.Own = append(doc.Own, profile)
 	}

@@ -1,7 +1,6 @@
 package providera
 
 import (
-	"slices"
 	"time"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
@@ -18,12 +17,12 @@ const (
 	typeForced    = "captureOnlyTransaction"
 )
 
-// plan is a decoded request: commands to run, or a problem that decides the response without v1.
+// plan is a decoded request: a command to run, or a problem that decides the response without v1.
 type plan struct {
-	Type     string            `json:"type"`
-	Commands []command.Command `json:"commands,omitempty"`
-	Problem  problem           `json:"problem,omitzero"`
-	Echo     echo              `json:"echo"`
+	Type    string          `json:"type"`
+	Command command.Command `json:"command,omitempty"`
+	Problem problem         `json:"problem,omitzero"`
+	Echo    echo            `json:"echo"`
 	// Held is set if a request that v1 executes is reported as under review.
 	Held bool `json:"held,omitempty"`
 	// Number is the number of a decline without a payment in v1.
@@ -32,12 +31,12 @@ type plan struct {
 	NewProfile *profileRequest `json:"new_profile,omitempty"`
 }
 
-// all returns the commands, and the one that makes a profile of the payment's data.
+// all returns the command, and the one that makes a profile of the payment's data.
 func (p plan) all() []command.Command {
 	if p.NewProfile == nil || p.NewProfile.Command == nil {
-		return p.Commands
+		return []command.Command{p.Command}
 	}
-	return append(slices.Clone(p.Commands), p.NewProfile.Command)
+	return []command.Command{p.Command, p.NewProfile.Command}
 }
 
 // echo holds the values of the request that the response repeats.

@@ -33,7 +33,7 @@ func (h *Handler) createProfile(ctx context.Context, c call) (*wire.Document, pr
 		return profileResponse(c.req.RefID, profileNumbers{}, responses,
 			problem{API: apiDuplicate, Text: "A duplicate customer payment profile already exists."})
 	}
-	r := h.execute(ctx, c, plan.Create)[0]
+	r := h.execute(ctx, c, plan.Create)
 	if r.Code == v1.CodeExpiredCard && len(plan.Checks) > 0 {
 		responses, p = failedCheck(plan.Checks, responses, r.Position, reasonExpired)
 		return profileResponse(c.req.RefID, profileNumbers{}, responses, p)

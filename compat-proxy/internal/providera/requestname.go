@@ -48,11 +48,11 @@ func (h *Handler) bind(ctx context.Context, c call, operation string, commands .
 
 // execute executes one command, under the request's name if it has one. The name outranks the
 // duplicateWindow.
-func (h *Handler) execute(ctx context.Context, c call, do command.Command) []command.Result {
+func (h *Handler) execute(ctx context.Context, c call, do command.Command) command.Result {
 	if c.name != "" {
 		do = command.Named{Command: do, Name: c.name}
 	}
-	return h.cfg.Executor.Execute(ctx, c.key, []command.Command{do})
+	return h.cfg.Executor.Execute(ctx, c.key, do)
 }
 
 // step returns the call with the name of its ith validation.

@@ -161,12 +161,12 @@ type profileRequest struct {
 // nil without createProfile. Its result does not change the payment. If the proxy dies between the
 // two, a retry makes the profile. If the profile already exists, the response to a retry is that of
 // any duplicate.
-func (h *Handler) makeRequestedProfile(ctx context.Context, c call, p *plan, results []command.Result) *wire.Element {
-	if p.NewProfile == nil || len(results) == 0 {
+func (h *Handler) makeRequestedProfile(ctx context.Context, c call, p *plan, paid command.Result) *wire.Element {
+	if p.NewProfile == nil {
 		return nil
 	}
-	again := repeatsApproval(results[0])
-	if results[0].Outcome != command.Done && !again {
+	again := repeatsApproval(paid)
+	if paid.Outcome != command.Done && !again {
 		return nil
 	}
 	outcome, m := p.NewProfile.Problem, profileNumbers{}
@@ -174,7 +174,7 @@ func (h *Handler) makeRequestedProfile(ctx context.Context, c call, p *plan, res
 		outcome = requireScope(c.scopes, "customers:write")
 	}
 	if outcome.none() {
-		r := h.execute(ctx, c, p.NewProfile.Command)[0]
+		r := h.execute(ctx, c, p.NewProfile.Command)
 		outcome, m = judgeProfile(r), newProfileNumbers(r)
 	}
 	if again && !outcome.none() {

@@ -23,7 +23,7 @@ type freed struct {
 	kept  bool
 }
 
-func (f *freed) Execute(ctx context.Context, key secret.String, c []command.Command) []command.Result {
+func (f *freed) Execute(ctx context.Context, key secret.String, c command.Command) command.Result {
 	runtime.GC()
 	f.calls++
 	f.kept = f.kept || f.tree.Value() != nil

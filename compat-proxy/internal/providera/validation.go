@@ -96,7 +96,7 @@ func (h *Handler) validate(ctx context.Context, c call, checks []profileCheck) (
 		outcome, paid := check.Problem, command.Result{}
 		if outcome.none() && check.Verify != nil {
 			step := c.step(i)
-			paid = h.execute(ctx, step, *check.Verify)[0]
+			paid = h.execute(ctx, step, *check.Verify)
 			outcome = judge(typeAuthorize, paid)
 			h.voidVerification(ctx, step, paid)
 		}

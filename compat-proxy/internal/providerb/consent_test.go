@@ -19,11 +19,11 @@ type payments struct {
 	made []v1.TransactionCreate
 }
 
-func (p *payments) Execute(ctx context.Context, key secret.String, commands []command.Command) []command.Result {
-	if a, ok := commands[0].(command.Authorize); ok {
+func (p *payments) Execute(ctx context.Context, key secret.String, c command.Command) command.Result {
+	if a, ok := c.(command.Authorize); ok {
 		p.made = append(p.made, a.Body)
 	}
-	return p.content.Execute(ctx, key, commands)
+	return p.content.Execute(ctx, key, c)
 }
 
 // TestAuthenticationValue: v1 gets every authentication value in base64. The commands of the golden

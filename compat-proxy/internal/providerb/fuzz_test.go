@@ -33,15 +33,15 @@ func (content) Identify(context.Context, secret.String) (v1.APIKey, command.Resu
 	}}, command.Result{Outcome: command.Done}
 }
 
-func (content) Execute(_ context.Context, _ secret.String, commands []command.Command) []command.Result {
+func (content) Execute(_ context.Context, _ secret.String, c command.Command) command.Result {
 	t := v1.Transaction{
 		ID: id.Format(id.Transaction, 60410000123), Status: v1.TransactionStatusAuthorized,
 		Currency: "usd",
 	}
-	if a, ok := commands[0].(command.Authorize); ok {
+	if a, ok := c.(command.Authorize); ok {
 		t.Amount, t.AmountAuthorized, t.Currency = a.Body.Amount, a.Body.Amount, a.Body.Currency
 	}
-	return []command.Result{{Outcome: command.Done, Transaction: &t}}
+	return command.Result{Outcome: command.Done, Transaction: &t}
 }
 
 // The form of every number in a response, and of every amount.

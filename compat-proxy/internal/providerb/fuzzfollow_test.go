@@ -19,13 +19,13 @@ import (
 type willing struct{ content }
 
 // Execute implements dialect.Executor.
-func (w willing) Execute(ctx context.Context, key secret.String, commands []command.Command) []command.Result {
+func (w willing) Execute(ctx context.Context, key secret.String, do command.Command) command.Result {
 	paid := &v1.Transaction{
 		ID: id.Format(id.Transaction, 1), Status: v1.TransactionStatusVoided, Currency: "usd", Amount: 10221,
 		AmountAuthorized: 10221, Capture: v1.CaptureModeAutomatic,
 	}
 	r := command.Result{Outcome: command.Done, Status: http.StatusOK, Transaction: paid}
-	c := commands[0]
+	c := do
 	if named, ok := c.(command.Named); ok {
 		c = named.Command
 	}
@@ -39,9 +39,9 @@ func (w willing) Execute(ctx context.Context, key secret.String, commands []comm
 		}
 	case command.Reverse, command.CancelCapture, command.Get:
 	default:
-		return w.content.Execute(ctx, key, commands)
+		return w.content.Execute(ctx, key, do)
 	}
-	return []command.Result{r}
+	return r
 }
 
 // FuzzFollow requires a response of a known form to every follow-up request, with any body and

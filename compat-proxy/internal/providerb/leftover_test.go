@@ -35,22 +35,21 @@ func (l *leftover) Bind(context.Context, secret.String, command.Binding, []strin
 	return command.Result{Outcome: command.Done}
 }
 
-func (l *leftover) Execute(_ context.Context, _ secret.String, commands []command.Command) []command.Result {
-	do := commands[0]
+func (l *leftover) Execute(_ context.Context, _ secret.String, do command.Command) command.Result {
 	if n, named := do.(command.Named); named {
 		do = n.Command
 	}
 	l.ran = append(l.ran, fmt.Sprintf("%T", do))
 	switch do.(type) {
 	case command.Authorize:
-		return []command.Result{{Outcome: command.Done, Transaction: &v1.Transaction{
+		return command.Result{Outcome: command.Done, Transaction: &v1.Transaction{
 			ID: "txn_0000000000zzz", Status: v1.TransactionStatusAuthorized, Amount: 100, AmountAuthorized: 100, Currency: "usd",
 			Version: 1,
-		}}}
+		}}
 	case command.Capture:
-		return []command.Result{l.capture}
+		return l.capture
 	}
-	return []command.Result{l.void}
+	return l.void
 }
 
 // TestSaleWithoutANameLeavesNoAuthorization: the capture of a sale is not executed. A retry of a

@@ -43,8 +43,7 @@ func (h *Handler) currency(c call) string {
 
 // execute executes one command under the request's name.
 func (h *Handler) execute(c call, do command.Command) command.Result {
-	r := h.cfg.Executor.Execute(c.ctx, c.caller.Grant.APIKey, []command.Command{c.named(do)})[0]
-	return r
+	return h.cfg.Executor.Execute(c.ctx, c.caller.Grant.APIKey, c.named(do))
 }
 
 // captureSale captures an authorized payment that no check holds. If v1 refuses the capture,

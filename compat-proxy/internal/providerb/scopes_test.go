@@ -28,9 +28,9 @@ func (l limited) Identify(context.Context, secret.String) (v1.APIKey, command.Re
 	return v1.APIKey{Merchant: "mer_1", Scopes: l.scopes}, command.Result{Outcome: command.Done}
 }
 
-func (l limited) Execute(_ context.Context, _ secret.String, commands []command.Command) []command.Result {
-	l.t.Errorf("v1 got %s with %v", commands[0].Kind(), l.scopes)
-	return []command.Result{{Outcome: command.Unavailable}}
+func (l limited) Execute(_ context.Context, _ secret.String, c command.Command) command.Result {
+	l.t.Errorf("v1 got %s with %v", c.Kind(), l.scopes)
+	return command.Result{Outcome: command.Unavailable}
 }
 
 // Every method of the catalogue is served at its path, and executes nothing without one of its

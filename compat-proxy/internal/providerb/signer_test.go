@@ -84,37 +84,37 @@ func (s *signer) final(n command.Named) *command.Result {
 	return nil
 }
 
-func (s *signer) Execute(ctx context.Context, key secret.String, commands []command.Command) []command.Result {
+func (s *signer) Execute(ctx context.Context, key secret.String, c command.Command) command.Result {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.down {
-		return []command.Result{{Outcome: command.Unavailable}}
+		return command.Result{Outcome: command.Unavailable}
 	}
 	name := ""
-	if named, ok := commands[0].(command.Named); ok {
-		name, commands = named.Name, []command.Command{named.Command}
+	if named, ok := c.(command.Named); ok {
+		name, c = named.Name, named.Command
 		s.finals = append(s.finals, named.Final)
 		if !s.binds(named) {
-			return []command.Result{{
+			return command.Result{
 				Outcome: command.Refused, Status: http.StatusUnprocessableEntity,
 				Code: command.CodeNameSpent,
-			}}
+			}
 		}
 		if r := s.final(named); r != nil {
-			return []command.Result{*r}
+			return *r
 		}
 	}
 	if s.refuses {
-		return []command.Result{{Outcome: command.Refused, Status: http.StatusForbidden, Code: "insufficient_scope"}}
+		return command.Result{Outcome: command.Refused, Status: http.StatusForbidden, Code: "insufficient_scope"}
 	}
-	name = string(commands[0].Kind()) + " " + name
+	name = string(c.Kind()) + " " + name
 	fresh := !slices.Contains(s.names, name)
 	s.names = append(s.names, name)
-	results := s.content.Execute(ctx, key, commands)
-	results[0].Fresh = fresh
-	results[0].Capture = &v1.Capture{ID: id.Format(id.Capture, 60410000124), Currency: "usd"}
-	results[0].Refund = &v1.Refund{ID: id.Format(id.Refund, 60410000125), Currency: "usd"}
-	return results
+	r := s.content.Execute(ctx, key, c)
+	r.Fresh = fresh
+	r.Capture = &v1.Capture{ID: id.Format(id.Capture, 60410000124), Currency: "usd"}
+	r.Refund = &v1.Refund{ID: id.Format(id.Refund, 60410000125), Currency: "usd"}
+	return r
 }
 
 // Bind stores the purpose of evidence, as v1 does.

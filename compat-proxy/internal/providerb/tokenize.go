@@ -46,7 +46,7 @@ func (h *Handler) storeSource(c call, p plan, t *v1.Transaction, out *wire.Respo
 	if p.Body.Customer != nil {
 		do = command.AttachMethod{Customer: *p.Body.Customer, Method: method}
 	}
-	r := h.cfg.Executor.Execute(c.ctx, c.caller.Grant.APIKey, []command.Command{do})[0]
+	r := h.cfg.Executor.Execute(c.ctx, c.caller.Grant.APIKey, do)
 	if r.Customer == nil || r.Outcome != command.Done && r.Outcome != command.Repeated {
 		return
 	}
