@@ -28,13 +28,13 @@ func (d *decoder) credit() (command.Command, problem) {
 		return nil, p
 	}
 	if token := payee.NetworkToken; token != nil {
-		if !d.set.rules.Has(parity.NetworkTokenCredit) {
+		if !d.basis.rules.Has(parity.NetworkTokenCredit) {
 			return nil, because(reasonNotAccepted)
 		}
 		payee.PaymentMethod = "card"
 		payee.Card = &v1.CardInput{Number: token.Number, ExpMonth: token.ExpMonth, ExpYear: token.ExpYear}
 	}
-	d.held = payee.BankAccount != nil && d.set.rules.Has(parity.BankCreditReview)
+	d.held = payee.BankAccount != nil && d.basis.rules.Has(parity.BankCreditReview)
 	if payee.Card != nil {
 		payee.Card.Cvc = nil // a refund needs no security code
 	}

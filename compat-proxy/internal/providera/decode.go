@@ -35,15 +35,16 @@ type decoder struct {
 	txn   wire.Node // transactionRequest
 	login string    // the caller's login name
 	refID string
-	set   setting
+	basis basis
 	echo  echo
 	held  bool // see plan.Held
 }
 
 // decode converts a createTransactionRequest to a plan. It is pure.
-func decode(req *wire.Request, set setting) plan {
+func decode(req *wire.Request, basis basis) plan {
 	d := &decoder{
-		txn: req.Root.Child("transactionRequest"), login: req.Root.Child("merchantAuthentication").Get("name"), set: set,
+		txn: req.Root.Child("transactionRequest"), login: req.Root.Child("merchantAuthentication").Get("name"),
+		basis: basis,
 	}
 	if req.RefID != nil {
 		d.refID = strings.TrimSpace(*req.RefID)
@@ -139,7 +140,7 @@ func (d *decoder) currency() (money.Currency, problem) {
 		return money.Currency{}, p
 	}
 	if code == "" {
-		code = d.set.currency
+		code = d.basis.currency
 	}
 	currency, known := money.Lookup(code)
 	if !known {
@@ -196,7 +197,7 @@ func (d *decoder) void() (command.Command, problem) {
 }
 
 func (d *decoder) refund() (command.Command, problem) {
-	if !d.namesPayment() && d.set.unlinked && d.payable() {
+	if !d.namesPayment() && d.basis.unlinked && d.payable() {
 		return d.credit()
 	}
 	target, p := d.target()

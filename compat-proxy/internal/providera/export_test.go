@@ -73,5 +73,5 @@ func APITexts() map[string]string {
 // Serve executes a request of a caller whose key has the scopes.
 func (h *Handler) Serve(ctx context.Context, req *wire.Request, scopes ...string) {
 	m, _ := catalogue.Find(catalogue.ProviderA, req.Method)
-	handlers[m.Name](h, ctx, call{req: req, scopes: scopes, set: setting{currency: "usd"}})
+	handlers[m.Name](h, ctx, call{req: req, scopes: scopes, basis: basis{currency: "usd"}})
 }

@@ -13,15 +13,15 @@ const getTransactionDetailsResponse = "getTransactionDetailsResponse"
 // inquire serves a getTransactionDetailsRequest.
 func (h *Handler) inquire(ctx context.Context, c call) (*wire.Document, problem) {
 	r := h.execute(ctx, c, command.Get{Target: number(c.req.Root.Get("transId"))})
-	return details(c.req, c.set, r)
+	return details(c.req, c.basis, r)
 }
 
 // details builds the response to a getTransactionDetailsRequest. It is pure.
-func details(req *wire.Request, set setting, r command.Result) (*wire.Document, problem) {
+func details(req *wire.Request, basis basis, r command.Result) (*wire.Document, problem) {
 	if p := detailsProblem(r); !p.none() {
 		return refusal(getTransactionDetailsResponse, req.RefID, p), p
 	}
-	record := newRecord(r.Transaction, r.Refund, set.zone)
+	record := newRecord(r.Transaction, r.Refund, basis.zone)
 	own := []*wire.Element{record.element()}
 	if id := req.Root.Get("clientId"); id != "" {
 		own = append(own, wire.TextElement("clientId", id))

@@ -18,7 +18,7 @@ type call struct {
 	name string
 	// scopes are the scopes of the key.
 	scopes []string
-	set    setting
+	basis  basis
 }
 
 // method serves the calls of one method.
@@ -33,7 +33,7 @@ var handlers = map[string]method{
 }
 
 func (h *Handler) createTransaction(ctx context.Context, c call) (*wire.Document, problem) {
-	plan := decode(c.req, c.set)
+	plan := decode(c.req, c.basis)
 	c.req.Root = wire.Node{} // v1 may be awaited for long, and the tree is large
 	if plan.Problem.class() == dialect.ClassDeclined && !plan.Echo.Test {
 		plan.Number = h.cfg.NewNumber()

@@ -60,8 +60,8 @@ type field struct {
 	Value string `json:"value"`
 }
 
-// setting holds the inputs of decoding besides the request.
-type setting struct {
+// basis holds the inputs of decoding besides the request.
+type basis struct {
 	// currency is the default for amounts without one.
 	currency string
 	// unlinked allows refunds without a payment.

@@ -34,7 +34,7 @@ type profilePlan struct {
 }
 
 // decodeProfile converts a createCustomerProfileRequest to a plan. It is pure.
-func decodeProfile(req *wire.Request, set setting) profilePlan {
+func decodeProfile(req *wire.Request, basis basis) profilePlan {
 	profile, mode := req.Root.Child("profile"), req.Root.Get("validationMode")
 	customer := v1.CustomerInput{
 		Reference: nonEmpty(profile.Get("merchantCustomerId")), Description: nonEmpty(profile.Get("description")),
@@ -72,7 +72,7 @@ func decodeProfile(req *wire.Request, set setting) profilePlan {
 		}
 		p.add(method, given)
 		if validated(mode) {
-			p.Checks = append(p.Checks, newCheck(profile, given, mode, set))
+			p.Checks = append(p.Checks, newCheck(profile, given, mode, basis))
 		}
 	}
 	if len(kept) > 0 {

@@ -12,7 +12,7 @@ const createCustomerProfileResponse = "createCustomerProfileResponse"
 
 // createProfile serves a createCustomerProfileRequest.
 func (h *Handler) createProfile(ctx context.Context, c call) (*wire.Document, problem) {
-	plan := decodeProfile(c.req, c.set)
+	plan := decodeProfile(c.req, c.basis)
 	c.req.Root = wire.Node{} // as in createTransaction
 	if !plan.Problem.none() {
 		return profileResponse(c.req.RefID, profileNumbers{}, nil, plan.Problem)

@@ -29,8 +29,8 @@ func (d *decoder) source(body *v1.TransactionCreate) problem {
 		return p
 	}
 	switch card, token := body.Card, body.NetworkToken; {
-	case card != nil && expired(card.ExpMonth, card.ExpYear, d.set.now),
-		token != nil && expired(token.ExpMonth, token.ExpYear, d.set.now):
+	case card != nil && expired(card.ExpMonth, card.ExpYear, d.basis.now),
+		token != nil && expired(token.ExpMonth, token.ExpYear, d.basis.now):
 		return because(reasonExpired)
 	}
 	return problem{}
@@ -153,7 +153,7 @@ func (d *decoder) chargeTrack(body *v1.TransactionCreate, data wire.Node) proble
 	if !p.none() {
 		return p
 	}
-	if d.set.rules.Has(parity.ExpiredTrack) && expired(card.ExpMonth, card.ExpYear, d.set.now) {
+	if d.basis.rules.Has(parity.ExpiredTrack) && expired(card.ExpMonth, card.ExpYear, d.basis.now) {
 		card.ExpMonth, card.ExpYear = trackMonth, trackYear
 	}
 	body.PaymentMethod, body.Card = "card", card
@@ -174,7 +174,7 @@ func (d *decoder) chargeBank(body *v1.TransactionCreate, given wire.Node) proble
 	holder := strings.TrimSpace(given.Get("nameOnAccount"))
 	accountType := accountTypes[given.Get("accountType")]
 	switch {
-	case *body.Capture != v1.CaptureModeAutomatic && !d.set.rules.Has(parity.BankAuthorization):
+	case *body.Capture != v1.CaptureModeAutomatic && !d.basis.rules.Has(parity.BankAuthorization):
 		return because(reasonNotForChecks)
 	case body.Currency != "usd":
 		return because(reasonCurrency)
@@ -187,7 +187,7 @@ func (d *decoder) chargeBank(body *v1.TransactionCreate, given wire.Node) proble
 	case given.Get("echeckType") == "CCD" && accountType != v1.BankAccountTypeBusinessChecking:
 		return because(reasonCheckAccount)
 	}
-	if limit, found := d.set.rules.Find(parity.BankDebitLimit); found && body.Amount > limit.Amount {
+	if limit, found := d.basis.rules.Find(parity.BankDebitLimit); found && body.Amount > limit.Amount {
 		return because(reasonDeclined)
 	}
 	*body.Capture = v1.CaptureModeAutomatic

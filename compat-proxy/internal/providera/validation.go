@@ -31,7 +31,7 @@ type profileCheck struct {
 }
 
 // newCheck checks a payment profile that v1 can store.
-func newCheck(profile, given wire.Node, mode string, set setting) profileCheck {
+func newCheck(profile, given wire.Node, mode string, basis basis) profileCheck {
 	payment, billTo := given.Child("payment"), given.Child("billTo")
 	c := profileCheck{DirectResponse: directResponse{
 		test: true, amount: "1.00", method: "CC", customer: profile.Get("merchantCustomerId"), email: profile.Get("email"),
@@ -66,7 +66,7 @@ func newCheck(profile, given wire.Node, mode string, set setting) profileCheck {
 	case !p.none():
 		c.Problem = p
 	case live:
-		c.Verify = verification(card, contact(billTo), set.currency)
+		c.Verify = verification(card, contact(billTo), basis.currency)
 	}
 	return c
 }
