@@ -193,43 +193,47 @@ func showPage[Row, Item any](
 	if err != nil {
 		return err
 	}
-	a.write(w, r, http.StatusOK, showList(p, list, func(v jsontext.Value) jsontext.Value { return v }))
+	a.write(w, r, http.StatusOK, showList(p, list, func(i expandedItem) jsontext.Value {
+		return withExpanded(i.item, names, i.objects)
+	}))
 	return nil
 }
 
-// expandPage adds the expanded objects to the items of a page. One statement reads all objects of a
-// name. The page ends before the first item of which the statement did not read the object.
+// expandedItem is an item of a list with its expanded objects by the position of the name, nil for
+// none. Several items may have one object, so a page with all of them can be far above maxPage. It
+// is built item by item, up to its end.
+type expandedItem struct {
+	item    jsontext.Value
+	objects [][]byte
+}
+
+// expandPage reads the objects that the items of a page expand. One statement reads all objects of
+// a name. The page ends before the first item of which the statement did not read the object.
 func (a *API) expandPage(
 	ctx context.Context, t payment.Tenant, names []string, p payment.Page, l payment.List[jsontext.Value],
-) (payment.List[jsontext.Value], error) {
+) (payment.List[expandedItem], error) {
 	if p.Before != 0 {
 		slices.Reverse(l.Rows) // the oldest item is next to the cursor
 	}
 	refs := make([]references, len(l.Rows))
+	rows := make([]expandedItem, len(l.Rows))
 	for i, item := range l.Rows {
 		refs[i] = referencesOf(item)
+		rows[i] = expandedItem{item, make([][]byte, len(names))}
 	}
-	objects := make([][][]byte, len(l.Rows))
-	for i := range objects {
-		objects[i] = make([][]byte, len(names))
-	}
-	complete := len(l.Rows)
+	complete := len(rows)
 	for j, name := range names {
-		n, err := a.expandItems(ctx, t, name, refs[:complete], func(i int, object []byte) { objects[i][j] = object })
+		n, err := a.expandItems(ctx, t, name, refs[:complete], func(i int, object []byte) { rows[i].objects[j] = object })
 		if err != nil {
-			return l, err
+			return payment.List[expandedItem]{}, err
 		}
 		complete = n
 	}
-	l.More = l.More || complete < len(l.Rows)
-	l.Rows = l.Rows[:complete]
-	for i := range l.Rows {
-		l.Rows[i] = withExpanded(l.Rows[i], names, objects[i])
-	}
+	out := payment.List[expandedItem]{Rows: rows[:complete], More: l.More || complete < len(rows)}
 	if p.Before != 0 {
-		slices.Reverse(l.Rows)
+		slices.Reverse(out.Rows)
 	}
-	return l, nil
+	return out, nil
 }
 
 // expandItems reads the objects of a name. It returns the number of items whose object was read or

@@ -3,6 +3,9 @@ package api_test
 import (
 	"fmt"
 	"maps"
+	"os"
+	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -229,5 +232,37 @@ func TestLongExpansionIsLeftOut(t *testing.T) {
 	second := MustDecode[v1.RefundList](t, b.get(t, "/v1/refunds?expand=transaction&starting_after="+long.ID), 200)
 	if len(second.Data) != 1 || second.Data[0].ID != short.ID || second.Data[0].Expanded.Transaction == nil || second.HasMore {
 		t.Errorf("second page: got %+v", second)
+	}
+}
+
+// TestExpandedPageMemory: a page is not built beyond its end. 100 captures of one long transaction
+// would be 35 MB with it. The test runs again alone in a process, because the memory of other tests
+// would count.
+func TestExpandedPageMemory(t *testing.T) {
+	t.Parallel()
+	const alone = "CAUSEWAY_TEST_ALONE"
+	if os.Getenv(alone) == "" {
+		again := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
+		again.Env = append(os.Environ(), alone+"=1")
+		if out, err := again.CombinedOutput(); err != nil {
+			t.Errorf("%v: %s", err, out)
+		}
+		return
+	}
+	b := setup(t)
+	txn := b.MustCreate(t, 100, `,"capture":"manual"`+longMetadata(t)).ID
+	for range 100 {
+		MustDecode[v1.Capture](t, b.post(t, "/v1/transactions/"+txn+"/captures", `{"amount":1}`), 201)
+	}
+	const path = "/v1/captures?limit=100&expand=transaction"
+	if list := MustDecode[v1.CaptureList](t, b.get(t, path), 200); len(list.Data) < 2 || !list.HasMore {
+		t.Fatalf("got %d items, want a page that ends early", len(list.Data))
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	b.get(t, path)
+	runtime.ReadMemStats(&after)
+	if got, most := after.TotalAlloc-before.TotalAlloc, uint64(24*maxResponse); got > most {
+		t.Errorf("a page of 1 MiB took %d MiB, want at most %d", got>>20, most>>20)
 	}
 }
