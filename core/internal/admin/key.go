@@ -75,7 +75,7 @@ func (a *Admin) CreateKey(ctx context.Context, s KeySpec) (secret.String, error)
 		wanted := engine.NewKey{
 			Kind: apikey.Kind(s.Kind), Scopes: s.Scopes, Name: s.Name, Addresses: addresses, Origins: s.Origins,
 		}
-		result, err := a.engine().CreateKey(ctx, r, tenant, apikey.AllScopes(), wanted)
+		result, err := a.engine().CreateKey(ctx, r, tenant, engine.Unlimited(), wanted)
 		if errors.Is(err, payment.ErrNotFound) {
 			return fmt.Errorf("merchant %s does not exist: see core merchants list", s.Merchant)
 		}
@@ -119,7 +119,7 @@ func (a *Admin) RollKey(
 	how := engine.Roll{Overlap: overlap, Addresses: addresses, Origins: to.Origins}
 	var made secret.String
 	err = a.onKey(ctx, "api_keys.roll", key, func(r engine.Request, k *payment.APIKey) error {
-		result, err := a.engine().RollKey(ctx, r, k.Tenant, apikey.AllScopes(), k.ID, how)
+		result, err := a.engine().RollKey(ctx, r, k.Tenant, engine.Unlimited(), k.ID, how)
 		if err != nil {
 			return fmt.Errorf("roll %s: %w", key, err)
 		}

@@ -81,7 +81,7 @@ func (a *API) createKey(c *call) (engine.Result, error) {
 	if f != nil {
 		return engine.Result{}, f
 	}
-	out, err := a.Engine.CreateKey(c.Context(), c.request, c.key.Tenant, c.key.Scopes, n)
+	out, err := a.Engine.CreateKey(c.Context(), c.request, c.key.Tenant, creator(c.key), n)
 	return out, scopeFault(err)
 }
 
@@ -162,7 +162,7 @@ func (a *API) rollKey(c *call) (engine.Result, error) {
 	if f != nil {
 		return engine.Result{}, f
 	}
-	out, err := a.Engine.RollKey(c.Context(), c.request, c.key.Tenant, c.key.Scopes, n, how)
+	out, err := a.Engine.RollKey(c.Context(), c.request, c.key.Tenant, creator(c.key), n, how)
 	if err == nil {
 		a.Auth.Forget(c.key.Tenant.Merchant)
 	}
@@ -229,8 +229,20 @@ func forced(r *http.Request) (bool, error) {
 	return false, &fault{code: codeInvalidValue, param: name, message: "The value must be \"true\" or \"false\"."}
 }
 
-// scopeFault returns the refusal for a key that manages another key with a scope that it lacks.
+// creator returns a key as the creator of others.
+func creator(k *payment.APIKey) engine.Creator {
+	return engine.Creator{Scopes: k.Scopes, Addresses: k.Addresses}
+}
+
+// scopeFault returns the refusal for a key that manages another key with a scope that it lacks, or
+// makes a key for addresses that it lacks.
 func scopeFault(err error) error {
+	if errors.Is(err, engine.ErrAddresses) {
+		return &fault{
+			code: codeInvalidValue, param: "allowed_addresses", cause: err,
+			message: "The key of the request is limited to addresses. Send some of them.",
+		}
+	}
 	var missing *engine.MissingScopeError
 	if errors.As(err, &missing) {
 		return &fault{

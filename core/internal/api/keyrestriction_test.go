@@ -110,6 +110,40 @@ func TestRolledKeyRestrictions(t *testing.T) {
 	roll(secret.ID, `{"allowed_addresses":["203.0.113.1"]}`)
 }
 
+// TestRestrictedKeyMakesKeys: a secret key that is limited to addresses makes no secret key that
+// works from others, by a creation or a roll. Payers use a publishable key from everywhere.
+func TestRestrictedKeyMakesKeys(t *testing.T) {
+	t.Parallel()
+	b := setupHop(t)
+	home := at("203.0.113.9")
+	limited, key := b.createKey(t, `{"kind":"secret","allowed_addresses":["203.0.113.0/24","2001:db8::/32"]}`)
+	open, _ := b.createKey(t, `{"kind":"secret"}`)
+	inherits, child := b.createKey(t, `{"kind":"secret"}`, as(key), home)
+	if inherits.AllowedAddresses == nil || !slices.Equal(*inherits.AllowedAddresses, *limited.AllowedAddresses) {
+		t.Errorf("got the addresses %v, want the creator's", inherits.AllowedAddresses)
+	}
+	wantRefusal(t, b.get(t, "/v1/transactions", as(child), at("198.51.100.1")), addressRefused)
+	outside := invalid("invalid_value", "allowed_addresses")
+	for list, want := range map[string]bool{
+		`["203.0.113.7"]`: true, `["203.0.113.128/25","2001:db8:1::/48"]`: true, `["203.0.113.0/24"]`: true, `[]`: true,
+		`["203.0.112.0/23"]`: false, `["203.0.113.7","198.51.100.1"]`: false, `["::/0"]`: false, `["0.0.0.0/0"]`: false,
+	} {
+		got := b.post(t, "/v1/api_keys", `{"kind":"secret","allowed_addresses":`+list+`}`, as(key), home)
+		if !want {
+			wantRefusal(t, got, outside)
+		} else if made := MustDecode[v1.APIKey](t, got, 201); made.AllowedAddresses == nil {
+			t.Errorf("%s: the key works from all addresses", list)
+		}
+	}
+	wantRefusal(t, b.post(t, "/v1/api_keys/"+open.ID+"/roll", "", as(key), home), outside)
+	wantRefusal(t, b.post(t, "/v1/api_keys/"+inherits.ID+"/roll", `{"allowed_addresses":[]}`, as(key), home), outside)
+	MustDecode[v1.APIKey](t, b.post(t, "/v1/api_keys/"+inherits.ID+"/roll", "", as(key), home), 201)
+	publishable, _ := b.createKey(t, `{"kind":"publishable"}`, as(key), home)
+	if publishable.AllowedAddresses != nil {
+		t.Errorf("a publishable key: got the addresses %v, want all", *publishable.AllowedAddresses)
+	}
+}
+
 // TestKeyOrigins: a publishable key with origins works on pages of these alone. A page can read the
 // refusal, so that the browser's console shows it. A request without an Origin is not a page's.
 func TestKeyOrigins(t *testing.T) {

@@ -61,7 +61,7 @@ func (o *Operator) createMerchantKey(c *call, left *trail) (engine.Result, error
 	if f != nil {
 		return engine.Result{}, f
 	}
-	return o.Engine.CreateKey(c.Context(), c.request, payment.Tenant{Merchant: n, Live: in.Mode == v1.ModeLive}, apikey.AllScopes(), made)
+	return o.Engine.CreateKey(c.Context(), c.request, payment.Tenant{Merchant: n, Live: in.Mode == v1.ModeLive}, engine.Unlimited(), made)
 }
 
 // rollMerchantKey replaces a key by a new one. An operator has all scopes, so it may roll any.
@@ -79,7 +79,7 @@ func (o *Operator) rollMerchantKey(c *call, left *trail) (engine.Result, error) 
 	if err != nil {
 		return engine.Result{}, err
 	}
-	out, err := o.Engine.RollKey(c.Context(), c.request, k.Tenant, apikey.AllScopes(), k.ID, how)
+	out, err := o.Engine.RollKey(c.Context(), c.request, k.Tenant, engine.Unlimited(), k.ID, how)
 	if err == nil {
 		o.Auth.Forget(k.Tenant.Merchant)
 	}

@@ -69,7 +69,7 @@ type operatorChange struct{ path, body string }
 func (p *heldPort) changes(t *testing.T) map[string]operatorChange {
 	t.Helper()
 	key := func() string {
-		result, err := p.Engine.CreateKey(t.Context(), p.Request(""), p.Tenant, apikey.AllScopes(), engine.NewKey{Kind: apikey.Secret})
+		result, err := p.Engine.CreateKey(t.Context(), p.Request(""), p.Tenant, engine.Unlimited(), engine.NewKey{Kind: apikey.Secret})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -61,20 +61,51 @@ func (l Roll) after(old *payment.APIKey) NewKey {
 	return n
 }
 
-// CreateKey makes a key of a tenant. by are the scopes of the creating key. It returns a
-// MissingScopeError if the new key would have another scope.
-func (e *Engine) CreateKey(ctx context.Context, r Request, t payment.Tenant, by []string, n NewKey) (Result, error) {
-	if n.Scopes == nil {
-		n.Scopes = slices.DeleteFunc(apikey.DefaultScopes(n.Kind), func(s string) bool { return !slices.Contains(by, s) })
+// Creator is the key, or the operator, that makes a key.
+type Creator struct {
+	Scopes    []string       // a key that it makes has no others
+	Addresses []netip.Prefix // of payment.APIKey: a secret key that it makes works from no others
+}
+
+// Unlimited returns the creator of the keys that an operator makes.
+func Unlimited() Creator { return Creator{Scopes: apikey.AllScopes()} }
+
+// ErrAddresses reports that a secret key would work from addresses that its creator may not use.
+var ErrAddresses = errors.New("engine: addresses that the key of the request lacks")
+
+// covers reports whether a key that c makes may have the addresses.
+func (c Creator) covers(kind apikey.Kind, addresses []netip.Prefix) bool {
+	if len(c.Addresses) == 0 || kind != apikey.Secret {
+		return true
 	}
-	if err := within(by, n.Scopes); err != nil {
+	return len(addresses) > 0 && !slices.ContainsFunc(addresses, func(n netip.Prefix) bool {
+		return !slices.ContainsFunc(c.Addresses, func(own netip.Prefix) bool {
+			return own.Bits() <= n.Bits() && own.Contains(n.Addr())
+		})
+	})
+}
+
+// CreateKey makes a key of a tenant. It returns a MissingScopeError if the new key would have a
+// scope that its creator lacks, and ErrAddresses if it would work from other addresses. Without
+// addresses, a secret key gets the creator's.
+func (e *Engine) CreateKey(ctx context.Context, r Request, t payment.Tenant, by Creator, n NewKey) (Result, error) {
+	if n.Scopes == nil {
+		n.Scopes = slices.DeleteFunc(apikey.DefaultScopes(n.Kind), func(s string) bool { return !slices.Contains(by.Scopes, s) })
+	}
+	if err := within(by.Scopes, n.Scopes); err != nil {
 		return Result{}, err
+	}
+	if n.Kind == apikey.Secret && len(n.Addresses) == 0 {
+		n.Addresses = by.Addresses
+	}
+	if !by.covers(n.Kind, n.Addresses) {
+		return Result{}, ErrAddresses
 	}
 	m, err := e.mint(t, n)
 	if err != nil {
 		return Result{}, err
 	}
-	r.Scopes = by
+	r.Scopes = by.Scopes
 	defer e.running.enter(ctx, r)()
 	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		m.Key.ID = e.IDs.Next()
@@ -90,23 +121,28 @@ func (e *Engine) CreateKey(ctx context.Context, r Request, t payment.Tenant, by 
 	return value(done), err
 }
 
-// RollKey replaces the key id of a tenant by a new one. by are the scopes of the rolling key. It
-// returns a MissingScopeError if the rolled key has another scope.
-func (e *Engine) RollKey(ctx context.Context, r Request, t payment.Tenant, by []string, id int64, how Roll) (Result, error) {
+// RollKey replaces the key id of a tenant by a new one, which by makes. It returns a
+// MissingScopeError if the rolled key has a scope that by lacks, and ErrAddresses if the new key
+// would work from other addresses.
+func (e *Engine) RollKey(ctx context.Context, r Request, t payment.Tenant, by Creator, id int64, how Roll) (Result, error) {
 	if how.Overlap < 0 || how.Overlap > MaxOverlap {
 		return Result{}, fmt.Errorf("engine: a rolled key cannot stay valid for %s", how.Overlap)
 	}
-	r.Scopes = by
+	r.Scopes = by.Scopes
 	defer e.running.enter(ctx, r)()
 	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		old, err := tx.Key(t, id)
 		if err != nil {
 			return nil, err
 		}
-		if err := within(by, old.Scopes); err != nil {
+		if err := within(by.Scopes, old.Scopes); err != nil {
 			return nil, err
 		}
-		m, err := e.mint(t, how.after(old))
+		next := how.after(old)
+		if !by.covers(next.Kind, next.Addresses) {
+			return nil, ErrAddresses
+		}
+		m, err := e.mint(t, next)
 		if err != nil {
 			return nil, err
 		}

@@ -22,7 +22,7 @@ import (
 // MustMakeKey makes a key and returns its number.
 func MustMakeKey(t *testing.T, s *coretest.Service) int64 {
 	t.Helper()
-	a, err := s.Engine.CreateKey(t.Context(), s.Request(""), s.Tenant, apikey.AllScopes(), engine.NewKey{Kind: apikey.Secret})
+	a, err := s.Engine.CreateKey(t.Context(), s.Request(""), s.Tenant, engine.Unlimited(), engine.NewKey{Kind: apikey.Secret})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,12 +42,12 @@ func TestRollForTooLong(t *testing.T) {
 	s := coretest.Open(t)
 	key := MustMakeKey(t, s)
 	for _, overlap := range []time.Duration{-1, engine.MaxOverlap + 1} {
-		if _, err := s.Engine.RollKey(t.Context(), s.Request(""), s.Tenant, apikey.AllScopes(), key, engine.Roll{Overlap: overlap}); err == nil {
+		if _, err := s.Engine.RollKey(t.Context(), s.Request(""), s.Tenant, engine.Unlimited(), key, engine.Roll{Overlap: overlap}); err == nil {
 			t.Errorf("%s: rolled", overlap)
 		}
 	}
 	var missing *engine.MissingScopeError
-	if _, err := s.Engine.RollKey(t.Context(), s.Request(""), s.Tenant, nil, key, engine.Roll{}); !errors.As(err, &missing) {
+	if _, err := s.Engine.RollKey(t.Context(), s.Request(""), s.Tenant, engine.Creator{}, key, engine.Roll{}); !errors.As(err, &missing) {
 		t.Errorf("without a scope: got %v", err)
 	}
 }
@@ -58,7 +58,7 @@ func TestSealedResponsesAreBound(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
 	send := func(key string) (engine.Result, error) {
-		return s.Engine.CreateKey(t.Context(), s.Request(key), s.Tenant, apikey.AllScopes(), engine.NewKey{Kind: apikey.Secret})
+		return s.Engine.CreateKey(t.Context(), s.Request(key), s.Tenant, engine.Unlimited(), engine.NewKey{Kind: apikey.Secret})
 	}
 	for _, key := range []string{"mine", "yours"} {
 		if _, err := send(key); err != nil {
@@ -78,7 +78,7 @@ func TestSealedResponsesAreBound(t *testing.T) {
 func TestKeyOfNoMerchant(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
-	_, err := s.Engine.CreateKey(t.Context(), s.Request(""), payment.Tenant{Merchant: 1}, apikey.AllScopes(),
+	_, err := s.Engine.CreateKey(t.Context(), s.Request(""), payment.Tenant{Merchant: 1}, engine.Unlimited(),
 		engine.NewKey{Kind: apikey.Secret})
 	if !errors.Is(err, payment.ErrNotFound) {
 		t.Errorf("got %v, want %v", err, payment.ErrNotFound)
@@ -106,7 +106,7 @@ func TestKeyIDIsMadeInItsCommand(t *testing.T) {
 		return
 	}
 	running.Go(func() {
-		_, err := s.Engine.CreateKey(context.WithoutCancel(t.Context()), s.Request(""), s.Tenant, apikey.AllScopes(),
+		_, err := s.Engine.CreateKey(context.WithoutCancel(t.Context()), s.Request(""), s.Tenant, engine.Unlimited(),
 			engine.NewKey{Kind: apikey.Secret})
 		if err != nil {
 			t.Error(err)

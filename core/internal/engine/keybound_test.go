@@ -52,7 +52,7 @@ func fillValidKeys(t *testing.T, s *coretest.Service, stored int) {
 // roll rolls a key and returns the key that replaces it, 0 for none.
 func roll(t *testing.T, s *coretest.Service, key int64, overlap time.Duration) (int64, error) {
 	t.Helper()
-	_, err := s.Engine.RollKey(t.Context(), s.Request(""), s.Tenant, apikey.AllScopes(), key, engine.Roll{Overlap: overlap})
+	_, err := s.Engine.RollKey(t.Context(), s.Request(""), s.Tenant, engine.Unlimited(), key, engine.Roll{Overlap: overlap})
 	return s.Number(t, "SELECT COALESCE(replaced_by, 0) FROM api_keys WHERE id = ?", key), err
 }
 
@@ -89,7 +89,7 @@ func TestValidKeysAreBounded(t *testing.T) {
 	fillValidKeys(t, s, payment.MaxStoredKeys)
 	full := func() {
 		t.Helper()
-		_, err := s.Engine.CreateKey(t.Context(), s.Request(""), s.Tenant, apikey.AllScopes(), engine.NewKey{Kind: apikey.Secret})
+		_, err := s.Engine.CreateKey(t.Context(), s.Request(""), s.Tenant, engine.Unlimited(), engine.NewKey{Kind: apikey.Secret})
 		if !errors.Is(err, payment.ErrTooManyKeys) {
 			t.Errorf("create: got %v", err)
 		}
@@ -135,9 +135,9 @@ func TestTheLastKeysAtOnce(t *testing.T) {
 	atOnce(t, 2*makers, func(ctx context.Context, i int) error {
 		var err error
 		if i < makers {
-			_, err = s.Engine.RollKey(ctx, s.Request(""), s.Tenant, apikey.AllScopes(), rolled[i], engine.Roll{Overlap: time.Hour})
+			_, err = s.Engine.RollKey(ctx, s.Request(""), s.Tenant, engine.Unlimited(), rolled[i], engine.Roll{Overlap: time.Hour})
 		} else {
-			_, err = s.Engine.CreateKey(ctx, s.Request(""), s.Tenant, apikey.AllScopes(), engine.NewKey{Kind: apikey.Secret})
+			_, err = s.Engine.CreateKey(ctx, s.Request(""), s.Tenant, engine.Unlimited(), engine.NewKey{Kind: apikey.Secret})
 		}
 		if err == nil {
 			n.Add(1)

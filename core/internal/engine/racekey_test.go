@@ -67,13 +67,13 @@ func TestKeyAtOnce(t *testing.T) {
 // rolling rolls an API key for an hour.
 func rolling(s *coretest.Service, key int64) action {
 	return func(ctx context.Context) (engine.Result, error) {
-		return s.Engine.RollKey(ctx, s.Request(""), s.Tenant, apikey.AllScopes(), key, engine.Roll{Overlap: time.Hour})
+		return s.Engine.RollKey(ctx, s.Request(""), s.Tenant, engine.Unlimited(), key, engine.Roll{Overlap: time.Hour})
 	}
 }
 
 // keyOf makes an API key and returns its number.
 func keyOf(ctx context.Context, s *coretest.Service) (int64, error) {
-	a, err := s.Engine.CreateKey(ctx, s.Request(""), s.Tenant, apikey.AllScopes(), engine.NewKey{Kind: apikey.Secret})
+	a, err := s.Engine.CreateKey(ctx, s.Request(""), s.Tenant, engine.Unlimited(), engine.NewKey{Kind: apikey.Secret})
 	return made(id.APIKey, a, err)
 }
 

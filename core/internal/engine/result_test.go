@@ -61,7 +61,7 @@ func TestResultWithACredential(t *testing.T) {
 	s := coretest.Open(t)
 	create := map[string]func(engine.Request) (engine.Result, error){
 		"key": func(r engine.Request) (engine.Result, error) {
-			return s.Engine.CreateKey(t.Context(), r, s.Tenant, apikey.AllScopes(), engine.NewKey{Kind: apikey.Secret})
+			return s.Engine.CreateKey(t.Context(), r, s.Tenant, engine.Unlimited(), engine.NewKey{Kind: apikey.Secret})
 		},
 		"endpoint": func(r engine.Request) (engine.Result, error) {
 			return s.Engine.CreateEndpoint(t.Context(), r, payment.Endpoint{Types: []string{payment.AllEventTypes}})
