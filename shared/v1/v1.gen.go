@@ -1759,7 +1759,7 @@ type CaptureCreate struct {
 	// Final Release the rest of the authorization after this capture.
 	Final *bool `json:"final,omitempty"`
 
-	// Metadata Up to 50 entries of the merchant. A key has 1 to 40 characters, a value up to 500.
+	// Metadata Up to 50 entries of the merchant. A key has 1 to 40 characters, a value up to 500, and neither has U+0000.
 	Metadata  *Metadata `json:"metadata,omitempty"`
 	Reference *string   `json:"reference,omitempty"`
 }
@@ -1922,7 +1922,7 @@ type CustomerInput struct {
 	FirstName            *string `json:"first_name,omitempty"`
 	LastName             *string `json:"last_name,omitempty"`
 
-	// Metadata Up to 50 entries of the merchant. A key has 1 to 40 characters, a value up to 500.
+	// Metadata Up to 50 entries of the merchant. A key has 1 to 40 characters, a value up to 500, and neither has U+0000.
 	Metadata *Metadata `json:"metadata,omitempty"`
 	Phone    *string   `json:"phone,omitempty"`
 
@@ -2348,7 +2348,7 @@ type MLEResponseKeyList struct {
 // MLEResponseKeyListObject defines model for MLEResponseKeyList.Object.
 type MLEResponseKeyListObject string
 
-// Metadata Up to 50 entries of the merchant. A key has 1 to 40 characters, a value up to 500.
+// Metadata Up to 50 entries of the merchant. A key has 1 to 40 characters, a value up to 500, and neither has U+0000.
 type Metadata map[string]string
 
 // Mode Test objects move no money.
@@ -2441,7 +2441,7 @@ type PaymentMethodCreate struct {
 	// Billing The owner of the card. It is used for payments without a separate `billing`.
 	Billing *ContactInput `json:"billing,omitempty"`
 
-	// Metadata Up to 50 entries of the merchant. A key has 1 to 40 characters, a value up to 500.
+	// Metadata Up to 50 entries of the merchant. A key has 1 to 40 characters, a value up to 500, and neither has U+0000.
 	Metadata *Metadata `json:"metadata,omitempty"`
 
 	// Token The `value` of a token. This request uses the token.
@@ -2528,7 +2528,7 @@ type RefundCreate struct {
 	// Currency Only for an unlinked refund.
 	Currency *Currency `json:"currency,omitempty"`
 
-	// Metadata Up to 50 entries of the merchant. A key has 1 to 40 characters, a value up to 500.
+	// Metadata Up to 50 entries of the merchant. A key has 1 to 40 characters, a value up to 500, and neither has U+0000.
 	Metadata *Metadata `json:"metadata,omitempty"`
 
 	// PaymentMethod The payee of an unlinked refund. `card` or `bank_account`, with the object of the same name. Or a token's `value`, a customer's payment
@@ -2841,7 +2841,7 @@ type TransactionCreate struct {
 	// Initiator The party that requests the payment and, for a stored card, the agreement. Without it, the customer requests this payment, without an agreement.
 	Initiator *Initiator `json:"initiator,omitempty"`
 
-	// Metadata Up to 50 entries of the merchant. A key has 1 to 40 characters, a value up to 500.
+	// Metadata Up to 50 entries of the merchant. A key has 1 to 40 characters, a value up to 500, and neither has U+0000.
 	Metadata *Metadata `json:"metadata,omitempty"`
 
 	// NetworkToken A number that replaces a card number. The card network issues it to a wallet or a token service.
@@ -2913,7 +2913,7 @@ type TransactionUpdate struct {
 	Billing     *ContactInput `json:"billing,omitempty"`
 	Description *string       `json:"description,omitempty"`
 
-	// Metadata Up to 50 entries of the merchant. A key has 1 to 40 characters, a value up to 500.
+	// Metadata Up to 50 entries of the merchant. A key has 1 to 40 characters, a value up to 500, and neither has U+0000.
 	Metadata *Metadata `json:"metadata,omitempty"`
 
 	// Order Only before the confirmation.
@@ -3171,7 +3171,7 @@ type WebhookEndpointCreate struct {
 	// Example: ["transaction.captured","refund.succeeded"]
 	EnabledEvents WebhookEventTypes `json:"enabled_events"`
 
-	// Metadata Up to 50 entries of the merchant. A key has 1 to 40 characters, a value up to 500.
+	// Metadata Up to 50 entries of the merchant. A key has 1 to 40 characters, a value up to 500, and neither has U+0000.
 	Metadata *Metadata `json:"metadata,omitempty"`
 
 	// URL `https` to port 443 or to a port from 1024 on. In test mode also `http` to port 80 or 8080. The address must be on the public internet.
@@ -3202,7 +3202,7 @@ type WebhookEndpointUpdate struct {
 	// Example: ["transaction.captured","refund.succeeded"]
 	EnabledEvents *WebhookEventTypes `json:"enabled_events,omitempty"`
 
-	// Metadata Up to 50 entries of the merchant. A key has 1 to 40 characters, a value up to 500.
+	// Metadata Up to 50 entries of the merchant. A key has 1 to 40 characters, a value up to 500, and neither has U+0000.
 	Metadata *Metadata                    `json:"metadata,omitempty"`
 	Status   *WebhookEndpointUpdateStatus `json:"status,omitempty"`
 	URL      *string                      `json:"url,omitempty"`
