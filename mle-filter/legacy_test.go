@@ -89,7 +89,7 @@ func TestLegacy(t *testing.T) {
 		one.header.Get("X-Svc-Int-Proof") != "" || !strings.HasPrefix(one.header.Get("X-Svc-Int-Mle"), "v1;kid=") {
 		t.Errorf("got %+v", one)
 	}
-	if got.status != 200 || got.header.Get("Content-Type") != "application/jose" || strings.Contains(got.body, "id") {
+	if got.status != 200 || got.header.Get("Content-Type") != "application/jose" || strings.Contains(got.body, `"id"`) {
 		t.Errorf("got %+v, want an encrypted response", got)
 	}
 	if len(f.core.got()) != 0 {
