@@ -112,7 +112,7 @@ func textProbes(at string, s *openapi3.Schema) []probe {
 // patternProbes are texts that match a pattern, and texts that do not.
 func patternProbes(at, pattern string) []probe {
 	out := []probe{{at, "against the pattern", "\x01 é", false}}
-	for _, text := range []string{"a\x1f", "a\x7f", "a\u0080", "a\u009f", "a\u00a0"} {
+	for _, text := range []string{"a\x1f", "a\x7f", "a\u0080", "a\u009f", "a\u00a0", "https://hooks.example.com/\x00"} {
 		p := probe{at, "against the pattern", text, false}
 		if regexp.MustCompile(pattern).MatchString(text) {
 			p.what, p.allowed = "within the pattern", true
