@@ -234,8 +234,8 @@ func creator(k *payment.APIKey) engine.Creator {
 	return engine.Creator{Scopes: k.Scopes, Addresses: k.Addresses}
 }
 
-// scopeFault returns the refusal for a key that manages another key with a scope that it lacks, or
-// makes a key for addresses that it lacks.
+// scopeFault returns the refusal for a key that manages another key with a scope that it lacks. The
+// same holds for addresses.
 func scopeFault(err error) error {
 	if errors.Is(err, engine.ErrAddresses) {
 		return &fault{
