@@ -67,11 +67,7 @@ func optionalAmount(amount *v1.Money, body []byte) (int64, *fault) {
 }
 
 func (a *API) listCaptures(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
-	p, err := reservePage(r, id.Capture, stepParameters...)
-	if err != nil {
-		return err
-	}
-	names, err := expanding(r, k, id.Capture)
+	p, names, err := expandingPage(r, k, id.Capture, stepParameters...)
 	if err != nil {
 		return err
 	}
@@ -91,11 +87,7 @@ func (a *API) listTransactionCaptures(w http.ResponseWriter, r *http.Request, k 
 	if err != nil {
 		return err
 	}
-	p, err := reservePage(r, id.Capture, metadataEntries, expand)
-	if err != nil {
-		return err
-	}
-	names, err := expanding(r, k, id.Capture)
+	p, names, err := expandingPage(r, k, id.Capture, metadataEntries)
 	if err != nil {
 		return err
 	}

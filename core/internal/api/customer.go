@@ -203,11 +203,7 @@ func (a *API) listCustomers(w http.ResponseWriter, r *http.Request, k *payment.A
 			return err
 		}
 	}
-	p, err := reservePage(r, id.Customer, "reference", "email", metadataEntries, expand)
-	if err != nil {
-		return err
-	}
-	names, err := expanding(r, k, id.Customer)
+	p, names, err := expandingPage(r, k, id.Customer, "reference", "email", metadataEntries)
 	if err != nil {
 		return err
 	}

@@ -152,6 +152,18 @@ func expandingOne(r *http.Request, k *payment.APIKey, of id.Prefix) ([]string, e
 	return expanding(r, k, of)
 }
 
+// expandingPage is reservePage for objects that can be expanded. It also reads the names to expand.
+func expandingPage(
+	r *http.Request, k *payment.APIKey, of id.Prefix, filter ...string,
+) (payment.Page, []string, error) {
+	p, err := reservePage(r, of, slices.Concat(filter, []string{expand})...)
+	if err != nil {
+		return p, nil, err
+	}
+	names, err := expanding(r, k, of)
+	return p, names, err
+}
+
 // showObject sends one object with the objects that the request expands.
 func (a *API) showObject(w http.ResponseWriter, r *http.Request, k *payment.APIKey, names []string, shown any) error {
 	body := encode(shown)

@@ -88,11 +88,7 @@ func (a *API) listMethods(w http.ResponseWriter, r *http.Request, k *payment.API
 		return err
 	}
 	const filter = "fingerprint"
-	p, err := reservePage(r, id.PaymentMethod, filter, metadataEntries, expand)
-	if err != nil {
-		return err
-	}
-	names, err := expanding(r, k, id.PaymentMethod)
+	p, names, err := expandingPage(r, k, id.PaymentMethod, filter, metadataEntries)
 	if err != nil {
 		return err
 	}

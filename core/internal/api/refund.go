@@ -60,11 +60,7 @@ func (a *API) createRefund(c *call) (engine.Result, error) {
 }
 
 func (a *API) listRefunds(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
-	p, err := reservePage(r, id.Refund, stepParameters...)
-	if err != nil {
-		return err
-	}
-	names, err := expanding(r, k, id.Refund)
+	p, names, err := expandingPage(r, k, id.Refund, stepParameters...)
 	if err != nil {
 		return err
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// stepParameters are the parameters of a list of captures or refunds, besides the ones of a page.
-var stepParameters = []string{"transaction", metadataEntries, expand}
+// stepParameters are the parameters of the list filter of captures and refunds.
+var stepParameters = []string{"transaction", metadataEntries}
 
 // stepFilter reads the list filter of captures and refunds.
 func stepFilter(q url.Values) (f payment.StepFilter, err error) {

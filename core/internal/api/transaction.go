@@ -172,11 +172,7 @@ func (a *API) listTransactions(w http.ResponseWriter, r *http.Request, k *paymen
 			return err
 		}
 	}
-	p, err := reservePage(r, id.Transaction, transactionParameters...)
-	if err != nil {
-		return err
-	}
-	names, err := expanding(r, k, id.Transaction)
+	p, names, err := expandingPage(r, k, id.Transaction, transactionParameters...)
 	if err != nil {
 		return err
 	}

@@ -11,10 +11,10 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// transactionParameters are the parameters of a list of transactions, besides the ones of a page.
+// transactionParameters are the parameters of the list filter of transactions.
 var transactionParameters = []string{
 	"status", "customer", "reference", "card_fingerprint", "amount", "currency", "created_after", "created_before",
-	metadataEntries, expand,
+	metadataEntries,
 }
 
 // transactionFilter reads the list filter of transactions.
