@@ -51,7 +51,7 @@ type Client struct {
 	Payer netip.Addr // the client address of a request with a publishable key; zero for none
 }
 
-// network returns the client's network of so many bits, by the form of its address.
+// network returns the payer's network: the first v4 or v6 bits of its address.
 func (c Client) network(v4, v6 int) payerNetwork {
 	return payerNetwork{c.Group, httpx.NetworkOf(c.Payer, v4, v6)}
 }

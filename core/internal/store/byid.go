@@ -19,7 +19,7 @@ var (
 	selectTokens       = declare("selectTokens")
 )
 
-// TransactionsByID reads transactions of the tenant at the turn of its lists.
+// TransactionsByID reads transactions of the tenant. Like a list, it waits for the tenant's turn.
 func (db *DB) TransactionsByID(
 	ctx context.Context, tenant payment.Tenant, ids []int64,
 ) (payment.Found[*payment.Transaction], error) {
