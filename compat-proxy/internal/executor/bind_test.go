@@ -36,7 +36,7 @@ func TestEvidenceIsBoundToItsName(t *testing.T) {
 		{after, key, bound("b", "f"), command.Refused},
 		{b.proxies[1], key, command.Named{Command: charge, Name: "e", Final: true}, command.Refused},
 	} {
-		if r := b.at(t, tt.proxy, tt.apiKey, tt.command); r.Outcome != tt.want {
+		if r := tt.proxy.Execute(t.Context(), tt.apiKey, tt.command); r.Outcome != tt.want {
 			t.Errorf("%d: got %s %s, want %s", i, r.Outcome, r.Code, tt.want)
 		}
 	}
@@ -49,8 +49,8 @@ func TestEvidenceIsBoundToItsName(t *testing.T) {
 func TestEvidenceThatIsAName(t *testing.T) {
 	t.Parallel()
 	b := setupWindow(t, noon)
-	b.at(t, b.proxies[0], key, command.Named{Command: charge, Name: "e", Final: true})
-	r := b.at(t, b.proxies[1], key, bound("a", "e"))
+	b.proxies[0].Execute(t.Context(), key, command.Named{Command: charge, Name: "e", Final: true})
+	r := b.proxies[1].Execute(t.Context(), key, bound("a", "e"))
 	if r.Outcome != command.Refused || r.Code != command.CodeNameSpent {
 		t.Errorf("got %s %s, want it refused", r.Outcome, r.Code)
 	}
@@ -77,7 +77,7 @@ func TestEvidenceUnderAnotherKey(t *testing.T) {
 		{"sk_test_third", command.Refused},
 		{"sk_test_key", command.Done},
 	} {
-		if r := b.at(t, b.proxies[i%2], secret.New(tt.apiKey), of(tt.apiKey)); r.Outcome != tt.want {
+		if r := b.proxies[i%2].Execute(t.Context(), secret.New(tt.apiKey), of(tt.apiKey)); r.Outcome != tt.want {
 			t.Errorf("%d, %s: got %s %s, want %s", i, tt.apiKey, r.Outcome, r.Code, tt.want)
 		}
 	}
@@ -92,11 +92,11 @@ func TestEvidenceThatIsNotReserved(t *testing.T) {
 	t.Parallel()
 	b := setupWindow(t, noon)
 	b.v1.lostRequests = 100
-	if r := b.at(t, b.proxies[0], key, bound("a", "e")); r.Outcome != command.Unavailable || b.v1.paid() != 0 {
+	if r := b.proxies[0].Execute(t.Context(), key, bound("a", "e")); r.Outcome != command.Unavailable || b.v1.paid() != 0 {
 		t.Errorf("got %s and %d payments, want it unavailable and none", r.Outcome, b.v1.paid())
 	}
 	b.v1.lostRequests, b.v1.lostResponses = 0, 2
-	if r := b.at(t, b.proxies[0], key, bound("a", "e")); r.Outcome != command.Done {
+	if r := b.proxies[0].Execute(t.Context(), key, bound("a", "e")); r.Outcome != command.Done {
 		t.Errorf("after a lost response: got %s, want it done", r.Outcome)
 	}
 	x, f := setup(t, map[string][]response{"POST /v1/idempotency_keys": {{

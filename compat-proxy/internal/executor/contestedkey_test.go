@@ -32,7 +32,7 @@ func testRecoveredAfterItsRequest(t *testing.T, first, proxy, earlier int) {
 	t.Helper()
 	b := setupWindow(t, noon)
 	for range earlier {
-		b.at(t, b.proxies[0], key, sale(0))
+		b.proxies[0].Execute(t.Context(), key, sale(0))
 	}
 	b.clock.Advance(time.Hour)
 	f := &recoveringV1{
@@ -42,10 +42,10 @@ func testRecoveredAfterItsRequest(t *testing.T, first, proxy, earlier int) {
 	for i := range b.proxies {
 		b.proxies[i] = mustProxy(t, server, b)
 	}
-	unknown := b.at(t, b.proxies[0], key, sale(first))
+	unknown := b.proxies[0].Execute(t.Context(), key, sale(first))
 	f.ended.Store(true)
 	b.clock.Advance(5 * time.Second)
-	charged := b.at(t, b.proxies[proxy], key, sale(0))
+	charged := b.proxies[proxy].Execute(t.Context(), key, sale(0))
 	if unknown.Outcome != command.Uncertain || charged.Outcome != command.Done || b.v1.paid() != earlier+1 {
 		t.Fatalf("got %s, then %s and %d payments", unknown.Outcome, charged.Outcome, b.v1.paid())
 	}
@@ -54,7 +54,7 @@ func testRecoveredAfterItsRequest(t *testing.T, first, proxy, earlier int) {
 	f.mu.Unlock()
 	b.clock.Advance(5 * time.Second)
 	for i := range b.proxies {
-		if r := b.at(t, b.proxies[i], key, sale(120)); r.Outcome != command.Repeated || b.v1.paid() != earlier+1 {
+		if r := b.proxies[i].Execute(t.Context(), key, sale(120)); r.Outcome != command.Repeated || b.v1.paid() != earlier+1 {
 			t.Errorf("the duplicate by proxy %d: got %s and %d payments, want %s and %d",
 				i, r.Outcome, b.v1.paid(), command.Repeated, earlier+1)
 		}

@@ -238,7 +238,7 @@ func TestDeduplication_keyDependsOnTheSecret(t *testing.T) {
 	t.Parallel()
 	b := setupWindow(t, noon)
 	for _, x := range []*executor.Executor{b.proxies[0], b.proxy(t, otherSecret, secret.String{})} {
-		if got, want := b.at(t, x, key, sale(120)).Outcome, command.Done; got != want {
+		if got, want := x.Execute(t.Context(), key, sale(120)).Outcome, command.Done; got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}

@@ -30,7 +30,8 @@ type Config struct {
 	// DeduplicationSecretOther is the previous or next secret during a rotation: requests have names
 	// under both. Zero means none.
 	DeduplicationSecretOther secret.String
-	// NewKey returns a new unique Idempotency-Key. Nil means 128 random bits.
+	// NewKey returns a new unique Idempotency-Key, for a command without a name. So two legacy
+	// requests never share one, even if they are equal. Nil means 128 random bits.
 	NewKey func() string
 }
 
@@ -108,7 +109,7 @@ func (s session) decide(ctx context.Context, c command.Command) (r command.Resul
 		return s.runNamed(ctx, named)
 	}
 	for range maxDecisions {
-		s.IdempotencyKey = s.x.idempotencyKey()
+		s.IdempotencyKey = s.x.cfg.NewKey()
 		if r = s.run(ctx, c); r.Code != v1.CodeVersionConflict {
 			break
 		}
@@ -169,11 +170,6 @@ func (s session) deduplicate(
 	}
 	return s.Deduplicate(ctx, o, j)
 }
-
-// idempotencyKey returns the key of a command without a name. It is new for each command, so two
-// legacy requests never share one, even if they are equal. All attempts of one command use the same
-// key.
-func (x *Executor) idempotencyKey() string { return x.cfg.NewKey() }
 
 // session is the run of one command: the caller's API key, and one Idempotency-Key for all
 // attempts.

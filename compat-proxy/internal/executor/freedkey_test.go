@@ -292,17 +292,17 @@ func TestDeduplication_gapBehindAFreedKey(t *testing.T) {
 			}
 			resultA := make(chan command.Result, 1)
 			b.v1.claimed, b.v1.meanwhile = v1.CodeAcquirerUnavailable, func() {
-				go func() { resultA <- b.at(t, slow, key, sale(tt.a, other)) }()
+				go func() { resultA <- slow.Execute(t.Context(), key, sale(tt.a, other)) }()
 				<-p.posted
 			}
-			b.at(t, b.proxies[0], key, sale(tt.b))
+			b.proxies[0].Execute(t.Context(), key, sale(tt.b))
 			close(p.goOn)
 			a := <-resultA
 			if a.Outcome != command.Done || b.v1.paid() != 1 {
 				t.Fatalf("A: got %s and %d payments", a.Outcome, b.v1.paid())
 			}
 			b.clock.Advance(2 * time.Second)
-			b.at(t, b.proxies[1], key, sale(tt.retry, other))
+			b.proxies[1].Execute(t.Context(), key, sale(tt.retry, other))
 			if b.v1.paid() != 1 {
 				t.Errorf("A was charged %d times: its retry two seconds later was not a duplicate", b.v1.paid())
 			}

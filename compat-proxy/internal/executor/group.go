@@ -100,7 +100,7 @@ func (s session) voidGroup(ctx context.Context, c command.VoidGroup) command.Res
 		if !again && !holdsMoney(t) {
 			continue
 		}
-		key := s.x.idempotencyKey()
+		key := s.x.cfg.NewKey()
 		if s.named() {
 			key = s.IdempotencyKey + "-" + t.ID
 		}

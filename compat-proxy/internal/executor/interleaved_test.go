@@ -113,8 +113,8 @@ func TestNamed_skippedStep(t *testing.T) {
 	t.Parallel()
 	b := setupWindow(t, noon)
 	c := command.Named{Command: nakedSale(), Name: "n"}
-	b.at(t, b.proxy(t, otherSecret, goldentest.Secret()), key, c)
-	r := b.at(t, b.proxies[0], key, c)
+	b.proxy(t, otherSecret, goldentest.Secret()).Execute(t.Context(), key, c)
+	r := b.proxies[0].Execute(t.Context(), key, c)
 	if r.Outcome != command.Refused || r.Code != v1.CodeKeyReused || b.v1.paid() != 1 {
 		t.Errorf("got %s %s and %d payments, want it refused and 1", r.Outcome, r.Code, b.v1.paid())
 	}

@@ -20,12 +20,6 @@ var (
 	otherSecret = secret.New("another deduplication secret for tests")
 )
 
-// at executes one command at a proxy under an API key.
-func (b windowBundle) at(t *testing.T, x *executor.Executor, apiKey secret.String, c command.Command) command.Result {
-	t.Helper()
-	return x.Execute(t.Context(), apiKey, c)
-}
-
 // repeatable returns the commands that v1 must execute once, even if they are repeated.
 func repeatable() map[string]command.Command {
 	amount, currency, method := int64(100), "usd", "card"
@@ -59,9 +53,9 @@ func TestRolledKeyRecognisesRetries(t *testing.T) {
 			t.Parallel()
 			b := setupWindow(t, noon)
 			b.v1.lostResponses = 4 // every response to the first one is lost
-			b.at(t, b.proxies[0], key, c)
+			b.proxies[0].Execute(t.Context(), key, c)
 			for i, apiKey := range []secret.String{rolled, key, rolled} {
-				r := b.at(t, b.proxies[(i+1)%2], apiKey, c)
+				r := b.proxies[(i+1)%2].Execute(t.Context(), apiKey, c)
 				if r.Outcome != command.Done && r.Outcome != command.Repeated || r.Fresh {
 					t.Errorf("retry %d: got %s, fresh %t, want the first one's result", i, r.Outcome, r.Fresh)
 				}
@@ -77,13 +71,13 @@ func TestRolledKeyRecognisesRetries(t *testing.T) {
 func TestRolledKeyReversesByName(t *testing.T) {
 	t.Parallel()
 	b := setupWindow(t, noon)
-	b.at(t, b.proxies[0], key, named(100))
-	if r := b.at(t, b.proxies[1], rolled, command.Reverse{Name: "n"}); r.Outcome == command.NotFound ||
+	b.proxies[0].Execute(t.Context(), key, named(100))
+	if r := b.proxies[1].Execute(t.Context(), rolled, command.Reverse{Name: "n"}); r.Outcome == command.NotFound ||
 		r.Transaction == nil {
 		t.Errorf("reversal: got %s, want the payment", r.Outcome)
 	}
-	b.at(t, b.proxies[0], rolled, command.Named{Command: command.Capture{Target: number}, Name: "n2"})
-	if r := b.at(t, b.proxies[1], key, command.CancelCapture{Name: "n2"}); r.Outcome == command.NotFound {
+	b.proxies[0].Execute(t.Context(), rolled, command.Named{Command: command.Capture{Target: number}, Name: "n2"})
+	if r := b.proxies[1].Execute(t.Context(), key, command.CancelCapture{Name: "n2"}); r.Outcome == command.NotFound {
 		t.Errorf("cancellation: got %s, want the capture", r.Outcome)
 	}
 }
@@ -115,7 +109,7 @@ func TestNamesOfAnotherTenant(t *testing.T) {
 	for _, c := range []command.Command{named(100), sale(120)} {
 		b := setupWindow(t, noon)
 		for i, apiKey := range []string{"sk_test_key", "sk_test_stranger", "sk_live_key"} {
-			if r := b.at(t, b.proxies[i%2], secret.New(apiKey), c); r.Outcome != command.Done {
+			if r := b.proxies[i%2].Execute(t.Context(), secret.New(apiKey), c); r.Outcome != command.Done {
 				t.Errorf("%s: got %s, want it done", apiKey, r.Outcome)
 			}
 		}
@@ -135,7 +129,7 @@ func TestReplacedSecretRecognisesRetries(t *testing.T) {
 			b := setupWindow(t, noon)
 			before, after := b.proxy(t, goldentest.Secret(), otherSecret), b.proxy(t, otherSecret, goldentest.Secret())
 			for i, x := range []*executor.Executor{b.proxies[0], after, before, after} {
-				if r := b.at(t, x, key, c); r.Outcome != command.Done && r.Outcome != command.Repeated {
+				if r := x.Execute(t.Context(), key, c); r.Outcome != command.Done && r.Outcome != command.Repeated {
 					t.Errorf("%d: got %s %s", i, r.Outcome, r.Code)
 				}
 			}
@@ -145,14 +139,15 @@ func TestReplacedSecretRecognisesRetries(t *testing.T) {
 		})
 	}
 	b := setupWindow(t, midnight.Add(-time.Second))
-	b.at(t, b.proxies[0], key, sale(120))
+	b.proxies[0].Execute(t.Context(), key, sale(120))
 	b.clock.Advance(2 * time.Second)
-	if r := b.at(t, b.proxy(t, otherSecret, goldentest.Secret()), key, sale(120)); r.Outcome != command.Repeated {
+	r := b.proxy(t, otherSecret, goldentest.Secret()).Execute(t.Context(), key, sale(120))
+	if r.Outcome != command.Repeated {
 		t.Errorf("across a period's beginning: got %s, want it repeated", r.Outcome)
 	}
 	b = setupWindow(t, noon)
-	b.at(t, b.proxies[0], key, named(100))
-	if r := b.at(t, b.proxy(t, otherSecret, goldentest.Secret()), rolled,
+	b.proxies[0].Execute(t.Context(), key, named(100))
+	if r := b.proxy(t, otherSecret, goldentest.Secret()).Execute(t.Context(), rolled,
 		command.Reverse{Name: "n"}); r.Transaction == nil {
 		t.Errorf("reversal by name: got %s, want the payment", r.Outcome)
 	}
@@ -199,18 +194,18 @@ func TestNamedWithoutATenant(t *testing.T) {
 	b := setupWindow(t, noon)
 	b.v1.down = true
 	for _, c := range []command.Command{named(100), sale(120)} {
-		if r := b.at(t, b.proxies[0], key, c); r.Outcome != command.Unavailable {
+		if r := b.proxies[0].Execute(t.Context(), key, c); r.Outcome != command.Unavailable {
 			t.Errorf("got %s, want unavailable", r.Outcome)
 		}
 	}
-	if r := b.at(t, b.proxies[0], key, charge); r.Outcome != command.Done {
+	if r := b.proxies[0].Execute(t.Context(), key, charge); r.Outcome != command.Done {
 		t.Errorf("without a name: got %s, want it done", r.Outcome)
 	}
 	b.v1.down = false
-	b.at(t, b.proxies[0], key, named(100))
+	b.proxies[0].Execute(t.Context(), key, named(100))
 	b.v1.down = true
 	b.clock.Advance(time.Hour) // long after the scopes of the key were read
-	if r := b.at(t, b.proxies[0], key, named(100)); r.Outcome != command.Done || r.Fresh {
+	if r := b.proxies[0].Execute(t.Context(), key, named(100)); r.Outcome != command.Done || r.Fresh {
 		t.Errorf("an API key that was identified before: got %s, fresh %t, want the first one's result", r.Outcome, r.Fresh)
 	}
 }

@@ -127,7 +127,7 @@ func TestDeduplication_ownResponseOfAnotherServer(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := b.at(t, x, key, c).Outcome; got != want || b.v1.paid() != 1 {
+			if got := x.Execute(t.Context(), key, c).Outcome; got != want || b.v1.paid() != 1 {
 				t.Errorf("%s: got %s and %d effects, want %s and 1", name, got, b.v1.paid(), want)
 			}
 		}

@@ -169,7 +169,7 @@ func TestDeduplication_gapBehindARecoveredKey(t *testing.T) {
 						t.Errorf("the other request: got %s, want %s", got, want)
 					}
 				}
-				r := b.at(t, b.proxies[0], key, sale(window))
+				r := b.proxies[0].Execute(t.Context(), key, sale(window))
 				if r.Outcome != tt.want || r.Code != tt.code {
 					t.Errorf("got %s with %q, want %s with %q", r.Outcome, r.Code, tt.want, tt.code)
 				}

@@ -217,7 +217,8 @@ func TestNotFoundAfterARefusalReservesTheNextKey(t *testing.T) {
 	t.Parallel()
 	for _, secrets := range [][2]secret.String{{goldentest.Secret(), otherSecret}, {otherSecret, goldentest.Secret()}} {
 		b := refusedFirst(t)
-		if r := b.at(t, b.proxy(t, secrets[0], secrets[1]), key, command.Reverse{Name: "n"}); r.Outcome != command.NotFound {
+		r := b.proxy(t, secrets[0], secrets[1]).Execute(t.Context(), key, command.Reverse{Name: "n"})
+		if r.Outcome != command.NotFound {
 			t.Errorf("got %s, want not found", r.Outcome)
 		}
 		if r := b.result(t, 1, named(100)); r.Outcome != command.Refused || b.v1.paid() != 0 {

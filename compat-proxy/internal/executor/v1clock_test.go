@@ -51,10 +51,10 @@ func TestDeduplication_clocksDiffer(t *testing.T) {
 			b := setupWindow(t, tt.at)
 			one, _ := b.skewed(t, tt.first)
 			two, _ := b.skewed(t, tt.second)
-			if got, want := b.at(t, one, key, sale(120)).Outcome, command.Done; got != want {
+			if got, want := one.Execute(t.Context(), key, sale(120)).Outcome, command.Done; got != want {
 				t.Errorf("first: got %s, want %s", got, want)
 			}
-			if got, want := b.at(t, two, key, sale(120)).Outcome, command.Repeated; got != want || b.v1.paid() != 1 {
+			if got, want := two.Execute(t.Context(), key, sale(120)).Outcome, command.Repeated; got != want || b.v1.paid() != 1 {
 				t.Errorf("second: got %s and %d payments, want %s and 1", got, b.v1.paid(), want)
 			}
 		})
@@ -67,9 +67,9 @@ func TestDeduplication_clockJumps(t *testing.T) {
 	for _, by := range []time.Duration{-10 * time.Hour, -time.Second, 2 * time.Minute, 10 * time.Hour} {
 		b := setupWindow(t, noon)
 		x, own := b.skewed(t, 0)
-		b.at(t, x, key, sale(100))
+		x.Execute(t.Context(), key, sale(100))
 		own.Advance(by)
-		if got, want := b.at(t, x, key, sale(100)).Outcome, command.Repeated; got != want || b.v1.paid() != 1 {
+		if got, want := x.Execute(t.Context(), key, sale(100)).Outcome, command.Repeated; got != want || b.v1.paid() != 1 {
 			t.Errorf("by %s: got %s and %d payments, want %s and 1", by, got, b.v1.paid(), want)
 		}
 	}
@@ -128,13 +128,13 @@ func TestNamed_clocksDiffer(t *testing.T) {
 			b := setupWindow(t, noon)
 			x, own := b.skewed(t, skew)
 			b.v1.response = http.StatusBadRequest
-			if got := b.at(t, x, key, named(100)).Outcome; got != command.Refused {
+			if got := x.Execute(t.Context(), key, named(100)).Outcome; got != command.Refused {
 				t.Fatalf("first: got %s, want it refused", got)
 			}
 			b.v1.response = http.StatusCreated
 			b.clock.Advance(after)
 			own.Advance(after)
-			if got := b.at(t, x, key, named(100)); got.Outcome != want {
+			if got := x.Execute(t.Context(), key, named(100)); got.Outcome != want {
 				t.Errorf("a proxy off by %s, %s later: got %s %s, want %s", skew, after, got.Outcome, got.Code, want)
 			}
 		}
@@ -155,10 +155,10 @@ func TestDeduplication_withoutADate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := b.at(t, x, key, sale(120)).Outcome, command.Unavailable; got != want || b.v1.paid() != 0 {
+	if got, want := x.Execute(t.Context(), key, sale(120)).Outcome, command.Unavailable; got != want || b.v1.paid() != 0 {
 		t.Errorf("got %s and %d payments, want %s and none", got, b.v1.paid(), want)
 	}
-	if got, want := b.at(t, x, key, nakedSale()).Outcome, command.Done; got != want {
+	if got, want := x.Execute(t.Context(), key, nakedSale()).Outcome, command.Done; got != want {
 		t.Errorf("a request without Once: got %s, want %s", got, want)
 	}
 }
