@@ -55,6 +55,28 @@ func walkContent(
 	}
 }
 
+// TestValuesHaveNames: generators make a constant of each value of a type, and its name of the
+// letters of the value. A value without letters has a name in the contract.
+func TestValuesHaveNames(t *testing.T) {
+	t.Parallel()
+	const names = "x-enum-varnames"
+	found := false
+	for at, s := range mustLoad(t).Components.Schemas {
+		for _, value := range s.Value.Enum {
+			if strings.ContainsAny(strings.ToLower(fmt.Sprint(value)), "abcdefghijklmnopqrstuvwxyz") {
+				continue
+			}
+			given, _ := s.Value.Extensions[names].([]any)
+			if found = true; len(given) != len(s.Value.Enum) {
+				t.Errorf("%s: %q has no name: %s has %d of %d names", at, value, names, len(given), len(s.Value.Enum))
+			}
+		}
+	}
+	if !found {
+		t.Error("no such value")
+	}
+}
+
 // TestValuesOfResponsesAreOpen: generators make a closed type of an enum, which fails at a new
 // value. So responses have none. Requests have no open list, because the service refuses other
 // values.

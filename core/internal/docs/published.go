@@ -7,9 +7,9 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// forAll are the extensions for all readers: the present values of a response, and the bounds of
-// names.
-var forAll = []string{"x-extensible-enum", "x-property-names"}
+// forAll are the extensions for all readers: the present values of a response, the bounds of names,
+// and names of values.
+var forAll = []string{"x-extensible-enum", "x-property-names", "x-enum-varnames"}
 
 // published returns a contract as JSON, without the extensions that only our generator reads.
 func published(contract []byte) ([]byte, error) {
