@@ -1,4 +1,4 @@
-package sqlitewal_test
+package sqlite_test
 
 import (
 	"database/sql"
@@ -24,7 +24,7 @@ func TestTemporaryFiles(t *testing.T) {
 	if err := sqlitewal.Create(path); err != nil {
 		t.Fatal(err)
 	}
-	write := open(t, sqlitewal.Writing(path, ""))
+	write := openPlain(t, sqlitewal.Writing(path, ""))
 	exec(t, write, `CREATE TABLE numbers (n INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT`)
 	exec(t, write, `WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 20000)
 		INSERT INTO numbers SELECT n, printf('%500d', n * 7919 % 20000) FROM c`)
@@ -37,7 +37,7 @@ func TestTemporaryFiles(t *testing.T) {
 	}
 	exec(t, write, "ROLLBACK")
 
-	rows, err := open(t, sqlitewal.Reading(path, "")).QueryContext(t.Context(), "SELECT n FROM numbers ORDER BY text")
+	rows, err := openPlain(t, sqlitewal.Reading(path, "")).QueryContext(t.Context(), "SELECT n FROM numbers ORDER BY text")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,8 +50,8 @@ func TestTemporaryFiles(t *testing.T) {
 	}
 }
 
-// open opens a database with one connection.
-func open(t *testing.T, dsn string) *sql.DB {
+// openPlain opens a database with one connection.
+func openPlain(t *testing.T, dsn string) *sql.DB {
 	t.Helper()
 	db := sql.OpenDB(sqlitewal.Connector{SQLite: &sqlite.Driver{}, DSN: dsn})
 	db.SetMaxOpenConns(1)
