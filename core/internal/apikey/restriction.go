@@ -15,7 +15,8 @@ const MaxRestrictions = 32
 // The lists that ParseAddresses and CheckOrigins accept, in words.
 const (
 	WantAddresses = `at most 32 IP addresses or networks without host bits, such as "203.0.113.7" and "2001:db8::/32"`
-	WantOrigins   = `at most 32 origins as browsers send them, such as "https://shop.example", "http://localhost:8000" and "http://[::1]:8000"`
+	WantOrigins   = `at most 32 origins as browsers send them, such as "https://shop.example", "http://localhost:8000" ` +
+		`and "http://[::1]:8000"`
 )
 
 // ParseAddresses reads the client addresses that may use a key: addresses, and networks in CIDR

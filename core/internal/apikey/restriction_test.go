@@ -44,7 +44,8 @@ func TestParseAddresses(t *testing.T) {
 func TestCheckOrigins(t *testing.T) {
 	t.Parallel()
 	fine := []string{
-		"https://shop.example", "http://localhost:8000", "https://shop.example:8443", "http://[::1]:3000", "https://[2001:db8::a]",
+		"https://shop.example", "http://localhost:8000", "https://shop.example:8443", "http://[::1]:3000",
+		"https://[2001:db8::a]",
 		"https://shop.example:65535",
 		"https://xn--bcher-kva.example",
 	}
