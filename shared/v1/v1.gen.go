@@ -1691,6 +1691,9 @@ type Authorization struct {
 
 	// CavvResultCode The network's code for the check of the 3-D Secure value. Present if the acquirer reports it.
 	CavvResultCode *string `json:"cavv_result_code,omitempty"`
+
+	// NetworkLinkID Mastercard's Transaction Link ID, of 22 characters. It links the payments of one agreement. Present if the acquirer reports it.
+	NetworkLinkID *string `json:"network_link_id,omitempty"`
 }
 
 // BankAccount The public fields of a bank account.
@@ -2158,6 +2161,9 @@ type Initiator struct {
 
 	// PreviousNetworkTransactionID The `authorization.network_transaction_id` of the first payment of the agreement.
 	PreviousNetworkTransactionID *string `json:"previous_network_transaction_id,omitempty"`
+
+	// PreviousNetworkLinkID The `authorization.network_link_id` of the first payment of the agreement, for a card of Mastercard. Send it with `previous_network_transaction_id`.
+	PreviousNetworkLinkID *string `json:"previous_network_link_id,omitempty"`
 }
 
 // InitiatorReason `recurring`, `installment` and `unscheduled` name an agreement, also for its first payment by the customer. All other values are only for

@@ -98,6 +98,7 @@ type Response struct {
 	// checks then declined
 	Code                 string
 	NetworkTransactionID string // empty if the network gave none
+	NetworkLinkID        string // Mastercard's Transaction Link ID, 22 characters; empty for another network
 	ResponseCode         string // ISO 8583 field 39, "00" when approved
 	DeclineCode          string // one of the contract's decline codes; empty when approved
 	Amount               int64  // minor units approved; equal to the request's unless partially approved

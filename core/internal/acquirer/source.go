@@ -43,4 +43,5 @@ type Initiator struct {
 	Type                         string // customer or merchant
 	Reason                       string // of a stored credential, "" for none
 	PreviousNetworkTransactionID string
+	PreviousNetworkLinkID        string // Mastercard's, 22 characters; "" for none
 }

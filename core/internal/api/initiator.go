@@ -5,6 +5,9 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
+// linkIDLength is the length of Mastercard's Transaction Link ID.
+const linkIDLength = 22
+
 // initiatorFault checks the party that initiates a payment, and its reason. A merchant must give
 // one of the networks' reasons. Some reasons are only for merchants.
 func initiatorFault(in *v1.Initiator) *fault {
@@ -26,6 +29,11 @@ func initiatorFault(in *v1.Initiator) *fault {
 			code: codeInvalidValue, param: "initiator.previous_network_transaction_id",
 			message: "The id must have 1 to 64 printable ASCII characters without spaces.",
 		}
+	case in.PreviousNetworkLinkID != nil && (!printable(*in.PreviousNetworkLinkID) || len(*in.PreviousNetworkLinkID) != linkIDLength):
+		return &fault{
+			code: codeInvalidValue, param: "initiator.previous_network_link_id",
+			message: "The id must have 22 printable ASCII characters without spaces.",
+		}
 	}
 	return nil
 }
@@ -46,7 +54,10 @@ func initiator(in *v1.Initiator) acquirer.Initiator {
 	if in == nil {
 		return acquirer.Initiator{}
 	}
-	out := acquirer.Initiator{Type: string(in.Type), PreviousNetworkTransactionID: v1.Text(in.PreviousNetworkTransactionID)}
+	out := acquirer.Initiator{
+		Type: string(in.Type), PreviousNetworkTransactionID: v1.Text(in.PreviousNetworkTransactionID),
+		PreviousNetworkLinkID: v1.Text(in.PreviousNetworkLinkID),
+	}
 	if in.Reason != nil {
 		out.Reason = string(*in.Reason)
 	}

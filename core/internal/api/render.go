@@ -246,6 +246,7 @@ func showResult(out *v1.Transaction, r *payment.Result) {
 	}
 	out.Authorization = &v1.Authorization{
 		Code: v1.Optional(r.Code), NetworkTransactionID: v1.Optional(r.NetworkTransactionID), ResponseCode: r.ResponseCode, Balance: r.Balance,
+		NetworkLinkID: v1.Optional(r.NetworkLinkID),
 		AvsResultCode: v1.Optional(r.AVSCode), CvcResultCode: v1.Optional(r.CVCCode), CavvResultCode: v1.Optional(r.CAVVCode),
 	}
 	if !r.ExpiresAt.IsZero() {

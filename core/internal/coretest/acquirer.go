@@ -27,9 +27,10 @@ const (
 type Call struct {
 	Verb          Verb
 	Reference     string
-	Authorization string // the request that it follows; empty for an authorization
-	Amount        int64  // minor units; 0 for an inquiry
-	Final         bool   // of a capture: it releases the rest
+	Authorization string             // the request that it follows; empty for an authorization
+	Amount        int64              // minor units; 0 for an inquiry
+	Final         bool               // of a capture: it releases the rest
+	Initiator     acquirer.Initiator // of an authorization
 }
 
 // Acquirer responds as its fields decide, and records every effect by its reference, as the port
@@ -62,22 +63,29 @@ var _ acquirer.Acquirer = (*Acquirer)(nil)
 
 // Authorize implements acquirer.Acquirer.
 func (a *Acquirer) Authorize(ctx context.Context, r acquirer.Authorize) (acquirer.Response, error) {
-	return a.respond(ctx, Call{Verb: Authorize, Reference: r.Reference, Amount: r.Amount})
+	return a.respond(ctx, Call{Verb: Authorize, Reference: r.Reference, Amount: r.Amount, Initiator: r.Initiator})
 }
 
 // Capture implements acquirer.Acquirer.
 func (a *Acquirer) Capture(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
-	return a.respond(ctx, Call{Capture, r.Reference, r.Authorization, r.Amount, r.Final})
+	return a.respond(ctx, follow(Capture, r))
 }
 
 // Void implements acquirer.Acquirer.
 func (a *Acquirer) Void(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
-	return a.respond(ctx, Call{Void, r.Reference, r.Authorization, r.Amount, false})
+	return a.respond(ctx, follow(Void, r))
 }
 
 // Refund implements acquirer.Acquirer.
 func (a *Acquirer) Refund(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
-	return a.respond(ctx, Call{Refund, r.Reference, r.Authorization, r.Amount, false})
+	return a.respond(ctx, follow(Refund, r))
+}
+
+// follow returns the call of a step on an authorization.
+func follow(v Verb, r acquirer.Follow) Call {
+	return Call{
+		Verb: v, Reference: r.Reference, Authorization: r.Authorization, Amount: r.Amount, Final: v == Capture && r.Final,
+	}
 }
 
 // Credit implements acquirer.Acquirer.

@@ -157,7 +157,7 @@ func resolve(t *payment.Transaction, a acquirer.Response, now time.Time) error {
 	}
 	t.Result = payment.Result{
 		Reached: true, DeclineCode: a.DeclineCode, Code: a.Code, NetworkTransactionID: a.NetworkTransactionID,
-		ResponseCode: a.ResponseCode, ExpiresAt: a.ExpiresAt.UTC().Truncate(time.Millisecond),
+		NetworkLinkID: a.NetworkLinkID, ResponseCode: a.ResponseCode, ExpiresAt: a.ExpiresAt.UTC().Truncate(time.Millisecond),
 		CheckCVC: a.Checks.CVC, CheckAddressLine: a.Checks.AddressLine, CheckPostalCode: a.Checks.PostalCode,
 		AVSCode: a.Checks.Codes.AVS, CVCCode: a.Checks.Codes.CVC, CAVVCode: a.Checks.Codes.CAVV,
 	}

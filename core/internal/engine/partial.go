@@ -62,7 +62,7 @@ func declinedFor(t *payment.Transaction, attempt int64, part acquirer.Response) 
 // results unchanged.
 func tooLittle(a acquirer.Response) acquirer.Response {
 	return acquirer.Response{
-		Code: a.Code, NetworkTransactionID: a.NetworkTransactionID, ResponseCode: a.ResponseCode,
+		Code: a.Code, NetworkTransactionID: a.NetworkTransactionID, NetworkLinkID: a.NetworkLinkID, ResponseCode: a.ResponseCode,
 		Checks: a.Checks, Balance: a.Balance, DeclineCode: insufficientFunds,
 	}
 }

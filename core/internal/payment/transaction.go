@@ -103,6 +103,7 @@ type Result struct {
 	FailureMessage       string
 	Code                 string // approval code
 	NetworkTransactionID string
+	NetworkLinkID        string // Mastercard's Transaction Link ID
 	ResponseCode         string
 	ExpiresAt            time.Time
 	Balance              *int64 // the rest on the card, in minor units; nil if the acquirer sent none

@@ -17,6 +17,7 @@ type resultColumn struct {
 	FailureMessage       string `json:"failure_message,omitzero"`
 	Code                 string `json:"code,omitzero"`
 	NetworkTransactionID string `json:"network_transaction_id,omitzero"`
+	NetworkLinkID        string `json:"network_link_id,omitzero"`
 	ResponseCode         string `json:"response_code,omitzero"`
 	ExpiresAt            int64  `json:"expires_at,omitzero"`
 	Balance              *int64 `json:"balance,omitzero"`
@@ -31,8 +32,9 @@ type resultColumn struct {
 func encodeResult(r *payment.Result) (string, error) {
 	b, err := json.Marshal(resultColumn{
 		Reached: r.Reached, DeclineCode: r.DeclineCode, FailureCode: r.FailureCode, FailureMessage: r.FailureMessage,
-		Code: r.Code, NetworkTransactionID: r.NetworkTransactionID, ResponseCode: r.ResponseCode,
-		ExpiresAt: toMillis(r.ExpiresAt), Balance: r.Balance,
+		Code: r.Code, NetworkTransactionID: r.NetworkTransactionID, NetworkLinkID: r.NetworkLinkID,
+		ResponseCode: r.ResponseCode,
+		ExpiresAt:    toMillis(r.ExpiresAt), Balance: r.Balance,
 		CheckCVC: r.CheckCVC, CheckAddressLine: r.CheckAddressLine, CheckPostalCode: r.CheckPostalCode,
 		AVSCode: r.AVSCode, CVCCode: r.CVCCode, CAVVCode: r.CAVVCode,
 	})
@@ -49,8 +51,9 @@ func decodeResult(b []byte, r *payment.Result) error {
 	}
 	*r = payment.Result{
 		Reached: c.Reached, DeclineCode: c.DeclineCode, FailureCode: c.FailureCode, FailureMessage: c.FailureMessage,
-		Code: c.Code, NetworkTransactionID: c.NetworkTransactionID, ResponseCode: c.ResponseCode,
-		ExpiresAt: fromMillis(c.ExpiresAt), Balance: c.Balance,
+		Code: c.Code, NetworkTransactionID: c.NetworkTransactionID, NetworkLinkID: c.NetworkLinkID,
+		ResponseCode: c.ResponseCode,
+		ExpiresAt:    fromMillis(c.ExpiresAt), Balance: c.Balance,
 		CheckCVC: c.CheckCVC, CheckAddressLine: c.CheckAddressLine, CheckPostalCode: c.CheckPostalCode,
 		AVSCode: c.AVSCode, CVCCode: c.CVCCode, CAVVCode: c.CAVVCode,
 	}

@@ -28,7 +28,7 @@ func (s *Simulator) credit(ctx context.Context, r acquirer.Credit, late bool) (a
 		return acquirer.Response{}, err
 	}
 	rec := record{
-		kind: credit, amount: r.Amount, network: r.BankAccount.Number.IsZero(),
+		kind: credit, amount: r.Amount, network: networkOfSource(r.Source),
 		verdict: firstDecline(card.verdict, s.judgePayee(r), s.catalogue.refusals[step{refund, r.Amount}]),
 	}
 	response, err := s.commit(effect{id: id, reference: r.Reference, late: late, record: rec})

@@ -26,6 +26,11 @@ func TestJournal_survives(t *testing.T) {
 	r.ThreeDSecure.CAVV = secret.New("AAABBB")
 	want["txn_1"] = mustAuthorize(t, killed, r)
 	want["txn_2"] = mustAuthorize(t, killed, request(t, killed, "txn_2", "pm_card_lost"))
+	linked := request(t, killed, "txn_3", "pm_card_visa")
+	linked.Card.Number = secret.New("5555555555554444")
+	if want["txn_3"] = mustAuthorize(t, killed, linked); len(want["txn_3"].NetworkLinkID) != 22 {
+		t.Errorf("got the link id %q, want 22 characters", want["txn_3"].NetworkLinkID)
+	}
 	want["cap_1"] = mustFollow(t, killed.Capture, "cap_1", "txn_1", 1000)
 	want["re_1"] = mustFollow(t, killed.Refund, "re_1", "txn_1", 131313)
 	want["void_1"] = mustFollow(t, killed.Void, "void_1", "txn_1", 999)

@@ -18,12 +18,12 @@ func (s *Simulator) judge(r acquirer.Authorize, c card) record {
 	rec := record{
 		kind:    authorize,
 		amount:  r.Amount,
-		network: r.BankAccount.Number.IsZero(), // only cards have one
+		network: networkOfSource(r.Source),
 		checks:  checks{cvc.check, address.addressLine, address.postalCode},
 		codes:   codes{cvc: cvc.code},
 		verdict: firstDecline(c.verdict, s.judgeSource(r, now), cvc.verdict, address.verdict),
 	}
-	if rec.network {
+	if rec.network != noNetwork {
 		rec.codes.avs = address.code
 		s.judgeFunds(&rec, r, address)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	pan "github.com/causeway-pay/causeway/shared/card"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -34,6 +35,45 @@ const (
 	notProvided  check = 'p'
 	notProcessed check = 'x'
 )
+
+// network is the card network that saw a request, as the letter the journal writes.
+type network byte
+
+const (
+	noNetwork  network = 0
+	mastercard network = 'm' // the one whose payments have a link id
+	another    network = 'n'
+)
+
+// letter returns the letter that the journal has for a network, a dash for none.
+func (n network) letter() byte {
+	if n == noNetwork {
+		return '-'
+	}
+	return byte(n)
+}
+
+// networkOf returns the network of a letter of the journal.
+func networkOf(letter byte) network {
+	switch n := network(letter); n {
+	case mastercard, another:
+		return n
+	default:
+		return noNetwork
+	}
+}
+
+// networkOfSource returns the network of a payment source. A bank account has none.
+func networkOfSource(s acquirer.Source) network {
+	number := asCard(s).Number
+	switch {
+	case !s.BankAccount.Number.IsZero():
+		return noNetwork
+	case pan.BrandOf(number) == pan.Mastercard:
+		return mastercard
+	}
+	return another
+}
 
 // checkNames are the results of checks, as the v1 contract names them.
 var checkNames = map[v1.CheckResult]check{
@@ -138,7 +178,7 @@ type record struct {
 	prior   [6]byte // the code that the issuer approved under before, filled up with zeroes
 	arrives int64   // when a late request has its effect, Unix milliseconds; 0 for immediately
 	kind    kind
-	network bool // the card network saw it
+	network network
 	voided  bool // a void named this reference
 	final   bool // a capture that, if approved, releases the rest of its authorization
 }
@@ -158,8 +198,11 @@ func (r record) response(id identity) acquirer.Response {
 			CVC: r.checks[0].String(), AddressLine: r.checks[1].String(), PostalCode: r.checks[2].String(), Codes: r.codes.shown(),
 		},
 	}
-	if r.network && (a.Approved || r.filtered()) {
+	if r.network != noNetwork && (a.Approved || r.filtered()) {
 		a.Code, a.NetworkTransactionID = id.code(), id.networkTransactionID()
+		if r.network == mastercard {
+			a.NetworkLinkID = id.networkLinkID()
+		}
 	}
 	if !a.Approved {
 		a.ResponseCode = string(r.verdict.response[:])
@@ -196,11 +239,7 @@ func (e effect) appendLine(dst []byte) []byte {
 	for _, c := range r.checks {
 		dst = append(dst, c.letter())
 	}
-	if r.network {
-		dst = append(dst, " n"...)
-	} else {
-		dst = append(dst, " -"...)
-	}
+	dst = append(dst, ' ', r.network.letter())
 	if r.balance.Given {
 		dst = strconv.AppendInt(append(dst, " b"...), r.balance.Amount, 10)
 	}
@@ -243,7 +282,7 @@ func parseLine(line []byte) (effect, bool) {
 	checksOK := e.record.parseChecks(f[7])
 	amount, errAmount := strconv.ParseInt(string(f[5]), 10, 64)
 	expires, errExpires := strconv.ParseInt(string(f[6]), 10, 64)
-	e.record.amount, e.record.expires, e.record.network = amount, expires, f[8][0] == 'n'
+	e.record.amount, e.record.expires, e.record.network = amount, expires, networkOf(f[8][0])
 	extrasOK := !more || e.record.parseExtras(line)
 	return e, kindOK && verdictOK && checksOK && extrasOK && errAmount == nil && errExpires == nil
 }
@@ -354,6 +393,8 @@ func (id identity) key() key { return key(id[:16]) }
 func (id identity) code() string { return capitals(id[:6]) }
 
 func (id identity) networkTransactionID() string { return capitals(id[6:29]) }
+
+func (id identity) networkLinkID() string { return capitals(id[10:]) }
 
 func capitals(raw []byte) string {
 	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"

@@ -299,7 +299,7 @@ func (s *Simulator) reconsider(e *effect, own, followed record, known bool) {
 		e.record.verdict = approved
 	case e.record.kind == void:
 	case own.voided && !e.late, e.record.kind == capture && followed.voided:
-		e.record.verdict, e.record.network = s.catalogue.voided, false
+		e.record.verdict, e.record.network = s.catalogue.voided, noNetwork
 	}
 }
 
