@@ -287,12 +287,28 @@ func TestTokenAtAnotherPath(t *testing.T) {
 	} {
 		w := httptest.NewRecorder()
 		s.handler.ServeHTTP(w, tokened(t, path, followBody, s.token(t, followBody, "")))
-		if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "INVALID_DATA") {
-			t.Errorf("%s: got %d %s, want INVALID_DATA", path, w.Code, w.Body)
-		}
+		checkUsedToken(t, path, w)
 	}
 	if got := s.distinct(); got != 1 {
 		t.Errorf("got %d refunds, want 1: %q", got, s.names)
+	}
+}
+
+// checkUsedToken checks that a refusal names its cause: the token was used for another operation.
+func checkUsedToken(t *testing.T, path string, w *httptest.ResponseRecorder) {
+	t.Helper()
+	if w.Code != http.StatusBadRequest {
+		t.Errorf("%s: got %d, want 400", path, w.Code)
+	}
+	for _, want := range []string{
+		`"status":"INVALID_REQUEST","reason":"INVALID_DATA"`,
+		`"message":"Declined - One or more fields in the request contains invalid data: ` +
+			`the signed token was used for another operation. `,
+		`"details":[{"field":"Authorization","reason":"INVALID_DATA"}]`,
+	} {
+		if !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%s: got %s, want %s in it", path, w.Body, want)
+		}
 	}
 }
 

@@ -116,11 +116,18 @@ func (h *Handler) bind(ctx context.Context, o origin, now time.Time) (response, 
 	if r.Outcome == command.Done {
 		return response{}, true
 	}
+	if nameTaken(r) {
+		return refused(now, reasonInvalid, textUsedToken, "Authorization"), false
+	}
 	if out, known := (call{now: now}).followUpProblem(r, ""); known {
 		return out, false
 	}
 	return serverError(now, reasonSystem, textSystem), false
 }
+
+// textUsedToken begins like each INVALID_DATA message, and names the cause and the remedy.
+const textUsedToken = textInvalid + ": the signed token was used for another operation. " +
+	"Sign the request again in a later second, or with another clientReferenceInformation.code or jti."
 
 // bindKey reserves the request's Idempotency-Key for its operation and body. It returns false, with
 // the response, if the key came with others before, or the reservation fails.
