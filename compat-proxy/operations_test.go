@@ -1,7 +1,9 @@
 package compatproxy_test
 
 import (
+	"bytes"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -113,6 +115,51 @@ func TestMetricsOfShedRequests(t *testing.T) {
 	close(s.hold)
 	first.Wait()
 	o.wantSeries(t, `causeway_compat_requests_in_flight 0`, `causeway_compat_shed_requests_total{reason="overloaded"} 3`)
+}
+
+// TestReplaysAreVisible: the log line and the metrics show each command whose result is the stored
+// one of an earlier equal request.
+func TestReplaysAreVisible(t *testing.T) {
+	t.Parallel()
+	twoStep := strings.Replace(saleB, `"expirationMonth"`, `"securityCode":"987","expirationMonth"`, 1)
+	for name, tt := range map[string]struct {
+		path, body string
+		kinds      []string
+	}{
+		"provider-a": {path, sale, []string{"payment.authorize"}},
+		"a sale":     {pathB, saleB, []string{"payment.authorize"}},
+		"two steps":  {pathB, twoStep, []string{"payment.authorize", "payment.capture"}},
+		"a capture":  {pathB + "/60410000123/captures", followUpB, []string{"payment.capture"}},
+		"a refund":   {pathB + "/60410000123/refunds", followUpB, []string{"payment.refund"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var lines bytes.Buffer
+			v1 := &keeping{kept: map[string]keptResponse{}, customers: map[string]map[string]any{}}
+			o := mustOperate(t, v1, func(c *compatproxy.Config) { c.Log = slog.New(slog.NewJSONHandler(&lines, nil)) })
+			post := func(key string) string {
+				lines.Reset()
+				r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, tt.path, strings.NewReader(tt.body))
+				keyed(key)(r)
+				o.proxy.Handler().ServeHTTP(httptest.NewRecorder(), r)
+				return lines.String()
+			}
+			want := `"replayed":"` + strings.Join(tt.kinds, ",") + `"`
+			for _, key := range []string{"k", "l"} {
+				if got := post(key); strings.Contains(got, "replayed") {
+					t.Errorf("the first request under %s: got %s, want no replay", key, got)
+				}
+			}
+			for range 2 {
+				if got := post("k"); !strings.Contains(got, want) {
+					t.Errorf("a retry: got %s, want %s", got, want)
+				}
+			}
+			for _, kind := range tt.kinds {
+				o.wantSeries(t, `causeway_compat_replays_total\{command="`+kind+`"\} 2`)
+			}
+		})
+	}
 }
 
 func TestMetricsOfReloads(t *testing.T) {

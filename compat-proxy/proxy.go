@@ -151,7 +151,7 @@ func New(cfg Config) (*Proxy, error) {
 			Tracer: cfg.Tracer, Observe: p.metrics.Call, Log: cfg.Log, Hop: cfg.Hop,
 		},
 		TotalTimeout: cfg.TotalTimeout, DeduplicationSecret: cfg.DeduplicationSecret,
-		DeduplicationSecretOther: cfg.DeduplicationSecretOther,
+		DeduplicationSecretOther: cfg.DeduplicationSecretOther, ObserveReplay: p.metrics.Replay,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("compat-proxy: %w", err)

@@ -67,6 +67,10 @@ type Result struct {
 	// an earlier one of that name.
 	Fresh bool `json:"fresh,omitzero"`
 
+	// Replayed reports that the result of a Named command is the stored one of an earlier equal
+	// request.
+	Replayed bool `json:"-"`
+
 	// Origin is where v1's response comes from.
 	Origin Origin `json:"-"`
 	// Duplicated is the id of the object that a Repeated request duplicates, if only the id is known.

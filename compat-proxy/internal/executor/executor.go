@@ -30,6 +30,9 @@ type Config struct {
 	// DeduplicationSecretOther is the previous or next secret during a rotation: requests have names
 	// under both. Zero means none.
 	DeduplicationSecretOther secret.String
+	// ObserveReplay gets the kind of each command whose result is the stored one of an earlier equal
+	// request. May be nil.
+	ObserveReplay func(command.Kind)
 	// NewKey returns a new unique Idempotency-Key, for a command without a name. So two legacy
 	// requests never share one, even if they are equal. Nil means 128 random bits.
 	NewKey func() string
@@ -67,8 +70,9 @@ func New(cfg Config) (*Executor, error) {
 
 // Execute runs a command with the caller's API key. Failures are in the result.
 //
-// The log line of the request that ctx belongs to gets the ids of the objects in the result. A
-// client that hangs up does not stop a payment half-way: Execute ignores the cancellation of ctx,
+// The log line of the request that ctx belongs to gets the ids of the objects in the result. If the
+// result is the stored one of an earlier equal request, the word "replayed" gets the command's
+// kind. A client that hangs up does not stop a payment half-way: Execute ignores the cancellation of ctx,
 // but not its deadline. A command that has too little time left is not begun (CodeNotBegun). At the
 // deadline, the result is the last known outcome.
 func (x *Executor) Execute(ctx context.Context, key secret.String, c command.Command) command.Result {
@@ -79,6 +83,9 @@ func (x *Executor) Execute(ctx context.Context, key secret.String, c command.Com
 	}
 	r := x.execute(ctx, key, c)
 	logObjects(ctx, r)
+	if r.Replayed {
+		x.showReplay(ctx, c.Kind())
+	}
 	return r
 }
 

@@ -7,6 +7,15 @@ import (
 	"github.com/causeway-pay/causeway/shared/httpx"
 )
 
+// showReplay shows a command with a stored result in the log line of the request, and in the
+// metrics.
+func (x *Executor) showReplay(ctx context.Context, kind command.Kind) {
+	httpx.EventFrom(ctx).AddWord("replayed", string(kind))
+	if x.cfg.ObserveReplay != nil {
+		x.cfg.ObserveReplay(kind)
+	}
+}
+
 // logObjects adds the ids of a result's objects to the log line of the request. It leaves tokens
 // out, as v1 does.
 func logObjects(ctx context.Context, r command.Result) {

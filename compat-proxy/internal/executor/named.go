@@ -49,7 +49,7 @@ func (s session) runNamed(ctx context.Context, c command.Named) command.Result {
 	for try := 1; ; try++ {
 		s.IdempotencyKey, s.keyResponse = namedKey(names, c.Kind(), c.Name, n), &keyResponse{}
 		r := s.run(ctx, c.Command)
-		r.Fresh = s.keyResponse.fresh
+		r.Fresh, r.Replayed = s.keyResponse.fresh, s.keyResponse.replayed
 		if !s.keyResponse.taken && r.Code != v1.CodeVersionConflict {
 			next, failed := s.finalizeRefusal(ctx, c, names, n, r)
 			switch {
@@ -170,7 +170,8 @@ func spent(r command.Result) command.Result {
 
 // keyResponse records v1's response about the key of a Named command.
 type keyResponse struct {
-	fresh bool // v1 did it now
+	fresh    bool // v1 did it now
+	replayed bool // v1 did it, or refused it, in an earlier request
 	// stored reports that v1 keeps its refusal under the key, or repeats it for any equal request.
 	stored bool
 	taken  bool // v1 did nothing for this request: another has the key, or an equal one was refused under it
@@ -180,6 +181,7 @@ type keyResponse struct {
 func (p *keyResponse) record(resp v1client.Response) {
 	if p != nil {
 		p.fresh = command.Effective(resp.Status) && !resp.Stored
+		p.replayed = resp.Replayed
 		p.stored = resp.Settles() && resp.Status != http.StatusNotFound
 		p.taken = resp.Err.Code == v1.CodeKeyReused || resp.Replayed && command.Refuses(resp.Status)
 	}

@@ -95,6 +95,31 @@ func TestTheSameAfterARefusal(t *testing.T) {
 	}
 }
 
+// TestReplayed: a result is a replay if an earlier request caused it. It is none if an attempt of
+// the same request caused it, and the response was lost.
+func TestReplayed(t *testing.T) {
+	t.Parallel()
+	for name, status := range map[string]int{
+		"done": http.StatusCreated, "declined": http.StatusPaymentRequired, "refused": http.StatusConflict,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setupWindow(t, noon)
+			b.v1.response, b.v1.lostResponses = status, 1
+			c := named(100)
+			c.Final = true
+			for i, want := range []bool{false, true, true} {
+				if r := b.result(t, i%2, c); r.Replayed != want {
+					t.Errorf("%d: got %s, replayed %t, want %t", i, r.Outcome, r.Replayed, want)
+				}
+			}
+			if r := b.result(t, 0, charge); r.Replayed {
+				t.Errorf("a request without a name: got %s, a replay", r.Outcome)
+			}
+		})
+	}
+}
+
 // One of many concurrent requests has an effect, equal or not, even if responses are lost.
 func TestNameAfterARefusal_atOnce(t *testing.T) {
 	t.Parallel()

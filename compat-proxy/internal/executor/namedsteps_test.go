@@ -437,7 +437,7 @@ func TestNamedPaymentByACustomer(t *testing.T) {
 		Key: key, HTTPStatus: new(http.StatusCreated), Resource: &txnID,
 	})}}
 	f.mu.Unlock()
-	if r := run(t, x, under("n", c)); r.Outcome != command.Done || r.Transaction.ID != txnID {
+	if r := run(t, x, under("n", c)); r.Outcome != command.Done || r.Transaction.ID != txnID || !r.Replayed {
 		t.Errorf("the retry: got %s %s, want the first payment", r.Outcome, r.Code)
 	}
 	c.Body.Amount++

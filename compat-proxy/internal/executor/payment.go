@@ -62,6 +62,7 @@ func (s session) madeBefore(ctx context.Context, c command.Authorize, r command.
 	case !matchesPayment(t, &c.Body), c.Body.PaymentMethod != "" && c.Body.PaymentMethod != t.PaymentMethod:
 		return *command.KeyReused()
 	}
+	s.keyResponse.replayed = true
 	return s.follow(ctx, earlierAuthorization(t), earlierAuthorization)
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/attempts"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/dialect"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/v1client"
 	"github.com/causeway-pay/causeway/shared/metrics"
@@ -19,6 +20,7 @@ type Metrics struct {
 
 	requests *prometheus.HistogramVec
 	calls    *prometheus.HistogramVec
+	replays  *prometheus.CounterVec
 	reads    *prometheus.CounterVec
 	secret   *prometheus.GaugeVec
 	attempts *prometheus.CounterVec
@@ -38,6 +40,10 @@ func New() *Metrics {
 			Help:    "Time until v1 responded to an attempt at a call, by route, status (none: no response) and attempt.",
 			Buckets: metrics.Latencies(),
 		}, []string{"route", "status", "attempt"}),
+		replays: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "causeway_compat_replays_total",
+			Help: "Commands whose result was the stored one of an earlier equal request, by kind. They had no effect.",
+		}, []string{"command"}),
 		reads: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "causeway_compat_credentials_reloads_total",
 			Help: "Attempts to read the credentials files again: ok, or failed, which keeps the last valid logins.",
@@ -55,9 +61,14 @@ func New() *Metrics {
 	for _, outcome := range []string{attempts.Accepted, attempts.Refused, attempts.Blocked} {
 		m.attempts.WithLabelValues(outcome)
 	}
+	for _, kind := range []command.Kind{
+		command.PaymentAuthorize, command.PaymentCapture, command.PaymentVoid, command.PaymentRefund,
+	} {
+		m.replays.WithLabelValues(string(kind))
+	}
 	m.reads.WithLabelValues("ok")
 	m.reads.WithLabelValues("failed")
-	m.Register(m.requests, m.calls, m.reads, m.secret, m.attempts)
+	m.Register(m.requests, m.calls, m.replays, m.reads, m.secret, m.attempts)
 	return m
 }
 
@@ -82,6 +93,9 @@ func (m *Metrics) Call(c v1client.Call) {
 	}
 	m.calls.WithLabelValues(c.Route, status, strconv.Itoa(c.Attempt)).Observe(c.Took.Seconds())
 }
+
+// Replay counts a command whose result was the stored one of an earlier equal request.
+func (m *Metrics) Replay(kind command.Kind) { m.replays.WithLabelValues(string(kind)).Inc() }
 
 // CredentialsRead counts an attempt to read the credentials files again.
 func (m *Metrics) CredentialsRead(err error) {
