@@ -72,7 +72,9 @@ func New(cfg Config) (*Executor, error) {
 //
 // The log line of the request that ctx belongs to gets the ids of the objects in the result. If the
 // result is the stored one of an earlier equal request, the word "replayed" gets the command's
-// kind. A client that hangs up does not stop a payment half-way: Execute ignores the cancellation of ctx,
+// kind.
+//
+// A client that hangs up does not stop a payment half-way: Execute ignores the cancellation of ctx,
 // but not its deadline. A command that has too little time left is not begun (CodeNotBegun). At the
 // deadline, the result is the last known outcome.
 func (x *Executor) Execute(ctx context.Context, key secret.String, c command.Command) command.Result {
