@@ -18,6 +18,7 @@ const (
 	NetworkTokenCredit Name = "network-token-credit"
 	ExpiredTrack       Name = "expired-track"
 	RepeatedRefund     Name = "repeated-refund"
+	RefundVoidLink     Name = "refund-void-link"
 )
 
 // Rule is one difference of a public sandbox.
@@ -102,5 +103,11 @@ var table = []Rule{
 		Name: RepeatedRefund, Dialect: catalogue.ProviderB,
 		Source: testsB + "test_successful_repeat_refund_transaction",
 		Effect: "a refund of more than the rest, but not of more than was captured, is PENDING without a refund in v1",
+	},
+	{
+		Name: RefundVoidLink, Dialect: catalogue.ProviderB,
+		Source: testsB + "test_successful_refund, test_successful_partial_refund, " +
+			"test_successful_repeat_refund_transaction",
+		Effect: "the response to a refund has the link void, which is refused",
 	},
 }

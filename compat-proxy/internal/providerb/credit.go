@@ -81,11 +81,8 @@ func (c call) credited(given *v1.Refund) response {
 	number := decimalOf(id.Refund, given.ID)
 	currency := currencyText(c.req.Order.AmountDetails.Currency, given.Currency)
 	body := wire.Response{
-		Links: &wire.Links{
-			Self: link(http.MethodGet, "credits", number),
-			Void: link(http.MethodPost, "credits", number, "voids"),
-		},
-		ID: number, SubmitTimeUTC: stamp(given.CreatedAt.Time), Status: statusPending,
+		Links: &wire.Links{Self: link(http.MethodGet, "credits", number)},
+		ID:    number, SubmitTimeUTC: stamp(given.CreatedAt.Time), Status: statusPending,
 		ReconciliationID: reconciliationOf(given.ID), ClientReference: c.echo(given.CreatedAt.Time),
 		Credit:    &wire.CreditAmounts{Credit: major(given.Amount, given.Currency), Currency: currency},
 		Order:     &wire.OrderResponse{AmountDetails: &wire.Amounts{Currency: currency}},

@@ -115,12 +115,12 @@ func captureVoided(t *v1.Transaction, c *v1.Capture) bool {
 func (c call) refunded(r command.Result) response {
 	given, number := r.Refund, decimalOf(id.Refund, r.Refund.ID)
 	currency := currencyText(c.req.Order.AmountDetails.Currency, given.Currency)
+	links := &wire.Links{Self: link(http.MethodGet, "refunds", number)}
+	if c.rules.Has(parity.RefundVoidLink) {
+		links.Void = link(http.MethodPost, "refunds", number, "voids")
+	}
 	body := wire.Response{
-		Links: &wire.Links{
-			Self: link(http.MethodGet, "refunds", number),
-			Void: link(http.MethodPost, "refunds", number, "voids"),
-		},
-		ID: number, SubmitTimeUTC: stamp(given.CreatedAt.Time), Status: statusPending,
+		Links: links, ID: number, SubmitTimeUTC: stamp(given.CreatedAt.Time), Status: statusPending,
 		ReconciliationID: reconciliationOf(given.ID), ClientReference: c.echo(given.CreatedAt.Time),
 		Refund: &wire.RefundAmounts{Refund: major(given.Amount, given.Currency), Currency: currency},
 		Order:  &wire.OrderResponse{AmountDetails: &wire.Amounts{Currency: currency}},
