@@ -63,6 +63,11 @@ func TestEndpointB(t *testing.T) {
 		"dots upwards":        {"POST", "/compat/provider-b/pts/v2/x/../payments", asB, 404, messageB, 0},
 		"two slashes in root": {"POST", "/pts/v2//payments", asB, 404, messageB, 0},
 		"unknown":             {"POST", "/compat/provider-b/pts/v2/nothing", asB, 404, noResourceB, 0},
+		// A client that joins its base URL and a link sends the mount path twice.
+		"twice":               {"POST", "/compat/provider-b" + pathB, asB, 201, authorizedB, 1},
+		"twice, with slash":   {"POST", "/compat/provider-b" + pathB + "/", asB, 201, authorizedB, 1},
+		"three times":         {"POST", "/compat/provider-b/compat/provider-b" + pathB, asB, 404, noResourceB, 0},
+		"twice at the root":   {"POST", "/pts/v2/pts/v2/payments", asB, 404, noResourceB, 0},
 		"unknown drop-in":     {"GET", "/tss/v2/nothing", asB, 404, noResourceB, 0},
 		"no login":            {"POST", pathB, func(*http.Request) {}, 401, noLoginB, 0},
 		"no login, unknown":   {"POST", "/pts/v2/nothing", func(*http.Request) {}, 401, noLoginB, 0},

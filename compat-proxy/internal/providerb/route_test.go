@@ -49,3 +49,22 @@ func TestPaths(t *testing.T) {
 		})
 	}
 }
+
+// TestMountPathTwice: a client joins its base URL with a link, and so sends the mount path twice. It
+// signs the link or the whole path.
+func TestMountPathTwice(t *testing.T) {
+	t.Parallel()
+	const mount = "/compat/provider-b"
+	const link, whole = mount + "/pts/v2/payments/5/captures", mount + mount + "/pts/v2/payments/5/captures"
+	for _, signed := range []string{link, whole} {
+		s := mustSigner(t)
+		s.handler = s.handler.At(mount)
+		r := s.requestTo(t.Context(), signed, followBody)
+		r.URL.Path = whole
+		s.take(t, r)
+		s.take(t, tokened(t, whole, followBody, s.token(t, followBody, "")))
+		if got := s.distinct(); got != 2 {
+			t.Errorf("signed %s: got %d captures, want 2: %q", signed, got, s.names)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package standalone_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -109,12 +110,14 @@ func (f follower) follow(t *testing.T, a restResponse) (read []restResponse) {
 		if l.Method != http.MethodGet {
 			continue
 		}
-		got, err := f.client.do(t.Context(), l.Method, l.Href, "")
-		if err != nil || got.HTTP != http.StatusOK {
-			t.Errorf("%s %s: got %d %s, %v", name, l.Href, got.HTTP, got.Body, err)
-			continue
+		for _, path := range slices.Compact([]string{l.Href, f.mount + l.Href}) { // from the host, and from the base URL
+			got, err := f.client.do(t.Context(), l.Method, path, "")
+			if err != nil || got.HTTP != http.StatusOK {
+				t.Errorf("%s %s: got %d %s, %v", name, path, got.HTTP, got.Body, err)
+				continue
+			}
+			read = append(read, got)
 		}
-		read = append(read, got)
 	}
 	return read
 }
