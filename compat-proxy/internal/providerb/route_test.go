@@ -50,8 +50,8 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// TestMountPathTwice: a client joins its base URL with a link, and so sends the mount path twice. It
-// signs the link or the whole path.
+// TestMountPathTwice: a client joins its base URL with a link, and so sends the mount path twice.
+// It signs the link or the whole path.
 func TestMountPathTwice(t *testing.T) {
 	t.Parallel()
 	const mount = "/compat/provider-b"
@@ -65,6 +65,28 @@ func TestMountPathTwice(t *testing.T) {
 		s.take(t, tokened(t, whole, followBody, s.token(t, followBody, "")))
 		if got := s.distinct(); got != 2 {
 			t.Errorf("signed %s: got %d captures, want 2: %q", signed, got, s.names)
+		}
+	}
+}
+
+// TestOperationsThatAreNotServed checks the table of DIVERGENCES.md.
+func TestOperationsThatAreNotServed(t *testing.T) {
+	t.Parallel()
+	for request, want := range map[string]int{
+		"PATCH /pts/v2/payments/5":               http.StatusMethodNotAllowed,
+		"POST /pts/v2/refresh-payment-status/5":  http.StatusNotFound,
+		"POST /tss/v2/searches":                  http.StatusNotFound,
+		"POST /risk/v1/authentication-setups":    http.StatusNotFound,
+		"DELETE /tms/v1/paymentinstruments/pm_1": http.StatusNotFound,
+	} {
+		s := &signer{}
+		method, path, _ := strings.Cut(request, " ")
+		w := httptest.NewRecorder()
+		r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(signedBody))
+		r.Header.Set("Authorization", "Bearer "+goldentest.APIKey)
+		mustHandler(t, s).ServeHTTP(w, r)
+		if w.Code != want || !strings.HasPrefix(w.Body.String(), `{"message":"`) || s.distinct() != 0 {
+			t.Errorf("%s: got %d %s and %d effects, want %d with a message", request, w.Code, w.Body, s.distinct(), want)
 		}
 	}
 }
