@@ -64,16 +64,20 @@ func TestEndpointB(t *testing.T) {
 		"two slashes in root": {"POST", "/pts/v2//payments", asB, 404, messageB, 0},
 		"unknown":             {"POST", "/compat/provider-b/pts/v2/nothing", asB, 404, noResourceB, 0},
 		// A client that joins its base URL and a link sends the mount path twice.
-		"twice":               {"POST", "/compat/provider-b" + pathB, asB, 201, authorizedB, 1},
-		"twice, with slash":   {"POST", "/compat/provider-b" + pathB + "/", asB, 201, authorizedB, 1},
-		"three times":         {"POST", "/compat/provider-b/compat/provider-b" + pathB, asB, 404, noResourceB, 0},
-		"twice at the root":   {"POST", "/pts/v2/pts/v2/payments", asB, 404, noResourceB, 0},
-		"unknown drop-in":     {"GET", "/tss/v2/nothing", asB, 404, noResourceB, 0},
-		"no login":            {"POST", pathB, func(*http.Request) {}, 401, noLoginB, 0},
-		"no login, unknown":   {"POST", "/pts/v2/nothing", func(*http.Request) {}, 401, noLoginB, 0},
-		"get":                 {"GET", pathB, asB, 405, messageB, 0},
-		"put":                 {"PUT", pathB, asB, 405, messageB, 0},
-		"packed":              {"POST", pathB, header("Content-Encoding", "gzip"), 415, messageB, 0},
+		"twice":             {"POST", "/compat/provider-b" + pathB, asB, 201, authorizedB, 1},
+		"twice, with slash": {"POST", "/compat/provider-b" + pathB + "/", asB, 201, authorizedB, 1},
+		"three times":       {"POST", "/compat/provider-b/compat/provider-b" + pathB, asB, 404, noResourceB, 0},
+		"twice at the root": {"POST", "/pts/v2/pts/v2/payments", asB, 404, noResourceB, 0},
+		"another family":    {"POST", "/risk/v1/authentication-setups", asB, 404, noResourceB, 0},
+		"stored objects":    {"DELETE", "/tms/v1/paymentinstruments/pm_1", asB, 404, noResourceB, 0},
+		"another version":   {"POST", "/pts/v1/transaction-batches", asB, 404, noResourceB, 0},
+		"no login, family":  {"POST", "/risk/v1/decisions", func(*http.Request) {}, 401, noLoginB, 0},
+		"unknown drop-in":   {"GET", "/tss/v2/nothing", asB, 404, noResourceB, 0},
+		"no login":          {"POST", pathB, func(*http.Request) {}, 401, noLoginB, 0},
+		"no login, unknown": {"POST", "/pts/v2/nothing", func(*http.Request) {}, 401, noLoginB, 0},
+		"get":               {"GET", pathB, asB, 405, messageB, 0},
+		"put":               {"PUT", pathB, asB, 405, messageB, 0},
+		"packed":            {"POST", pathB, header("Content-Encoding", "gzip"), 415, messageB, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -108,9 +112,11 @@ func checkHeadB(t *testing.T, resp reply) {
 func TestEndpointB_noDropIn(t *testing.T) {
 	t.Parallel()
 	proxy := mustProxy(t, &v1{}, nil)
-	resp, body := send(t, http.MethodPost, proxy.URL+"/pts/v2/payments", strings.NewReader(saleB), asB)
-	if resp.status != http.StatusNotFound || !strings.Contains(body, "route_not_found") {
-		t.Errorf("got %d %s", resp.status, body)
+	for _, path := range []string{"/pts/v2/payments", "/risk/v1/decisions"} {
+		resp, body := send(t, http.MethodPost, proxy.URL+path, strings.NewReader(saleB), asB)
+		if resp.status != http.StatusNotFound || !strings.Contains(body, "route_not_found") {
+			t.Errorf("%s: got %d %s", path, resp.status, body)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package compatproxy
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/catalogue"
@@ -15,9 +16,13 @@ func IsDropIn(path string) bool {
 	return strings.TrimSuffix(path, "/") == dropInA || isDropInB(path)
 }
 
+// familiesB are the top-level paths of provider-b's APIs. The dialect responds to each path below
+// them in its form, also to those that it does not serve.
+var familiesB = []string{"/pts/", "/risk/", "/tms/", "/tss/"}
+
 // isDropInB is IsDropIn for provider-b.
 func isDropInB(path string) bool {
-	return strings.HasPrefix(path, "/pts/v2/") || strings.HasPrefix(path, "/tss/v2/")
+	return slices.ContainsFunc(familiesB, func(family string) bool { return strings.HasPrefix(path, family) })
 }
 
 // dropInA is the only original path of provider-a. Some clients add a slash.

@@ -223,7 +223,7 @@ func testEncryptionUnavailable(t *testing.T, r *deployment) {
 	client := r.client(t, nil)
 	for _, path := range []string{
 		"/xml/v1/request.api", "/compat/methods", "/compat/rpc", "/pts/v2/payments",
-		"/tss/v2/transactions/1", "/v1/health",
+		"/risk/v1/decisions", "/tss/v2/transactions/1", "/v1/health",
 	} {
 		for name, sent := range map[string]struct {
 			fields []string

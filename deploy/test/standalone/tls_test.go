@@ -63,6 +63,7 @@ func TestEveryHTTPSResponseHasHSTS(t *testing.T) {
 		{http.MethodGet, "/v1/mle/keys", "", "", http.StatusUnauthorized},                         // of the filter
 		{http.MethodGet, "/compat/provider-a/xml", "", "", http.StatusMethodNotAllowed},           // of the proxy
 		{http.MethodPost, "/pts/v2/payments", "", "{}", http.StatusUnauthorized},
+		{http.MethodGet, "/tms/v1/paymentinstruments/1", "", "", http.StatusUnauthorized},
 		{http.MethodGet, "/compat/nowhere", "", "", http.StatusNotFound},
 	}
 	for _, protocol := range []string{"HTTP/2.0", "HTTP/1.1"} {

@@ -25,8 +25,10 @@ var legacyPaths = []struct {
 	{"/compat/", typesV1},
 	{"/xml/v1/request.api", typesA},
 	{"/xml/v1/request.api/", typesA},
-	{"/pts/v2/", typesV1},
-	{"/tss/v2/", typesV1},
+	{"/pts/", typesV1},
+	{"/risk/", typesV1},
+	{"/tms/", typesV1},
+	{"/tss/", typesV1},
 }
 
 // IsLegacy reports whether compat-proxy serves a path: below /compat, or a provider's own.

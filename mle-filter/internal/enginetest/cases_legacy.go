@@ -67,6 +67,7 @@ func legacyHonest(tb testing.TB, w *World) []Case {
 		passes("JSON of provider-a", pathOwnA, "json", "{}", "application/json"),
 		passes("a slash at the end", pathOwnA+"/", "json", "{}", "application/json"),
 		passes("JSON of provider-b", pathOwnB, "application/json", plaintext, "application/json"),
+		passes("another family of provider-b", "/risk/v1/decisions", "", plaintext, "application/json"),
 		passes("provider-b without cty", pathB, "", plaintext, "application/json"),
 		passes("JSON-RPC", pathRPC, "", "[]", "application/json"),
 		passes("an escape in the path", "/compat/%70rovider-a/xml", "xml", legacyXML, "application/xml"),

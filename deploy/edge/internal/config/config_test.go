@@ -149,7 +149,7 @@ func TestRefuses(t *testing.T) {
 		"BurstBelowRate":   {"limits: {rate: 10, burst: 1}", "limits.burst", "at least limits.rate"},
 		"Timeout":          {"limits: {timeout: 1ms}", "limits.timeout", "want 1s"},
 		"MessageTimeout":   {"extproc: {address: 'unix:a', message_timeout: 1ms}", "extproc.message_timeout", "want 100ms"},
-		"NoExtProc":        {"extproc: {address: ''}", "routes[6].mle", "no program decrypts"},
+		"NoExtProc":        {"extproc: {address: ''}", "routes[8].mle", "no program decrypts"},
 		"LongSocket":       {"http: 'unix:" + strings.Repeat("a", 108) + "'", "http", "107"},
 		"Operator":         {"operator: 'ftp://a'", "operator", "http:// or https://"},
 		"HealthNotNormal": {"upstreams: {core: {address: 'a:1', health: /a/**}, compat: {address: 'a:1'}, mle: {address: " +

@@ -33,8 +33,10 @@ func defaultRoutes() []Route {
 	return []Route{
 		{"/compat/**", "compat", OnDemand},
 		{"/xml/v1/request.api/**", "compat", OnDemand},
-		{"/pts/v2/**", "compat", OnDemand},
-		{"/tss/v2/**", "compat", OnDemand},
+		{"/pts/**", "compat", OnDemand},
+		{"/risk/**", "compat", OnDemand},
+		{"/tms/**", "compat", OnDemand},
+		{"/tss/**", "compat", OnDemand},
 		{"/v1/mle/**", "mle", Off},
 		{"/v1/health", "core", Off},
 		{"/v1/**", "core", Optional},
