@@ -3,7 +3,7 @@ package providera
 import (
 	"bytes"
 	"context"
-	"strings"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -17,7 +17,7 @@ import (
 var _ rpc.Dialect = (*Handler)(nil)
 
 // Call serves a request that came by RPC. params is the value under the method's name in the
-// dialect's JSON. A caller with a bearer key may omit merchantAuthentication.
+// dialect's JSON.
 func (h *Handler) Call(
 	ctx context.Context, name string, params jsontext.Value, sent rpc.Origin,
 ) (jsontext.Value, error) {
@@ -38,24 +38,12 @@ func (h *Handler) called(
 	if !known {
 		return dialect.MethodNone, dialect.ClassRefused, nil, rpc.ErrNotServed
 	}
-	req, fault := wire.Parse(wrap(name, params, sent.Header.Get("Authorization")), h.parseOptions())
+	document := slices.Concat([]byte(`{"`+name+`":`), params, []byte("}"))
+	req, fault := wire.Parse(document, h.parseOptions(sent.Header))
 	if fault != nil {
 		return dialect.MethodNone, dialect.ClassRefused, nil, &rpc.ParamsError{Code: fault.Code, Text: fault.Text}
 	}
 	doc, outcome := h.respond(ctx, req, m, sent.Header, sent.Position)
 	httpx.EventFrom(ctx).SetOutcome(outcome.String())
 	return m.Name, outcome.class(), bytes.TrimPrefix(doc.Bytes(wire.JSON), []byte(wire.BOM)), nil
-}
-
-// wrap returns the request in the dialect's own form.
-func wrap(name string, params jsontext.Value, authorization string) []byte {
-	const login = `"merchantAuthentication"`
-	inside := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(string(params)), "{"))
-	if _, bearer := bearerKey(authorization); bearer && !strings.HasPrefix(inside, login) {
-		if inside != "}" {
-			inside = "," + inside
-		}
-		inside = login + `:{}` + inside
-	}
-	return []byte(`{"` + name + `":{` + inside + `}`)
 }

@@ -51,7 +51,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (method, class s
 	if err != nil {
 		return dialect.MethodNone, bodyError(w, r, body, err)
 	}
-	req, fault := wire.Parse(body, h.parseOptions())
+	req, fault := wire.Parse(body, h.parseOptions(r.Header))
 	if fault != nil {
 		sendFault(w, r, http.StatusOK, fault)
 		return dialect.MethodNone, dialect.ClassRefused
@@ -67,10 +67,12 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (method, class s
 	return m.Name, outcome.class()
 }
 
-// parseOptions returns the options for parsing documents.
-func (h *Handler) parseOptions() wire.Options {
+// parseOptions returns the options for parsing the document of a request with the header.
+func (h *Handler) parseOptions(header http.Header) wire.Options {
+	_, bearer := bearerKey(header.Get("Authorization"))
 	return wire.Options{
 		LenientOrder: h.cfg.LenientOrder, Lenient: h.cfg.Logins.LenientOrder, MaxBytes: int(h.cfg.MaxBytes),
+		LoginInHeader: bearer,
 	}
 }
 
@@ -94,7 +96,7 @@ func bodyError(w http.ResponseWriter, r *http.Request, start []byte, err error) 
 const oversizeWait = 500 * time.Millisecond
 
 // Options responds to a browser's preflight request. It allows no credentials: a browser accepts
-// them for no wildcard origin, and a request has its login in the body.
+// them for no wildcard origin. The login of a browser's request is in the body.
 func Options(w http.ResponseWriter, _ *http.Request) {
 	header := w.Header()
 	header.Set("Access-Control-Allow-Origin", "*")

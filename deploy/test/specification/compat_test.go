@@ -58,6 +58,7 @@ func TestCompat(t *testing.T) {
 		{"All three methods share one REST endpoint: `POST /compat/provider-a/xml`", testProviderA},
 		{"Each also has an RPC name `compat.provider-a.<method>`", testRPC},
 		{"`{id}` is the identifier of the payment (string path segment)", testProviderB},
+		{"Every API request is authenticated with a key sent as `Authorization: Bearer <API_KEY>`", testBearer},
 		{"Compatibility methods additionally require the scopes …, including `compat:use`", testScopes},
 		{"A POST request may carry the header `Idempotency-Key` with a unique value", testIdempotencyKeys},
 	})
@@ -147,6 +148,37 @@ func testProviderA(s *service) {
 		`<transId>` + sold + `</transId></getTransactionDetailsRequest>`
 	s.post("/compat/provider-a/xml", read, inXML, "Content-Type", "text/xml").
 		want(http.StatusOK, "<transId>"+sold+"</transId>", "<resultCode>Ok</resultCode>")
+}
+
+// testBearer runs a request of each API with a key in the header only. An invalid key is refused.
+func testBearer(s *service) {
+	const pathA = "/compat/provider-a/xml"
+	sale := transactionA("authCaptureTransaction", `"amount":"24.00",`+cardA)
+	inXML := `<createTransactionRequest xmlns="AnetApi/xml/v1/schema/AnetApiSchema.xsd"><transactionRequest>` +
+		`<transactionType>authCaptureTransaction</transactionType><amount>25.00</amount><payment><creditCard>` +
+		`<cardNumber>4111111111111111</cardNumber><expirationDate>2031-04</expirationDate></creditCard></payment>` +
+		`</transactionRequest></createTransactionRequest>`
+	rpc := `{"jsonrpc":"2.0","id":1,"method":"compat.provider-a.createCustomerProfileRequest","params":` +
+		`{"profile":{"email":"ida@example.org"}}}`
+	for _, c := range []struct{ path, body, accepted, refused string }{
+		{"/v1/transactions", payment, `"status":"captured"`, `"code":"invalid_api_key"`},
+		{"/compat/provider-b/pts/v2/payments", paymentB(24, true), `"status":"AUTHORIZED"`, "Authentication Failed"},
+		{pathA, `{"createTransactionRequest":{` + sale + `}}`, `"responseCode":"1"`, "E00007"},
+		{pathA, inXML, "<responseCode>1</responseCode>", "E00007"},
+		{pathA, `{"getTransactionDetailsRequest":{"transId":"1"}}`, "E00040", "E00007"},
+		{
+			pathA, `{"createCustomerProfileRequest":{"profile":{"email":"leo@example.org"}}}`, `"customerProfileId":`,
+			"E00007",
+		},
+		{"/compat/rpc", rpc, `"customerProfileId":`, "E00007"},
+	} {
+		if got := s.post(c.path, s.Keys.SKTest, c.body); !strings.Contains(got.body, c.accepted) {
+			s.Errorf("%s: got %d %s, want %s", c.path, got.status, got.body, c.accepted)
+		}
+		if got := s.post(c.path, "sk_test_unknown", c.body); !strings.Contains(got.body, c.refused) {
+			s.Errorf("%s with an invalid key: got %d %s, want %s", c.path, got.status, got.body, c.refused)
+		}
+	}
 }
 
 // testRPC runs provider-a's methods by their RPC names.

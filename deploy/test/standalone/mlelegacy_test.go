@@ -89,10 +89,18 @@ func TestLegacyEncryptedTypes(t *testing.T) {
 	m := merchantOf(t, p)
 	bearer := joseFields("Bearer " + p.Keys.SKTest)
 	inXML, inJSON := saleXML(p, "3.00"), restPayment("4.00", "USD", true, "")
+	_, afterLogin, _ := strings.Cut(inXML, "</merchantAuthentication>")
+	const alone = `{"createTransactionRequest":{"transactionRequest":{"transactionType":"authCaptureTransaction",` +
+		`"amount":"5.00","payment":{"creditCard":{"cardNumber":"4111111111111111","expirationDate":"2031-04"}}}}}`
 	for i, tt := range []struct{ path, cty, body, want string }{
 		{"/compat/provider-a/xml", "xml", inXML, "<responseCode>1<"},
 		{"/compat/provider-a/xml", "application/xml", inXML, "<responseCode>1<"},
 		{"/xml/v1/request.api", "text/xml; charset=utf-8", inXML, "<responseCode>1<"},
+		{
+			"/compat/provider-a/xml", "xml", `<createTransactionRequest xmlns="AnetApi/xml/v1/schema/AnetApiSchema.xsd">` +
+				afterLogin, "<responseCode>1<",
+		},
+		{"/compat/provider-a/xml", "json", alone, `"responseCode":"1"`},
 		{"/compat/provider-b/pts/v2/payments", "json", inJSON, `"status":"AUTHORIZED"`},
 		{"/compat/provider-b/pts/v2/payments", "", inJSON, `"status":"AUTHORIZED"`},
 		{"/pts/v2/payments", "application/json", inJSON, `"status":"AUTHORIZED"`},
@@ -107,8 +115,8 @@ func TestLegacyEncryptedTypes(t *testing.T) {
 			t.Errorf("%s, %q: got %d %s", tt.path, tt.cty, got.status, got.body)
 		}
 	}
-	if got := m.transactions(t); len(got) != 7 {
-		t.Errorf("payments: got %d, want 7", len(got))
+	if got := m.transactions(t); len(got) != 9 {
+		t.Errorf("payments: got %d, want 9", len(got))
 	}
 }
 

@@ -43,6 +43,8 @@ type Options struct {
 	// Lenient reports whether the login of that name may send children in any order; nil means that no
 	// login may. The name is not authenticated yet, and only decides how the document is parsed.
 	Lenient func(login string) bool
+	// LoginInHeader makes merchantAuthentication optional, for a request with a login in its header.
+	LoginInHeader bool
 	// MaxBytes bounds the body; 0 means DefaultMaxBytes.
 	MaxBytes int
 }
@@ -94,6 +96,9 @@ func Parse(body []byte, o Options) (*Request, *Fault) {
 	t := methodType(root.Tag)
 	if t == nil {
 		return nil, UnknownMethod(format)
+	}
+	if o.LoginInHeader {
+		t = withOptionalLogin(t)
 	}
 	n := Node{root}
 	w := walker{lenient: o.LenientOrder || o.Lenient != nil && o.Lenient(n.Get("merchantAuthentication", "name"))}

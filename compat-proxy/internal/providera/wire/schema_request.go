@@ -1,5 +1,7 @@
 package wire
 
+import "slices"
+
 // The base of every request and the table of methods.
 
 var impersonation = sequence(
@@ -40,6 +42,14 @@ var baseRequest = sequence(
 	optional("clientId", upTo(30)),
 	optional("refId", upTo(20)),
 )
+
+// withOptionalLogin returns a request type in which merchantAuthentication, its first element, is
+// optional.
+func withOptionalLogin(request *schemaType) *schemaType {
+	content := slices.Clone(request.content)
+	content[0].min = 0
+	return sequence(content...)
+}
 
 // A method is a request root with a schema.
 type method struct {

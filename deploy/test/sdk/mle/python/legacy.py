@@ -46,8 +46,7 @@ def pay(path, cty, body):
 
 
 sale = f"""<?xml version="1.0" encoding="utf-8"?>
-<createTransactionRequest xmlns="AnetApi/xml/v1/schema/AnetApiSchema.xsd"><merchantAuthentication><name>shop</name>
-<transactionKey>{api_key}</transactionKey></merchantAuthentication><transactionRequest>
+<createTransactionRequest xmlns="AnetApi/xml/v1/schema/AnetApiSchema.xsd"><transactionRequest>
 <transactionType>authCaptureTransaction</transactionType><amount>12.50</amount><payment><creditCard>
 <cardNumber>4111111111111111</cardNumber><expirationDate>2031-04</expirationDate></creditCard></payment>
 <order><invoiceNumber>{uuid.uuid4().hex[:20]}</invoiceNumber></order>
