@@ -262,18 +262,20 @@ func testScopes(s *service) {
 	}
 }
 
-// testIdempotencyKeys sends payments twice with one Idempotency-Key. Each is paid once.
+// testIdempotencyKeys sends payments twice with one Idempotency-Key. Each is paid once. The
+// providers and v1 have separate keys.
 func testIdempotencyKeys(s *service) {
 	inA := requestA("createTransactionRequest", s.Keys.SKTest, transactionA("authCaptureTransaction", `"amount":"51.00",`+
 		cardA+`,"transactionSettings":{"setting":{"settingName":"duplicateWindow","settingValue":"0"}}`))
 	rpc := `{"jsonrpc":"2.0","id":1,"method":"compat.provider-b.createPayment","params":` + paymentB(53, true) + `}`
-	for _, c := range []struct{ path, body, amount string }{
-		{"/compat/provider-a/xml", inA, `"amount":5100`},
-		{"/compat/provider-b/pts/v2/payments", paymentB(52, true), `"amount":5200`},
-		{"/compat/rpc", rpc, `"amount":5300`},
+	for _, c := range []struct{ path, body, amount, key string }{
+		{"/compat/provider-a/xml", inA, `"amount":5100`, "once"},
+		{"/compat/provider-b/pts/v2/payments", paymentB(52, true), `"amount":5200`, "once"},
+		{"/v1/transactions", strings.Replace(payment, "1250", "5400", 1), `"amount":5400`, "once"},
+		{"/compat/rpc", rpc, `"amount":5300`, "once by RPC"},
 	} {
-		first := s.post(c.path, s.Keys.SKTest, c.body, "Idempotency-Key", "once "+c.path)
-		again := s.post(c.path, s.Keys.SKTest, c.body, "Idempotency-Key", "once "+c.path)
+		first := s.post(c.path, s.Keys.SKTest, c.body, "Idempotency-Key", c.key)
+		again := s.post(c.path, s.Keys.SKTest, c.body, "Idempotency-Key", c.key)
 		if first.status >= http.StatusBadRequest || again.status != first.status {
 			s.Errorf("%s: got %d %s, then %d %s", c.path, first.status, first.body, again.status, again.body)
 		}
