@@ -25,18 +25,31 @@ func (e *endless) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
+// TestBodyTooLarge: a body above the limit gets the response to a malformed one of its format.
 func TestBodyTooLarge(t *testing.T) {
 	t.Parallel()
 	s := &v1{}
 	proxy := mustProxy(t, s, nil)
-	for name, body := range map[string]io.Reader{
-		"of known length": strings.NewReader("<a>" + strings.Repeat(" ", 1<<20)),
-		"chunked":         io.MultiReader(strings.NewReader(bom+"\n<a>"), io.LimitReader(&endless{}, 1<<20)),
+	const (
+		inXML  = bom + "<?xml"
+		asXML  = "<code>E00003</code><text>An error occurred while parsing the XML request.</text>"
+		inJSON = bom + "{"
+		asJSON = `{"code":"E00001","text":"An error occurred during processing. Please try again."}`
+	)
+	for name, tt := range map[string]struct {
+		body         io.Reader
+		format, want string
+	}{
+		"XML of known length": {strings.NewReader("<a>" + strings.Repeat(" ", 1<<20)), inXML, asXML},
+		"XML, chunked": {
+			io.MultiReader(strings.NewReader(bom+"\n<a>"), io.LimitReader(&endless{}, 1<<20)), inXML, asXML,
+		},
+		"JSON of known length": {strings.NewReader("{" + strings.Repeat(" ", 1<<20)), inJSON, asJSON},
+		"JSON, chunked":        {io.LimitReader(&endless{}, 1<<20), inJSON, asJSON},
 	} {
-		resp, response := send(t, http.MethodPost, proxy.URL+path, body, nil)
-		want := "<code>E00003</code><text>An error occurred while parsing the XML request.</text>"
-		if resp.status != http.StatusOK || !strings.HasPrefix(response, bom+"<?xml") || !strings.Contains(response, want) {
-			t.Errorf("%s: got %d %s, want 200 with %s", name, resp.status, response, want)
+		resp, response := send(t, http.MethodPost, proxy.URL+path, tt.body, nil)
+		if resp.status != http.StatusOK || !strings.HasPrefix(response, tt.format) || !strings.Contains(response, tt.want) {
+			t.Errorf("%s: got %d %s, want 200 with %s", name, resp.status, response, tt.want)
 		}
 	}
 	if got := s.creates.Load(); got != 0 {

@@ -86,7 +86,7 @@ func bodyError(w http.ResponseWriter, r *http.Request, start []byte, err error) 
 	case errors.Is(err, admission.ErrSlow):
 		status = http.StatusRequestTimeout
 	case errors.Is(err, admission.ErrTooLarge):
-		f = wire.TooLarge(format)
+		f = wire.Malformed(format)
 	}
 	sendFault(w, r, status, f)
 	return class

@@ -32,7 +32,8 @@
 //     array, and a body that begins with `[`. It also includes a key that is not an ASCII XML
 //     name, and a string with a character that XML cannot carry. The root must be an object with
 //     exactly one member, which holds an object, string or null.
-//   - A body above Options.MaxBytes is malformed.
+//   - A body above Options.MaxBytes is malformed. A caller that does not read it to its end sends
+//     Malformed.
 //   - An undeclared attribute is E00003 "The 'x' attribute is not declared.". Attributes of the
 //     schema-instance and xml namespaces are ignored.
 //   - A child inside a simple type uses the wording of the provider's validator. So do facets

@@ -60,11 +60,8 @@ func (f *Fault) LogValue() slog.Value {
 // UnknownMethod returns the fault of a document whose root names no method.
 func UnknownMethod(f Format) *Fault { return &Fault{Format: f, Code: CodeMethod, Text: textMethod} }
 
-// TooLarge returns the fault of a body that was not read to its end.
-func TooLarge(f Format) *Fault { return &Fault{Format: f, Code: CodeSchema, Text: textMalformed} }
-
-// malformed returns the fault of a body that is not a document.
-func malformed(f Format) *Fault {
+// Malformed returns the fault of a body that is not a document, or too large.
+func Malformed(f Format) *Fault {
 	if f == JSON {
 		return &Fault{Format: f, Code: CodeProcessing, Text: TextProcessing}
 	}

@@ -35,6 +35,10 @@ var refusedDocuments = map[string]struct {
 	},
 	"latin-1":   {strings.Replace(ok, ">n<", ">\xe5<", 1), wire.XML, wire.CodeSchema, malformed},
 	"too large": {ok + strings.Repeat(" ", wire.DefaultMaxBytes), wire.XML, wire.CodeSchema, malformed},
+	"JSON too large": {
+		member + strings.Repeat(" ", wire.DefaultMaxBytes), wire.JSON, wire.CodeProcessing,
+		processing,
+	},
 	"no namespace": {
 		"<authenticateTestRequest/>", wire.XML, wire.CodeNamespace,
 		"The root node does not reference a valid XML namespace.",

@@ -27,14 +27,14 @@ func read(f Format, doc []byte, o Options) (*etree.Element, *Fault) {
 		limit = DefaultMaxBytes
 	}
 	if len(doc) == 0 || len(doc) > limit {
-		return nil, malformed(f)
+		return nil, Malformed(f)
 	}
 	if f == JSON {
 		return readJSON(doc)
 	}
 	root, reason := safexml.Parse(doc, limit)
 	if reason != "" {
-		return nil, malformed(XML)
+		return nil, Malformed(XML)
 	}
 	return root, nil
 }

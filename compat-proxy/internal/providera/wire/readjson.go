@@ -23,10 +23,10 @@ func readJSON(doc []byte) (*etree.Element, *Fault) {
 	r := jsonReader{dec: jsontext.NewDecoder(bytes.NewBuffer(doc), jsontext.AllowDuplicateNames(true))}
 	top := etree.NewDocument()
 	if !r.open(jsontext.KindBeginObject) || !r.members(&top.Element, 1) || len(top.Child) != 1 {
-		return nil, malformed(JSON)
+		return nil, Malformed(JSON)
 	}
 	if _, err := r.dec.ReadToken(); !errors.Is(err, io.EOF) {
-		return nil, malformed(JSON)
+		return nil, Malformed(JSON)
 	}
 	root := top.Root()
 	root.CreateAttr("xmlns", Namespace)
