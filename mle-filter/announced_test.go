@@ -116,3 +116,32 @@ func TestStrictMerchantAndLegacy(t *testing.T) {
 		}
 	}
 }
+
+// TestStrictMerchantAndNoKey checks that a merchant's own setting leaves the endpoints without API
+// keys to everyone, and that no endpoint with keys opens.
+func TestStrictMerchantAndNoKey(t *testing.T) {
+	t.Parallel()
+	f := announcing(t, func(c *mlefilter.Config) {
+		c.FilterToken = secret.New("token")
+		strict := policy.Merchant{MLE: policy.Required, Response: policy.Required}
+		c.Policy.Merchants = map[string]policy.Merchant{"mer_01jd8m3k2q4r5": strict}
+	})
+	const noKey = "Authorization"
+	if got := f.send(t, f.Client(), "GET", "/v1/health", "", noKey, ""); got.status != 200 {
+		t.Errorf("without a key: got %d %s, want core's 200", got.status, got.body)
+	}
+	for _, method := range []string{"GET", "POST"} {
+		if got := f.send(t, f.Client(), method, "/v1/transactions", "", noKey, ""); got.status != 401 ||
+			!strings.Contains(got.body, `"message":"No."`) {
+			t.Errorf("%s without a key: got %d %s, want core's 401", method, got.status, got.body)
+		}
+	}
+	if got := f.send(t, f.Client(), "GET", "/v1/transactions", ""); got.status != 400 {
+		t.Errorf("with a key: got %d %s, want 400", got.status, got.body)
+	}
+	f.clock.Advance(time.Hour)
+	if got := f.send(t, f.Client(), "POST", "/v1/transactions", sale, noKey, ""); got.status != 400 ||
+		!strings.Contains(got.body, `"code":"mle_required"`) {
+		t.Errorf("announced, without a key: got %d %s, want mle_required", got.status, got.body)
+	}
+}

@@ -136,7 +136,8 @@ type got struct {
 	body   string
 }
 
-// send sends a request with additional header fields: names and values alternate.
+// send sends a request with additional header fields: names and values alternate. An empty value
+// removes the field.
 func (f *filter) send(t *testing.T, client *http.Client, method, path, body string, more ...string) got {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, f.URL+path, strings.NewReader(body))
@@ -146,7 +147,9 @@ func (f *filter) send(t *testing.T, client *http.Client, method, path, body stri
 	r.Header.Set("Authorization", "Bearer "+apiKey)
 	r.Header.Set("Content-Type", "application/json")
 	for i := 0; i < len(more); i += 2 {
-		r.Header.Set(more[i], more[i+1])
+		if r.Header.Set(more[i], more[i+1]); more[i+1] == "" {
+			r.Header.Del(more[i])
+		}
 	}
 	a, err := client.Do(r)
 	if err != nil {

@@ -41,12 +41,13 @@ func (e *Engine) Begin(ctx context.Context, head RequestHead, caller Caller) (*E
 	return x, nil
 }
 
-// identify finds the merchant of the request, if it matters.
+// identify finds the merchant of the request, if it matters. Without an Authorization field the
+// request has no merchant. If its endpoint needs an API key, core refuses it.
 func (x *Exchange) identify(ctx context.Context, caller Caller) (p *Problem) {
 	switch {
 	case x.types != nil && !hasAPIKey(x.head.Fields):
 		return x.rejectLogin()
-	case x.demand.any() || x.engine.policy.ByMerchant():
+	case x.demand.any() || x.engine.policy.ByMerchant() && hasLogin(x.head.Fields):
 		x.merchant, p = caller(ctx)
 	}
 	return p

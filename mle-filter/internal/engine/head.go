@@ -91,6 +91,7 @@ const (
 	required     = "required"
 	typeJOSE     = "application/jose"
 	typeJSON     = "application/json"
+	fieldLogin   = "authorization"
 	fieldVersion = "causeway-version"
 	fieldType    = "content-type"
 	fieldSize    = "content-length"

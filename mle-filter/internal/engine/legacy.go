@@ -48,10 +48,13 @@ func legacyTypes(path string) []string {
 	return nil
 }
 
+// hasLogin reports whether a request has an Authorization field, valid or not.
+func hasLogin(f Fields) bool { return len(f.Values(fieldLogin)) > 0 }
+
 // hasAPIKey reports whether a request has an API key as its only login. Other logins of legacy
 // clients are their providers': in the body, a signature, or a JWT.
 func hasAPIKey(f Fields) bool {
-	lines := f.Values("authorization")
+	lines := f.Values(fieldLogin)
 	if len(lines) != 1 {
 		return false
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
 	"github.com/causeway-pay/causeway/mle-filter/internal/enginetest"
+	"github.com/causeway-pay/causeway/mle-filter/internal/policy"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
@@ -38,7 +39,19 @@ func TestAnnounced(t *testing.T) {
 	due := func(method, path string, now time.Time) bool {
 		return method == "POST" && path == "/v1/tokens" && now.Equal(noon)
 	}
-	e := mustEngine(t, engine.Config{Keys: &enginetest.Ring{}, Announced: due})
+	strict := policy.Config{Merchants: map[string]policy.Merchant{enginetest.Strict: {MLE: policy.Required}}}
+	for _, cfg := range []policy.Config{{}, strict} {
+		table, err := policy.New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkAnnounced(t, mustEngine(t, engine.Config{Keys: &enginetest.Ring{}, Announced: due, Policy: table}))
+	}
+}
+
+// checkAnnounced sends requests without an API key.
+func checkAnnounced(t *testing.T, e *engine.Engine) {
+	t.Helper()
 	for _, tt := range []struct{ method, path, legacy, want string }{
 		{"POST", "/v1/tokens", "", engine.CodeRequired},
 		{"POST", "/v1/tokens", engine.LegacyClear, ""},

@@ -203,9 +203,15 @@ func policyCases(tb testing.TB, w *World) []Case {
 	taken.Path = PathRequired
 	strict := sent(encrypted, Field{"X-SVC-MLE-Response", "required"})
 	strict.Path, strict.Caller = PathStrictForOne, Strict
-	mine := on(PathStrictForOne, "POST", []Field{text}, plaintext)
-	strictPlain := mine
+	other := on(PathStrictForOne, "POST", []Field{text, secretKey}, plaintext)
+	strictPlain := other
 	strictPlain.Caller = Strict
+	emptyKey := strictPlain
+	emptyKey.Fields = []Field{text, {"Authorization", ""}}
+	noKey := strictPlain // no field names the merchant
+	noKey.Fields = []Field{text}
+	script := noKey
+	script.Method, script.Path, script.Body = "GET", "/v1/js/causeway-1.js", ""
 	half := strict
 	half.Fields = half.Fields[:2]
 	off := sent(encrypted)
@@ -222,12 +228,15 @@ func policyCases(tb testing.TB, w *World) []Case {
 		refused(21, "no response demanded where one is required", "mle_required", on(PathResponse, "GET", nil, "")),
 		refused(21, "no response demanded by a strict merchant", "mle_required", half),
 		refused(21, "a body in the clear from a strict merchant", "mle_required", strictPlain),
+		refused(21, "an empty Authorization field", "mle_required", emptyKey),
 		passed(19, "an encrypted body on a required route", taken, plaintext),
 		{Name: "a required route read", Request: on(PathRequired, "GET", nil, "")},
 		{
 			Name: "a route that is off", Request: on(PathOff, "GET", []Field{{"X-SVC-INT-MLE", "v1"}}, ""),
 			HasNot: []string{"X-Svc-Int-Mle"},
 		},
-		{Name: "a merchant like any other", Request: mine, Core: plaintext},
+		{Name: "a merchant like any other", Request: other, Core: plaintext},
+		{Name: "no API key, while a merchant is strict", Request: noKey, Core: plaintext},
+		{Name: "a route without API keys, while a merchant is strict", Request: script},
 	}
 }
