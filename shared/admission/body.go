@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/httpx"
 )
 
 // Errors of Read, ReadBody and Identify.
@@ -61,9 +62,9 @@ func ReadBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 //   - ErrTooMany: the body is read, and other requests of the client hold its share of the slots or
 //     of the memory.
 //
-// If the rest of a body is not read, the connection closes after the response. The request holds
-// no slot while the body arrives, and none after an error. Only the goroutine of the handler may
-// call it.
+// If the rest of a body is not read, a connection of HTTP/1.1 closes after the response. The
+// request holds no slot while the body arrives, and none after an error. Only the goroutine of the
+// handler may call it.
 func Read(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
 		return nil, nil
@@ -72,19 +73,30 @@ func Read(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	if t == nil {
 		t = unlimited.ticket(r.Context())
 	}
+	body, err := []byte(nil), ErrTooLarge
 	if r.ContentLength > limit {
 		t.release()
-		w.Header().Set("Connection", "close")
-		return nil, ErrTooLarge
+	} else {
+		body, err = t.read(w, r, limit)
 	}
-	body, err := t.read(w, r, limit)
-	if reason := reasonOf(err); reason != "" {
+	reason := reasonOf(err)
+	if reason != "" {
 		t.limiter.refused(reason)
-		if r.ProtoMajor < 2 { // one HTTP/2 stream must not end the others
-			w.Header().Set("Connection", "close")
-		}
+	}
+	if reason != "" || errors.Is(err, ErrTooLarge) {
+		leaveUnread(w, r, err)
 	}
 	return body, err
+}
+
+// leaveUnread prepares the response to a request whose body is not read to its end. In HTTP/1.1 the
+// connection closes. In HTTP/2 one stream must not end the others. Some clients read no response
+// before they have sent the whole body, so the rest of a too large one is read.
+func leaveUnread(w http.ResponseWriter, r *http.Request, err error) {
+	httpx.CloseUnread(w, r)
+	if r.ProtoMajor >= 2 && errors.Is(err, ErrTooLarge) {
+		httpx.Discard(w, r)
+	}
 }
 
 // unlimited is for requests that no Limiter admitted.
@@ -122,7 +134,6 @@ func (t *ticket) read(w http.ResponseWriter, r *http.Request, limit int64) ([]by
 	}
 	in.deadline(time.Time{}) // the deadline would cancel the request
 	if int64(len(body)) > limit {
-		w.Header().Set("Connection", "close")
 		return body[:limit], ErrTooLarge
 	}
 	t.keepRead(w)
