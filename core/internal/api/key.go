@@ -72,7 +72,7 @@ func (a *API) getKey(w http.ResponseWriter, r *http.Request, k *payment.APIKey) 
 }
 
 func (a *API) createKey(c *call) (engine.Result, error) {
-	c.request.Scopes = c.key.Scopes
+	c.request.Rights = creator(c.key).Rights()
 	var in v1.APIKeyCreate
 	if err := c.decode(&in, false); err != nil {
 		return engine.Result{}, err
@@ -149,7 +149,7 @@ func givenScopes(in []v1.Scope, kind apikey.Kind) ([]string, *fault) {
 }
 
 func (a *API) rollKey(c *call) (engine.Result, error) {
-	c.request.Scopes = c.key.Scopes
+	c.request.Rights = creator(c.key).Rights()
 	n, err := pathID(c.Request, id.APIKey)
 	if err != nil {
 		return engine.Result{}, err

@@ -138,6 +138,12 @@ func TestRestrictedKeyMakesKeys(t *testing.T) {
 	wantRefusal(t, b.post(t, "/v1/api_keys/"+open.ID+"/roll", "", as(key), home), outside)
 	wantRefusal(t, b.post(t, "/v1/api_keys/"+inherits.ID+"/roll", `{"allowed_addresses":[]}`, as(key), home), outside)
 	MustDecode[v1.APIKey](t, b.post(t, "/v1/api_keys/"+inherits.ID+"/roll", "", as(key), home), 201)
+	// The repeated request of a key without a list does not return that key's response.
+	const makes, rolls = `{"kind":"secret","name":"office"}`, "/v1/api_keys/"
+	MustDecode[v1.APIKey](t, b.post(t, "/v1/api_keys", makes, keyed("make")), 201)
+	MustDecode[v1.APIKey](t, b.post(t, rolls+open.ID+"/roll", "", keyed("roll")), 201)
+	wantKeyReused(t, b.post(t, "/v1/api_keys", makes, as(key), home, keyed("make")))
+	wantKeyReused(t, b.post(t, rolls+open.ID+"/roll", "", as(key), home, keyed("roll")))
 	publishable, _ := b.createKey(t, `{"kind":"publishable"}`, as(key), home)
 	if publishable.AllowedAddresses != nil {
 		t.Errorf("a publishable key: got the addresses %v, want all", *publishable.AllowedAddresses)

@@ -3,7 +3,6 @@ package api
 import (
 	"net/http"
 
-	"github.com/causeway-pay/causeway/core/internal/apikey"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/operator"
 	"github.com/causeway-pay/causeway/core/internal/payment"
@@ -45,7 +44,7 @@ func (o *Operator) createMerchantKey(c *call, left *trail) (engine.Result, error
 	if err != nil {
 		return engine.Result{}, err
 	}
-	c.request.Scopes = apikey.AllScopes()
+	c.request.Rights = engine.Unlimited().Rights()
 	c.show = func(out *engine.Result) error { left.key = resourceOf(out.Body); return nil }
 	var in operator.APIKeyCreate
 	if err := c.decode(&in, false); err != nil {
@@ -66,7 +65,7 @@ func (o *Operator) createMerchantKey(c *call, left *trail) (engine.Result, error
 
 // rollMerchantKey replaces a key by a new one. An operator has all scopes, so it may roll any.
 func (o *Operator) rollMerchantKey(c *call, left *trail) (engine.Result, error) {
-	c.request.Scopes = apikey.AllScopes()
+	c.request.Rights = engine.Unlimited().Rights()
 	var in v1.APIKeyRoll
 	if err := c.decode(&in, true); err != nil {
 		return engine.Result{}, err

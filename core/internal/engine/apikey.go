@@ -67,6 +67,9 @@ type Creator struct {
 	Addresses []netip.Prefix // of payment.APIKey: a secret key that it makes works from no others
 }
 
+// Rights returns the scopes and addresses as texts.
+func (c Creator) Rights() []string { return append(payment.PrefixTexts(c.Addresses), c.Scopes...) }
+
 // Unlimited returns the creator of the keys that an operator makes.
 func Unlimited() Creator { return Creator{Scopes: apikey.AllScopes()} }
 
@@ -105,7 +108,7 @@ func (e *Engine) CreateKey(ctx context.Context, r Request, t payment.Tenant, by 
 	if err != nil {
 		return Result{}, err
 	}
-	r.Scopes = by.Scopes
+	r.Rights = by.Rights()
 	defer e.running.enter(ctx, r)()
 	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		m.Key.ID = e.IDs.Next()
@@ -128,7 +131,7 @@ func (e *Engine) RollKey(ctx context.Context, r Request, t payment.Tenant, by Cr
 	if how.Overlap < 0 || how.Overlap > MaxOverlap {
 		return Result{}, fmt.Errorf("engine: a rolled key cannot stay valid for %s", how.Overlap)
 	}
-	r.Scopes = by.Scopes
+	r.Rights = by.Rights()
 	defer e.running.enter(ctx, r)()
 	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		old, err := tx.Key(t, id)

@@ -23,9 +23,9 @@ type Request struct {
 	Key               string // idempotency key, "" for none
 	Fingerprint       []byte // of method, path and body; only with a Key
 	EncryptedResponse bool   // the filter in front encrypts the response, as the client demanded
-	// Scopes of the API key. Two requests whose response shows a new key's secret are equal only if
-	// the scopes are. Nil for all other requests.
-	Scopes []string
+	// Rights are those of a request whose response shows a new key's secret: see Creator. Two such
+	// requests are equal only if the rights are. Nil for all other requests.
+	Rights []string
 	// Actor is the operator of an audited request; zero for a merchant's own.
 	Actor audit.Actor
 }
@@ -47,8 +47,8 @@ const encryptedMark = 1
 // the clear is replayed to an encrypted demand, encrypted.
 func (r Request) fingerprints() (own []byte, others [][]byte) {
 	own = r.Fingerprint
-	if r.Scopes != nil {
-		own = scopedFingerprint(own, r.Scopes)
+	if r.Rights != nil {
+		own = rightsFingerprint(own, r.Rights)
 	}
 	if !r.EncryptedResponse {
 		return own, nil
@@ -56,9 +56,9 @@ func (r Request) fingerprints() (own []byte, others [][]byte) {
 	return append(slices.Clone(own), encryptedMark), [][]byte{own}
 }
 
-// scopedFingerprint makes a request by a key with other scopes another request. Otherwise a key
-// with fewer scopes could repeat the request and get the stored secret.
-func scopedFingerprint(fingerprint []byte, by []string) []byte {
+// rightsFingerprint makes a request by a key with other rights another request. Otherwise a key
+// with fewer rights could repeat the request and get the stored secret.
+func rightsFingerprint(fingerprint []byte, by []string) []byte {
 	if fingerprint == nil {
 		return nil
 	}
