@@ -3781,7 +3781,7 @@ type ClientInterface interface {
 	//
 	// Stores the request's `Idempotency-Key`, which is required, for 24 hours. The same key with the same purpose gets the same response. The same
 	// key with another purpose, or with any other request, is 422 `idempotency_key_reused`. So all instances of a program together can accept a
-	// nonce only once.
+	// nonce only once. A key that has only scopes to read cannot reserve.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3792,7 +3792,7 @@ type ClientInterface interface {
 	//
 	// Stores the request's `Idempotency-Key`, which is required, for 24 hours. The same key with the same purpose gets the same response. The same
 	// key with another purpose, or with any other request, is 422 `idempotency_key_reused`. So all instances of a program together can accept a
-	// nonce only once.
+	// nonce only once. A key that has only scopes to read cannot reserve.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -4162,7 +4162,7 @@ func (c *Client) GetPaymentMethod(ctx context.Context, id ID, paymentMethod stri
 //
 // Stores the request's `Idempotency-Key`, which is required, for 24 hours. The same key with the same purpose gets the same response. The same
 // key with another purpose, or with any other request, is 422 `idempotency_key_reused`. So all instances of a program together can accept a
-// nonce only once.
+// nonce only once. A key that has only scopes to read cannot reserve.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4183,7 +4183,7 @@ func (c *Client) ReserveIdempotencyKeyWithBody(ctx context.Context, params *Rese
 //
 // Stores the request's `Idempotency-Key`, which is required, for 24 hours. The same key with the same purpose gets the same response. The same
 // key with another purpose, or with any other request, is 422 `idempotency_key_reused`. So all instances of a program together can accept a
-// nonce only once.
+// nonce only once. A key that has only scopes to read cannot reserve.
 //
 // Takes a body of the `application/json` content type.
 //

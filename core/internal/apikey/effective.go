@@ -12,6 +12,7 @@ const (
 	ScopeCustomersFind       = "customers:find"        // the customers with one reference or e-mail address
 	ScopeTokensReadOne       = "tokens:read_one"       // a token by id
 	ScopeIdempotencyKeysRead = "idempotency_keys:read" // the use of one Idempotency-Key
+	ScopeIdempotencyKeysTake = "idempotency_keys:take" // reserve an Idempotency-Key
 )
 
 // extension is a row of the table of effective scopes. A secret key that was granted each scope in
@@ -52,12 +53,25 @@ var extensions = []extension{
 	{[]string{ScopeCompatUse, ScopePaymentsCapture}, []string{ScopeRefundsReadOne, ScopeIdempotencyKeysRead}},
 	{[]string{ScopeCompatUse, ScopeRefundsCreate}, []string{ScopeIdempotencyKeysRead}},
 	{[]string{ScopeCompatUse, ScopeCustomersWrite}, []string{ScopeCustomersFind, ScopeIdempotencyKeysRead}},
+
+	// A key that only reads cannot reserve the Idempotency-Key of a payment. compat-proxy reserves
+	// keys for logins of each kind.
+	{[]string{ScopePaymentsAuthorize}, []string{ScopeIdempotencyKeysTake}},
+	{[]string{ScopePaymentsCapture}, []string{ScopeIdempotencyKeysTake}},
+	{[]string{ScopePaymentsConfirm}, []string{ScopeIdempotencyKeysTake}},
+	{[]string{ScopeRefundsCreate}, []string{ScopeIdempotencyKeysTake}},
+	{[]string{ScopeCustomersWrite}, []string{ScopeIdempotencyKeysTake}},
+	{[]string{ScopeTokensCreate}, []string{ScopeIdempotencyKeysTake}},
+	{[]string{ScopeWebhooksWrite}, []string{ScopeIdempotencyKeysTake}},
+	{[]string{ScopeKeysWrite}, []string{ScopeIdempotencyKeysTake}},
+	{[]string{ScopeMLEWrite}, []string{ScopeIdempotencyKeysTake}},
+	{[]string{ScopeCompatUse}, []string{ScopeIdempotencyKeysTake}},
 }
 
 // narrowScopes are the scopes that no key is granted.
 var narrowScopes = []string{
 	ScopeTransactionsReadOne, ScopeTransactionsFind, ScopeRefundsReadOne, ScopeRefundsCreateLinked, ScopeCustomersReadOne,
-	ScopeCustomersFind, ScopeTokensReadOne, ScopeIdempotencyKeysRead,
+	ScopeCustomersFind, ScopeTokensReadOne, ScopeIdempotencyKeysRead, ScopeIdempotencyKeysTake,
 }
 
 // Permits reports whether a key of this kind with these granted scopes has the scope, granted or by

@@ -12,23 +12,31 @@ import (
 // gives besides itself.
 func TestEffectiveScopes(t *testing.T) {
 	t.Parallel()
+	const take = "idempotency_keys:take"
 	alone := map[string]string{
-		"payments:authorize": "transactions:read_one",
-		"payments:capture":   "transactions:read_one",
-		"payments:confirm":   "transactions:read_one",
-		"refunds:create":     "transactions:read_one refunds:read_one refunds:create_linked",
+		"payments:authorize": "transactions:read_one " + take,
+		"payments:capture":   "transactions:read_one " + take,
+		"payments:confirm":   "transactions:read_one " + take,
+		"refunds:create":     "transactions:read_one refunds:read_one refunds:create_linked " + take,
 		"transactions:read": "transactions:read_one transactions:find refunds:read_one tokens:read_one " +
 			"idempotency_keys:read",
-		"customers:write": "tokens:create customers:read_one",
+		"customers:write": "tokens:create customers:read_one " + take,
 		"customers:read":  "customers:read_one customers:find",
-		"tokens:create":   "tokens:read_one",
+		"tokens:create":   "tokens:read_one " + take,
+		"webhooks:write":  take,
+		"keys:write":      take,
+		"mle:write":       take,
+		"compat:use":      take,
 	}
 	compat := map[string]string{
 		"payments:authorize": "payments:capture transactions:read_one transactions:find refunds:read_one " +
-			"refunds:create_linked customers:read_one idempotency_keys:read",
-		"payments:capture": "transactions:read_one refunds:read_one idempotency_keys:read",
-		"refunds:create":   "transactions:read_one refunds:read_one refunds:create_linked idempotency_keys:read",
-		"customers:write":  "tokens:create customers:read_one customers:find idempotency_keys:read",
+			"refunds:create_linked customers:read_one idempotency_keys:read " + take,
+		"payments:capture":  "transactions:read_one refunds:read_one idempotency_keys:read " + take,
+		"refunds:create":    "transactions:read_one refunds:read_one refunds:create_linked idempotency_keys:read " + take,
+		"customers:write":   "tokens:create customers:read_one customers:find idempotency_keys:read " + take,
+		"transactions:read": alone["transactions:read"] + " " + take,
+		"customers:read":    alone["customers:read"] + " " + take,
+		"events:read":       take,
 	}
 	for _, scope := range apikey.AllScopes() {
 		wantEffective(t, apikey.Secret, []string{scope}, strings.Fields(alone[scope]))
@@ -46,8 +54,8 @@ func TestEffectiveScopes(t *testing.T) {
 	wantEffective(t, apikey.Secret, nil, nil)
 	wantEffective(t, apikey.Publishable, apikey.DefaultScopes(apikey.Publishable), nil)
 	all := apikey.EffectiveScopes(apikey.Secret, apikey.AllScopes())
-	if got, want := len(all), len(apikey.AllScopes())+8; got != want || !slices.Equal(all[:13], apikey.AllScopes()) {
-		t.Errorf("of a key with every scope: got %v, want all of them first, then 8 others", all)
+	if got, want := len(all), len(apikey.AllScopes())+9; got != want || !slices.Equal(all[:13], apikey.AllScopes()) {
+		t.Errorf("of a key with every scope: got %v, want all of them first, then 9 others", all)
 	}
 	for _, s := range all[len(apikey.AllScopes()):] {
 		if apikey.ValidScope(s) || !apikey.ValidScope(apikey.Grantable(s)) {
@@ -76,7 +84,8 @@ func TestGrantable(t *testing.T) {
 	for scope, want := range map[string]string{
 		"payments:capture": "payments:capture", "tokens:create": "tokens:create", "transactions:find": "transactions:read",
 		"refunds:read_one": "transactions:read", "tokens:read_one": "transactions:read", "customers:find": "customers:read",
-		"refunds:create_linked": "refunds:create", "idempotency_keys:read": "transactions:read", "": "",
+		"refunds:create_linked": "refunds:create", "idempotency_keys:read": "transactions:read",
+		"idempotency_keys:take": "payments:authorize", "": "",
 	} {
 		if got := apikey.Grantable(scope); got != want {
 			t.Errorf("%q: got %q, want %q", scope, got, want)
