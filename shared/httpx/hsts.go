@@ -11,8 +11,9 @@ import (
 //
 // In HTTP/1.1, conn adds it to the responses of net/http itself. In HTTP/2 it is missing on a 400
 // to a field of HTTP/1.1 and on a 431 to a too long head. net/http sends these by private handlers
-// and offers no hook. HPACK forbids changing them on the connection. Plain HTTP to the port of TLS
-// gets a 400 without it, as RFC 6797, 7.2 demands.
+// and offers no hook. HPACK forbids changing them on the connection. A single field above the limit
+// of the head gets no response: the connection ends. Plain HTTP to the port of TLS gets a 400
+// without it, as RFC 6797, 7.2 demands.
 func strict(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s := strictWriter{w}

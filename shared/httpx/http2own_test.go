@@ -44,7 +44,8 @@ func newHTTP2Client(t *testing.T) *http2Client {
 	return c
 }
 
-// get sends a GET with further header fields, and returns the header of the response.
+// get sends a GET with further header fields, and returns the header of the response. If the server
+// ends the connection, it returns the reason as a field.
 func (c *http2Client) get(t *testing.T, more ...hpack.HeaderField) http.Header {
 	t.Helper()
 	if c.stream++; c.stream%2 == 0 {
@@ -80,6 +81,9 @@ func (c *http2Client) get(t *testing.T, more ...hpack.HeaderField) http.Header {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if ended, ok := frame.(*http2.GoAwayFrame); ok {
+			return http.Header{"Goaway": {ended.ErrCode.String()}}
+		}
 		if got, ok := frame.(*http2.MetaHeadersFrame); ok && got.StreamID == c.stream {
 			h := http.Header{}
 			for _, f := range got.Fields {
@@ -91,8 +95,9 @@ func (c *http2Client) get(t *testing.T, more ...hpack.HeaderField) http.Header {
 }
 
 // TestOwnResponsesOfHTTP2 records a limit of net/http: it responds itself to two kinds of requests
-// by HTTP/2, and calls none of our code. If this test fails, net/http lets a handler respond: then
-// remove the exception from hsts.go and the documents.
+// by HTTP/2, and ends the connection without a response for a third. It calls none of our code. If
+// this test fails, net/http lets a handler respond: then remove the exception from hsts.go and the
+// documents.
 func TestOwnResponsesOfHTTP2(t *testing.T) {
 	t.Parallel()
 	c := newHTTP2Client(t)
@@ -112,5 +117,9 @@ func TestOwnResponsesOfHTTP2(t *testing.T) {
 		if got := c.get(t); got.Get(":status") != "200" || got.Get(tlspolicy.HSTSHeader) != tlspolicy.HSTS {
 			t.Errorf("a request after it: got %v, want 200 with HSTS", got)
 		}
+	}
+	one := hpack.HeaderField{Name: "a", Value: strings.Repeat("~", 17_000)}
+	if got := c.get(t, one); got.Get("Goaway") != "COMPRESSION_ERROR" {
+		t.Errorf("one field above 16 KiB: got %v, want a connection that ends", got)
 	}
 }
