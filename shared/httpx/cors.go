@@ -60,27 +60,39 @@ var (
 // concurrent requests.
 func CrossOrigin(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		for _, route := range pageRoutes {
-			if !route.matches(r.URL.Path) {
-				continue
-			}
-			h := w.Header()
-			h[AllowOriginField] = anyOrigin
-			if r.Method == http.MethodOptions {
-				preflight(w, r, route)
+		if r.Method == http.MethodOptions {
+			if route := pageRoute(r.URL.Path); route != nil {
+				preflight(w, r, *route)
 				return
 			}
-			h[ExposeHeadersField] = exposedHeaders
-			break
 		}
+		exposeToPages(w, r)
 		next.ServeHTTP(w, r)
 	})
+}
+
+// exposeToPages lets web pages read the response if its route is one of pageRoutes.
+func exposeToPages(w http.ResponseWriter, r *http.Request) {
+	if pageRoute(r.URL.Path) != nil {
+		w.Header()[AllowOriginField] = anyOrigin
+		w.Header()[ExposeHeadersField] = exposedHeaders
+	}
+}
+
+// pageRoute returns the route of web pages with this path, or nil.
+func pageRoute(path string) *PageRoute {
+	i := slices.IndexFunc(pageRoutes[:], func(p PageRoute) bool { return p.matches(path) })
+	if i < 0 {
+		return nil
+	}
+	return &pageRoutes[i]
 }
 
 func preflight(w http.ResponseWriter, r *http.Request, route PageRoute) {
 	EventFrom(r.Context()).SetRoute(http.MethodOptions + " " + route.Path)
 	CloseUnread(w, r)
 	h := w.Header()
+	h[AllowOriginField] = anyOrigin
 	h["Access-Control-Allow-Methods"] = []string{route.Method}
 	h["Access-Control-Allow-Headers"] = allowedHeaders
 	h["Access-Control-Max-Age"] = preflightAge

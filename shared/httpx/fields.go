@@ -14,6 +14,7 @@ func boundFields(next http.Handler) http.Handler {
 			if r.ProtoMajor < 2 {
 				w.Header()["Connection"] = closing
 			}
+			exposeToPages(w, r)
 			Refuse(w, http.StatusRequestHeaderFieldsTooLarge) // as the edge does
 		} else {
 			next.ServeHTTP(w, r)

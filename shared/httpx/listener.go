@@ -213,7 +213,8 @@ func ownStatus(b []byte) int {
 	return status
 }
 
-// refusalResponse returns a whole response of HTTP/1.1 with an error.
+// refusalResponse returns a whole response of HTTP/1.1 with an error. The path of the request is
+// unknown and can be one of PageRoutes, so web pages can read the response.
 func refusalResponse(e v1.Error, secure bool) []byte {
 	requestID := id.Random(id.Request)
 	body := refusalBody(e, requestID)
@@ -223,6 +224,7 @@ func refusalResponse(e v1.Error, secure bool) []byte {
 	}
 	return fmt.Appendf(nil, "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n"+
 		"Connection: close\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"+
-		v1.VersionField+": "+v1.Version+"\r\nRequest-Id: %s\r\n%s\r\n%s",
+		v1.VersionField+": "+v1.Version+"\r\n"+AllowOriginField+": "+AllowOrigin+"\r\n"+
+		ExposeHeadersField+": "+ExposeHeaders+"\r\nRequest-Id: %s\r\n%s\r\n%s",
 		e.Status, http.StatusText(e.Status), len(body), requestID, hsts, body)
 }

@@ -150,6 +150,9 @@ func wantV1Error(t *testing.T, got rawResponse, status int, code string) {
 		}
 		return
 	}
+	if origin := got.header.Get(httpx.AllowOriginField); origin != httpx.AllowOrigin {
+		t.Errorf("got %s %q, want %s", httpx.AllowOriginField, origin, httpx.AllowOrigin)
+	}
 	var decoded v1.ErrorBody
 	if err := json.Unmarshal([]byte(got.body), &decoded); err != nil {
 		t.Fatalf("%q: %v", got.body, err)
