@@ -88,6 +88,15 @@ func pageRoute(path string) *PageRoute {
 	return &pageRoutes[i]
 }
 
+// Allow returns the Allow field of a 405 for a path whose handlers accept these methods. A route of
+// web pages accepts OPTIONS too.
+func Allow(path string, methods ...string) string {
+	if pageRoute(path) != nil {
+		methods = append(slices.Clone(methods), http.MethodOptions)
+	}
+	return strings.Join(slices.Sorted(slices.Values(methods)), ", ")
+}
+
 func preflight(w http.ResponseWriter, r *http.Request, route PageRoute) {
 	EventFrom(r.Context()).SetRoute(http.MethodOptions + " " + route.Path)
 	CloseUnread(w, r)

@@ -140,7 +140,7 @@ func (a *API) router() *mux.Router {
 		paths, allowed[path] = append(paths, path), []string{http.MethodGet, http.MethodHead}
 	}
 	for _, path := range paths {
-		m.Path(path).Handler(a.methodNotAllowed(allowed[path]))
+		m.Path(path).Handler(a.methodNotAllowed(httpx.Allow(path, allowed[path]...)))
 	}
 	m.NotFoundHandler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a.refuse(w, r, &fault{code: codeRouteNotFound})
@@ -148,9 +148,7 @@ func (a *API) router() *mux.Router {
 	return m
 }
 
-func (a *API) methodNotAllowed(methods []string) http.Handler {
-	slices.Sort(methods)
-	allow := strings.Join(methods, ", ")
+func (a *API) methodNotAllowed(allow string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Allow", allow)
 		a.refuse(w, r, &fault{code: codeMethodNotAllowed})

@@ -100,7 +100,7 @@ func (o *Operator) router() *mux.Router {
 	document := o.document("application/json", docs.New(docs.Source{Contract: operator.OpenAPI()}).Contract)
 	m.Methods(http.MethodGet).Path(contract).HandlerFunc(document)
 	for path, methods := range allowed {
-		m.Path(path).Handler(o.methodNotAllowed(methods))
+		m.Path(path).Handler(o.methodNotAllowed(httpx.Allow(path, methods...)))
 	}
 	m.NotFoundHandler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		o.refuse(w, r, &fault{code: codeRouteNotFound})

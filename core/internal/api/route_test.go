@@ -28,6 +28,8 @@ func TestUnknownRoutesAndMethods(t *testing.T) {
 		{http.MethodPost, "/v1/refunds/x", "GET"},
 		{http.MethodPost, "/v1/api_keys/current", "GET"},
 		{http.MethodGet, "/v1/test_helpers/transactions/" + txn + "/settle", "POST"},
+		{http.MethodGet, "/v1/tokens", "OPTIONS, POST"},
+		{http.MethodGet, "/v1/transactions/" + txn + "/confirm", "OPTIONS, POST"},
 		{http.MethodPost, "/v1/health", "GET, HEAD"},
 		{"BREW", "/v1/health", "GET, HEAD"},
 	} {

@@ -7,7 +7,6 @@ import (
 	"path"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
 	"github.com/causeway-pay/causeway/mle-filter/internal/identity"
@@ -65,7 +64,11 @@ func New(cfg Config) *API {
 		paths[rt.path][rt.method] = a.admitted(rt)
 	}
 	for pattern, handlers := range paths {
-		a.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { a.byMethod(w, r, handlers) })
+		if get, ok := handlers[http.MethodGet]; ok {
+			handlers[http.MethodHead] = get
+		}
+		allow := httpx.Allow(pattern, slices.Collect(maps.Keys(handlers))...)
+		a.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { a.byMethod(w, r, handlers, allow) })
 	}
 	a.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { a.refuse(w, r, problem(codeRouteNotFound)) })
 	a.versioned = httpx.Versioned(
@@ -77,16 +80,12 @@ func New(cfg Config) *API {
 // patterns keys/current and DELETE keys/{kid} as ambiguous.
 type methods map[string]http.Handler
 
-func (a *API) byMethod(w http.ResponseWriter, r *http.Request, handlers methods) {
-	method := r.Method
-	if method == http.MethodHead {
-		method = http.MethodGet
-	}
-	if h, ok := handlers[method]; ok {
+func (a *API) byMethod(w http.ResponseWriter, r *http.Request, handlers methods, allow string) {
+	if h, ok := handlers[r.Method]; ok {
 		h.ServeHTTP(w, r)
 		return
 	}
-	w.Header().Set("Allow", strings.Join(slices.Sorted(maps.Keys(handlers)), ", "))
+	w.Header().Set("Allow", allow)
 	a.refuse(w, r, problem(codeMethodNotAllowed))
 }
 

@@ -311,18 +311,23 @@ func TestAccess(t *testing.T) {
 		{"reader", "POST", response, 403, "insufficient_scope"},
 		{"reader", "DELETE", response + "/x", 403, "insufficient_scope"},
 		{"reader", "POST", response + "/x/challenge", 403, "insufficient_scope"},
-		{"sk", "POST", current, 405, "method_not_allowed"},
-		{"sk", "PUT", response, 405, "method_not_allowed"},
 		{"sk", "GET", "/v1/mle/other", 404, "route_not_found"},
 		{"sk", "GET", "/v1/mle//keys/current", 404, "route_not_found"},
 		{"sk", "POST", "/v1/mle/../transactions", 404, "route_not_found"},
 		{"sk", "GET", "/v1/mle/%2e%2e/transactions", 404, "route_not_found"},
 		{"sk", "GET", "/v1/mle/./keys", 404, "route_not_found"},
 	} {
-		r := b.do(t, c.as, c.method, c.path, "")
-		wantRefusal(t, r, c.status, c.code, "")
-		if c.status == 405 && r.header.Get("Allow") == "" {
-			t.Errorf("%s %s: no Allow", c.method, c.path)
+		wantRefusal(t, b.do(t, c.as, c.method, c.path, ""), c.status, c.code, "")
+	}
+	for _, c := range []struct{ method, path, allow string }{
+		{"POST", current, "GET, HEAD, OPTIONS"},
+		{"PUT", response, "GET, HEAD, POST"},
+		{"GET", rotate, "POST"},
+	} {
+		r := b.do(t, "sk", c.method, c.path, "")
+		wantRefusal(t, r, 405, "method_not_allowed", "")
+		if got := r.header.Get("Allow"); got != c.allow {
+			t.Errorf("%s %s: got Allow %q, want %q", c.method, c.path, got, c.allow)
 		}
 	}
 	wantRefusal(t, b.do(t, "sk", "GET", current+"?alg=none", ""), 400, "invalid_value", "alg")
