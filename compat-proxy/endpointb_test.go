@@ -88,6 +88,9 @@ func TestEndpointB(t *testing.T) {
 				t.Errorf("got %d %s, want %d with %s", resp.status, body, tt.status, tt.want)
 			}
 			checkHeadB(t, resp)
+			if allow := resp.header.Get("Allow"); (allow == "POST") != (tt.status == 405) {
+				t.Errorf("got %d with Allow %q", resp.status, allow)
+			}
 			if got := s.creates.Load(); got != tt.payments {
 				t.Errorf("payments: got %d, want %d", got, tt.payments)
 			}

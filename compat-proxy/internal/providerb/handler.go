@@ -163,13 +163,13 @@ func (h *Handler) dispatch(
 ) (string, response) {
 	path := strings.TrimPrefix(r.URL.EscapedPath(), h.cfg.Prefix)
 	path = strings.TrimPrefix(path, h.cfg.Prefix) // twice from a client that joins its base URL with a link
-	op, id, found := find(r.Method, path)
+	op, id, allow, found := find(r.Method, path)
 	from := origin{header: r.Header, caller: caller, target: path}
-	if found != http.StatusOK {
+	if !found {
 		if out, ok := h.bind(r.Context(), from, now); !ok {
 			return dialect.MethodNone, out
 		}
-		return dialect.MethodNone, notFound(found)
+		return dialect.MethodNone, notFound(allow)
 	}
 	httpx.EventFrom(r.Context()).SetRoute(op.route(h.cfg.Prefix))
 	text, ok := h.decrypted(r.Context(), caller, body)

@@ -31,10 +31,13 @@ func (a response) class() string {
 	return dialect.ClassFailed
 }
 
-// notFound returns the response to a request without a known operation.
-func notFound(status int) response {
-	if status == http.StatusMethodNotAllowed {
-		return messageResponse(status, "The method is not allowed here.", "method_not_allowed")
+// notFound returns the response to a request without a known operation. allow names the methods of
+// its path; "" stands for an unknown path.
+func notFound(allow string) response {
+	if allow != "" {
+		out := messageResponse(http.StatusMethodNotAllowed, "The method is not allowed here.", "method_not_allowed")
+		out.allow = allow
+		return out
 	}
 	return messageResponse(http.StatusNotFound, "The requested resource does not exist", "not_found")
 }
@@ -122,6 +125,9 @@ func write(w http.ResponseWriter, a response) {
 			body = text
 			header.Set("Content-Type", "application/json")
 		}
+	}
+	if a.allow != "" {
+		header.Set("Allow", a.allow)
 	}
 	header.Set("Cache-Control", "no-cache, no-store")
 	header.Set("Content-Length", strconv.Itoa(len(body)))

@@ -12,6 +12,7 @@ type response struct {
 	status  int
 	body    any
 	outcome string // for the log
+	allow   string // the methods of the path, for a 405
 	// encrypt encrypts the body to the client; nil for a plain one.
 	encrypt func(text []byte) ([]byte, error)
 }

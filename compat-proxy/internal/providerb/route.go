@@ -1,8 +1,8 @@
 package providerb
 
 import (
-	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/catalogue"
@@ -73,23 +73,24 @@ func operationsOf(methods []catalogue.Method) []operation {
 
 // find returns the operation of a request and the id in its escaped path. It ignores one slash at
 // the end. It also ignores a second slash at the start, because some clients join the mount path
-// and their own with one. Only an id may have escapes. The status is 200, 405 if the path exists
-// with another method, and else 404.
-func find(httpMethod, path string) (op operation, id string, status int) {
+// and their own with one. Only an id may have escapes. If there is none, allow names the methods of
+// the path, "" for an unknown path.
+func find(httpMethod, path string) (op operation, id, allow string, found bool) {
 	path = strings.TrimPrefix(strings.TrimPrefix(path, "/"), "/")
 	segments := strings.Split(strings.TrimSuffix(path, "/"), "/")
-	status = http.StatusNotFound
+	var methods []string
 	for _, op := range operations {
 		id, same := op.match(segments)
 		switch {
 		case !same:
 		case op.HTTPMethod == httpMethod:
-			return op, id, http.StatusOK
+			return op, id, "", true
 		default:
-			status = http.StatusMethodNotAllowed
+			methods = append(methods, op.HTTPMethod)
 		}
 	}
-	return operation{}, "", status
+	slices.Sort(methods)
+	return operation{}, "", strings.Join(slices.Compact(methods), ", "), false
 }
 
 // route returns the operation's pattern for the log.

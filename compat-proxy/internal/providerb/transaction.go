@@ -28,7 +28,7 @@ func details(h *Handler, c call) response {
 	case r.Outcome == command.Refused && r.Status == http.StatusForbidden:
 		return forbidden("transactions:read")
 	case r.Outcome != command.Done:
-		return notFound(http.StatusNotFound)
+		return notFound("")
 	case isReversal:
 		return c.reversalDetails(r, number, suffix)
 	case r.Refund != nil:
@@ -226,7 +226,7 @@ func refundRecord(r command.Result) record {
 func (c call) reversalDetails(r command.Result, payment, suffix string) response {
 	t := r.Transaction
 	if t == nil || numberOf(t) != payment || t.Status != v1.TransactionStatusVoided {
-		return notFound(http.StatusNotFound)
+		return notFound("")
 	}
 	status, service := statusReversed, serviceReversal
 	if suffix == suffixVoid {
