@@ -23,7 +23,7 @@ type Request struct {
 	Key               string // idempotency key, "" for none
 	Fingerprint       []byte // of method, path and body; only with a Key
 	EncryptedResponse bool   // the filter in front encrypts the response, as the client demanded
-	// Rights are those of a request whose response shows a new key's secret: see Creator. Two such
+	// Rights are the rights of a Creator, if the response shows the secret of a new key. Two such
 	// requests are equal only if the rights are. Nil for all other requests.
 	Rights []string
 	// Actor is the operator of an audited request; zero for a merchant's own.
