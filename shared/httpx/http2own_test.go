@@ -94,10 +94,10 @@ func (c *http2Client) get(t *testing.T, more ...hpack.HeaderField) http.Header {
 	}
 }
 
-// TestOwnResponsesOfHTTP2 records a limit of net/http: it responds itself to two kinds of requests
-// by HTTP/2, and ends the connection without a response for a third. It calls none of our code. If
-// this test fails, net/http lets a handler respond: then remove the exception from hsts.go and the
-// documents.
+// TestOwnResponsesOfHTTP2 records a limit of net/http. It responds itself to two kinds of requests
+// by HTTP/2, and ends the connection without a response after a third. It calls none of our code.
+// If this test fails, net/http lets a handler respond: then remove the exception from hsts.go and
+// the documents.
 func TestOwnResponsesOfHTTP2(t *testing.T) {
 	t.Parallel()
 	c := newHTTP2Client(t)

@@ -90,6 +90,7 @@ func TestCaller(t *testing.T) {
 	plain := http.Header{"Content-Type": {"application/json"}}
 	encrypted := http.Header{"Content-Type": {"application/jose"}, "X-Svc-Mle": {"v1"}}
 	login := func(lines ...string) http.Header { return http.Header{"Authorization": lines} }
+	secret := login("Bearer sk_test_1")
 	w := enginetest.NewWorld(t)
 	for name, c := range map[string]struct {
 		engine *engine.Engine
@@ -97,8 +98,8 @@ func TestCaller(t *testing.T) {
 		path   string
 		called int
 	}{
-		"in the clear":                    {mustEngine(t, engine.Config{Keys: w.Ring}), login("Bearer sk_test_1"), enginetest.Path, 0},
-		"in the clear, a strict merchant": {w.Engine(t), login("Bearer sk_test_1"), enginetest.Path, 1},
+		"in the clear":                    {mustEngine(t, engine.Config{Keys: w.Ring}), secret, enginetest.Path, 0},
+		"in the clear, a strict merchant": {w.Engine(t), secret, enginetest.Path, 1},
 		"a publishable key":               {w.Engine(t), login("Bearer pk_test_1"), enginetest.Path, 1},
 		"an empty key":                    {w.Engine(t), login(""), enginetest.Path, 1},
 		"another scheme":                  {w.Engine(t), login("Basic sk_test_1"), enginetest.Path, 1},
@@ -106,7 +107,7 @@ func TestCaller(t *testing.T) {
 		"no key":                          {w.Engine(t), plain, enginetest.Path, 0},
 		"no key, encrypted":               {w.Engine(t), encrypted, enginetest.Path, 1},
 		"encrypted":                       {mustEngine(t, engine.Config{Keys: w.Ring}), encrypted, enginetest.Path, 1},
-		"legacy, an API key":              {w.Engine(t), login("Bearer sk_test_1"), "/compat/rpc", 1},
+		"legacy, an API key":              {w.Engine(t), secret, "/compat/rpc", 1},
 		"legacy, no key":                  {w.Engine(t), plain, "/compat/rpc", 0},
 		"legacy, a JWT":                   {w.Engine(t), login("Bearer eyJhbGciOiJSUzI1NiJ9.e30.AAAA"), "/compat/rpc", 0},
 		"a response": {
