@@ -16,8 +16,8 @@ func IsDropIn(path string) bool {
 	return strings.TrimSuffix(path, "/") == dropInA || isDropInB(path)
 }
 
-// familiesB are the top-level paths of provider-b's APIs. The dialect responds to each path below
-// them in its form, also to those that it does not serve.
+// familiesB are the top-level paths of provider-b's APIs. The dialect responds to every path below
+// them, because a client cannot read v1's errors. Few of the paths have an operation.
 var familiesB = []string{"/pts/", "/risk/", "/tms/", "/tss/"}
 
 // isDropInB is IsDropIn for provider-b.
