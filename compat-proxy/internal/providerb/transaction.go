@@ -88,18 +88,23 @@ func detailsLink(number string) wire.Link {
 
 // application returns the part that older clients read.
 func (r record) application() *wire.Application {
-	out := &wire.Application{Status: r.status, ReasonCode: "100", RCode: "1", RFlag: "SOK"}
+	out := &wire.Application{Status: r.status, ReasonCode: 100, RCode: "1", RFlag: "SOK"}
+	message, codes := "Request was processed successfully.", returnCodes
 	if r.reason != "" {
 		out.ReasonCode, out.RCode, out.RFlag = reasonNumbers[r.reason], "0", "DCARDREFUSED"
+		message, codes = declineTexts[r.reason], nil
 	}
 	for _, name := range r.applications {
 		out.Applications = append(out.Applications, wire.ApplicationResult{
-			Name: name, Status: r.status, ReasonCode: out.ReasonCode, RCode: out.RCode, RFlag: out.RFlag,
-			ReconciliationID: r.reconciled,
+			Name: name, Status: r.status, ReasonCode: strconv.Itoa(out.ReasonCode), RCode: out.RCode, RFlag: out.RFlag,
+			ReconciliationID: r.reconciled, RMessage: message, ReturnCode: codes[name],
 		})
 	}
 	return out
 }
+
+// returnCodes are the provider's codes of successful operations, as far as they are known.
+var returnCodes = map[string]int{serviceAuth: 1010000, serviceBill: 1260000}
 
 const (
 	statusTransmitted = "TRANSMITTED"
@@ -239,9 +244,9 @@ func (c call) reversalDetails(r command.Result, payment, suffix string) response
 }
 
 // reasonNumbers are the reason codes for older clients.
-var reasonNumbers = map[string]string{
-	reasonAVSFailed: "200", reasonContactProcessor: "201", reasonExpiredCard: "202", reasonProcessorDeclined: "203",
-	reasonInsufficientFund: "204", reasonStolenLost: "205", reasonUnauthorizedCard: "208", reasonCVNMismatch: "209",
-	reasonExceedsLimit: "210", reasonInvalidCVN: "211", reasonCVFailed: "230", reasonInvalidAccount: "231",
-	reasonGeneralDecline: "233",
+var reasonNumbers = map[string]int{
+	reasonAVSFailed: 200, reasonContactProcessor: 201, reasonExpiredCard: 202, reasonProcessorDeclined: 203,
+	reasonInsufficientFund: 204, reasonStolenLost: 205, reasonUnauthorizedCard: 208, reasonCVNMismatch: 209,
+	reasonExceedsLimit: 210, reasonInvalidCVN: 211, reasonCVFailed: 230, reasonInvalidAccount: 231,
+	reasonGeneralDecline: 233,
 }

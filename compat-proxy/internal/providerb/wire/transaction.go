@@ -37,7 +37,7 @@ func (l *TransactionLinks) Mount(prefix string) {
 // Application holds the result of each executed service.
 type Application struct {
 	Status       string              `json:"status,omitzero"`
-	ReasonCode   string              `json:"reasonCode,omitzero"`
+	ReasonCode   int                 `json:"reasonCode,omitzero"` // a number only here
 	RCode        string              `json:"rCode,omitzero"`
 	RFlag        string              `json:"rFlag,omitzero"`
 	Applications []ApplicationResult `json:"applications,omitempty"`
@@ -51,4 +51,6 @@ type ApplicationResult struct {
 	RCode            string `json:"rCode,omitzero"`
 	RFlag            string `json:"rFlag,omitzero"`
 	ReconciliationID string `json:"reconciliationId,omitzero"`
+	RMessage         string `json:"rMessage,omitzero"`
+	ReturnCode       int    `json:"returnCode,omitzero"`
 }
