@@ -103,7 +103,7 @@ func (r record) application() *wire.Application {
 	return out
 }
 
-// returnCodes are the provider's codes of successful operations, as far as they are known.
+// returnCodes are the provider's codes of successful operations. The other codes are not known.
 var returnCodes = map[string]int{serviceAuth: 1010000, serviceBill: 1260000}
 
 const (
@@ -136,16 +136,18 @@ func paymentRecord(r command.Result) record {
 		out.applications = append(out.applications, serviceBill)
 	}
 	out.amounts = wire.Amounts{Total: major(t.Amount, t.Currency), Currency: currencyText("", t.Currency)}
-	if t.Status != v1.TransactionStatusDeclined && t.Status != v1.TransactionStatusFailed {
+	switch t.Status {
+	case v1.TransactionStatusDeclined:
+		out.reason = declineReason(t)
+	case v1.TransactionStatusFailed:
+		out.reason = reasonGeneralDecline
+	default:
 		out.amounts.Authorized = major(t.AmountAuthorized, t.Currency)
 	}
 	if t.AmountCaptured > 0 {
 		out.amounts.RefundBalance = major(t.AmountRefundable, t.Currency)
 	}
 	out.status = paymentStatus(t, captureVoided(t, r.Capture))
-	if t.Status == v1.TransactionStatusDeclined {
-		out.reason = declineReason(t)
-	}
 	return out
 }
 
