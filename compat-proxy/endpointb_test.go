@@ -35,21 +35,22 @@ func asB(r *http.Request) {
 	r.Header.Set("Content-Type", "application/json;charset=utf-8")
 }
 
-// TestEndpointB covers every path of the provider-b endpoints, and every response before their
-// methods.
-func TestEndpointB(t *testing.T) {
-	t.Parallel()
+// endpointCase is a request to the provider-b endpoints and its response.
+type endpointCase struct {
+	method, path string
+	change       func(*http.Request)
+	status       int
+	want         string
+	payments     int64
+}
+
+// endpointCases are requests to every path, by name.
+func endpointCases() map[string]endpointCase {
 	foreign := func(r *http.Request) { asB(r); r.Host = "apitest.cybersource.com" }
 	header := func(name, value string) func(*http.Request) {
 		return func(r *http.Request) { asB(r); r.Header.Set(name, value) }
 	}
-	for name, tt := range map[string]struct {
-		method, path string
-		change       func(*http.Request)
-		status       int
-		want         string
-		payments     int64
-	}{
+	return map[string]endpointCase{
 		"mounted":             {"POST", pathB, asB, 201, authorizedB, 1},
 		"slash at the end":    {"POST", pathB + "/", asB, 201, authorizedB, 1},
 		"drop-in":             {"POST", "/pts/v2/payments", asB, 201, authorizedB, 1},
@@ -78,7 +79,14 @@ func TestEndpointB(t *testing.T) {
 		"get":               {"GET", pathB, asB, 405, messageB, 0},
 		"put":               {"PUT", pathB, asB, 405, messageB, 0},
 		"packed":            {"POST", pathB, header("Content-Encoding", "gzip"), 415, messageB, 0},
-	} {
+	}
+}
+
+// TestEndpointB covers every path of the provider-b endpoints, and every response before their
+// methods.
+func TestEndpointB(t *testing.T) {
+	t.Parallel()
+	for name, tt := range endpointCases() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := &v1{}

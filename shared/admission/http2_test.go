@@ -59,8 +59,10 @@ func (c *http2Client) begin(t *testing.T, stream uint32, path string, length int
 	t.Helper()
 	c.encoded.Reset()
 	fields := []hpack.HeaderField{
-		{Name: ":method", Value: "POST"}, {Name: ":scheme", Value: "https"},
-		{Name: ":authority", Value: "example.com"}, {Name: ":path", Value: path},
+		{Name: ":method", Value: "POST"},
+		{Name: ":scheme", Value: "https"},
+		{Name: ":authority", Value: "example.com"},
+		{Name: ":path", Value: path},
 	}
 	if length >= 0 {
 		fields = append(fields, hpack.HeaderField{Name: "content-length", Value: strconv.Itoa(length)})

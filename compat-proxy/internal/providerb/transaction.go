@@ -48,6 +48,7 @@ type record struct {
 	applications []string // the provider's old names of the operations
 	status       string
 	reason       string // of an operation that failed
+	open         bool   // the outcome is not known yet
 	amounts      wire.Amounts
 	paid         *v1.Transaction // nil for a refund without a payment
 	card         *v1.Card
@@ -93,6 +94,9 @@ func (r record) application() *wire.Application {
 	if r.reason != "" {
 		out.ReasonCode, out.RCode, out.RFlag = reasonNumbers[r.reason], "0", "DCARDREFUSED"
 		message, codes = declineTexts[r.reason], nil
+	}
+	if r.open {
+		message, codes = "", nil
 	}
 	for _, name := range r.applications {
 		out.Applications = append(out.Applications, wire.ApplicationResult{
@@ -141,6 +145,8 @@ func paymentRecord(r command.Result) record {
 		out.reason = declineReason(t)
 	case v1.TransactionStatusFailed:
 		out.reason = reasonGeneralDecline
+	case v1.TransactionStatusProcessing, v1.TransactionStatusUnknown:
+		out.open = true
 	default:
 		out.amounts.Authorized = major(t.AmountAuthorized, t.Currency)
 	}
@@ -194,7 +200,7 @@ func captureRecord(r command.Result) record {
 	case v1.CaptureStatusFailed:
 		out.status, out.reason = statusFailed, reasonGeneralDecline
 	case v1.CaptureStatusPending:
-		out.status = statusPending
+		out.status, out.open = statusPending, true
 	case v1.CaptureStatusSucceeded:
 		if out.status = statusPending; c.Settlement == v1.SettlementSettled {
 			out.status = statusTransmitted
@@ -223,7 +229,7 @@ func refundRecord(r command.Result) record {
 	case v1.RefundStatusFailed:
 		out.status, out.reason = statusFailed, reasonGeneralDecline
 	case v1.RefundStatusPending:
-		out.status = statusPending
+		out.status, out.open = statusPending, true
 	}
 	return out
 }

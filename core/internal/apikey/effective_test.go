@@ -51,6 +51,11 @@ func TestEffectiveScopes(t *testing.T) {
 		wantEffective(t, apikey.Publishable, []string{scope, "compat:use"}, nil)
 		wantEffective(t, "admin", []string{scope, "compat:use"}, nil)
 	}
+}
+
+// TestAllEffectiveScopes: a key with every scope has all of them, and the narrow ones.
+func TestAllEffectiveScopes(t *testing.T) {
+	t.Parallel()
 	wantEffective(t, apikey.Secret, nil, nil)
 	wantEffective(t, apikey.Publishable, apikey.DefaultScopes(apikey.Publishable), nil)
 	all := apikey.EffectiveScopes(apikey.Secret, apikey.AllScopes())

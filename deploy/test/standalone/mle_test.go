@@ -157,7 +157,9 @@ func TestEncryptedIsTheSame(t *testing.T) {
 func TestNoEncryptionWithoutAnAPIKey(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir())
-	for _, path := range []string{"/xml/v1/request.api", "/compat/methods", "/pts/v2/payments", "/risk/v1/decisions", "/compat/rpc"} {
+	for _, path := range []string{
+		"/xml/v1/request.api", "/compat/methods", "/pts/v2/payments", "/risk/v1/decisions", "/compat/rpc",
+	} {
 		for want, fields := range map[string]http.Header{
 			"400 mle_not_supported Authorization":     {"X-Svc-Mle-Response": {"required"}},
 			"400 mle_not_supported Authorization ":    {"Content-Type": {"application/jose"}, "X-Svc-Mle": {"v1"}},
