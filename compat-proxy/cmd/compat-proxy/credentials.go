@@ -37,13 +37,13 @@ For clients of provider-b, the name is the merchant id:
                                   [--key-id ID (--secret-env VAR | --secret-file PATH)] [--certificate-file PATH]
         adds the key, the certificate or both that a client already has
 
-These files contain no secrets: only the hash of a transaction key, and the variable or file of an API key or a shared
-secret.
+These files contain no secrets: only the hash of a transaction key, and the variable or file of an API key, a signature
+key or a shared secret.
 
 Examples:
   compat-proxy credentials issue --name shop-eu --api-key-env SHOP_EU_API_KEY --currency eur
   compat-proxy credentials map --name oldshop --transaction-key-file old-key.txt \
-        --api-key-file /run/secrets/oldshop-api-key
+        --api-key-file /run/secrets/oldshop-api-key --signature-key-file /run/secrets/oldshop-signature-key
   compat-proxy credentials revoke --name shop-eu
   compat-proxy credentials issue --provider provider-b --name shop_eu --secret-file /run/secrets/shop-eu \
         --api-key-env SHOP_EU_API_KEY
@@ -124,6 +124,10 @@ func (f *credentialsFlags) set(out io.Writer) *flag.FlagSet {
 	fs.StringVar(&f.keyEnv, "transaction-key-env", "",
 		"map: environment `variable` with the client's present transaction key")
 	fs.StringVar(&f.keyFile, "transaction-key-file", "", "map: `file` with the client's present transaction key")
+	fs.StringVar(&f.entry.SignatureKeyEnv, "signature-key-env", "",
+		"provider-a: environment `variable` with the key by which the client verifies transHashSha2, on the proxy's machine")
+	fs.StringVar(&f.entry.SignatureKeyFile, "signature-key-file", "",
+		"provider-a: `file` with that signature key, on the proxy's machine")
 	fs.StringVar(&f.entry.Currency, "currency", "", "currency `code` for amounts without one (default the proxy's)")
 	fs.StringVar(&f.entry.TimeZone, "time-zone", "",
 		"`name` of the merchant's time zone, such as America/Los_Angeles (default UTC)")
@@ -142,6 +146,9 @@ func (m *Main) addCredentials(command string, f credentialsFlags) error {
 	}
 	if (f.entry.APIKeyEnv == "") == (f.entry.APIKeyFile == "") {
 		return m.misused("give the API key by either --api-key-env or --api-key-file")
+	}
+	if f.entry.SignatureKeyEnv != "" && f.entry.SignatureKeyFile != "" {
+		return m.misused("give the signature key by either --signature-key-env or --signature-key-file")
 	}
 	given := f.keyEnv != "" || f.keyFile != ""
 	switch {

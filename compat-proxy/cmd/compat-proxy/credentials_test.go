@@ -178,17 +178,51 @@ func revokeBoth(t *testing.T, file string) {
 	}
 }
 
+// TestCredentials_signatureKey maps a login with a signature key. Its file must not have the key.
+func TestCredentials_signatureKey(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file, keyFile, own := filepath.Join(dir, "c.yaml"), filepath.Join(dir, "api-key"), filepath.Join(dir, "own-key")
+	signatureFile, signatureKey := filepath.Join(dir, "signature-key"), strings.Repeat("0aB1", 32)
+	mustWrite(t, keyFile, "sk_test_new\n")
+	mustWrite(t, own, "clientsOwnKey001\n")
+	mustWrite(t, signatureFile, signatureKey+"\n")
+	_, stderr, err := run(t, file, "map", "--name", "their", "--transaction-key-file", own, "--api-key-file", keyFile,
+		"--signature-key-file", signatureFile)
+	if err != nil || stderr != "" {
+		t.Fatalf("map: %v, %s", err, stderr)
+	}
+	store, err := credentials.Open(file, clock.System(), nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	granted, _ := store.ProviderA(t.Context(), "their", secret.New("clientsOwnKey001"))
+	if got, want := granted.SignatureKey.Reveal(), strings.Repeat("\x0a\xb1", 32); got != want {
+		t.Errorf("the signature key: got %x, want %x", got, want)
+	}
+	if text := written(t, file); strings.Contains(text, signatureKey) {
+		t.Errorf("the files hold a secret: %s", text)
+	}
+	mustWrite(t, signatureFile, "short\n")
+	if _, _, err = run(t, file, "check"); err == nil || !strings.Contains(err.Error(), "signature_key") {
+		t.Errorf("check of a short key: got error %v, want one that names signature_key", err)
+	}
+}
+
 func TestCredentials_refused(t *testing.T) {
 	t.Parallel()
 	tests := map[string][]string{
-		"no command":         {},
-		"unknown command":    {"give"},
-		"an argument":        {"list", "shop"},
-		"no name":            {"issue", "--api-key-env", "A"},
-		"no API key":         {"issue", "--name", "a"},
-		"two API keys":       {"issue", "--name", "a", "--api-key-env", "A", "--api-key-file", "b"},
-		"issue with a key":   {"issue", "--name", "a", "--api-key-env", "A", "--transaction-key-env", "B"},
-		"map without a key":  {"map", "--name", "a", "--api-key-env", "A"},
+		"no command":        {},
+		"unknown command":   {"give"},
+		"an argument":       {"list", "shop"},
+		"no name":           {"issue", "--api-key-env", "A"},
+		"no API key":        {"issue", "--name", "a"},
+		"two API keys":      {"issue", "--name", "a", "--api-key-env", "A", "--api-key-file", "b"},
+		"issue with a key":  {"issue", "--name", "a", "--api-key-env", "A", "--transaction-key-env", "B"},
+		"map without a key": {"map", "--name", "a", "--api-key-env", "A"},
+		"two signature keys": {
+			"issue", "--name", "a", "--api-key-env", "A", "--signature-key-env", "B", "--signature-key-file", "c",
+		},
 		"revoke without one": {"revoke"},
 		"an unknown flag":    {"list", "--verbose"},
 	}

@@ -15,17 +15,19 @@ import (
 )
 
 // Entry is a provider-a login for a file. The file has no secret: only the hash of the transaction
-// key, and the environment variable or file of the API key.
+// key, and the environment variable or file of the API key and of the signature key.
 type Entry struct {
-	Name            string
-	TransactionKey  secret.String
-	APIKeyEnv       string // one of the two
-	APIKeyFile      string
-	Currency        string
-	TimeZone        string
-	LenientOrder    bool
-	UnlinkedRefunds bool
-	Sandbox         bool
+	Name             string
+	TransactionKey   secret.String
+	APIKeyEnv        string // one of the two
+	APIKeyFile       string
+	SignatureKeyEnv  string // at most one of the two
+	SignatureKeyFile string
+	Currency         string
+	TimeZone         string
+	LenientOrder     bool
+	UnlinkedRefunds  bool
+	Sandbox          bool
 }
 
 var errLooksLikeAPIKey = errors.New(`begins with "sk_" and would be read as an API key`)
@@ -85,6 +87,13 @@ func (e Entry) yaml() ([]byte, error) {
 		{Key: "name", Value: e.Name},
 		{Key: "transaction_key_sha256", Value: hex.EncodeToString(sum[:])},
 		{Key: "api_key", Value: key},
+	}
+	if e.SignatureKeyEnv != "" || e.SignatureKeyFile != "" {
+		at, err := reference(e.SignatureKeyEnv, e.SignatureKeyFile)
+		if err != nil {
+			return nil, err
+		}
+		item = append(item, yaml.MapItem{Key: "signature_key", Value: at})
 	}
 	for _, v := range []struct {
 		key   string

@@ -20,6 +20,9 @@ const (
 	maxTransactionKey = 16
 )
 
+// signatureKeySize is the size of a decoded signature key in bytes.
+const signatureKeySize = 64
+
 // file is the structure of the credentials file, and of each login file.
 type file struct {
 	ProviderA []entryA `yaml:"provider_a"`
@@ -42,19 +45,22 @@ type entryA struct {
 	// UnlinkedRefunds is dangerous if the login is stolen, so it is off by default.
 	UnlinkedRefunds bool `yaml:"unlinked_refunds"`
 	Sandbox         bool `yaml:"sandbox"`
+	// SignatureKey is the key with which the client verifies transHashSha2.
+	SignatureKey config.Secret `yaml:"signature_key"`
 }
 
 // The faults of an entry. Errors wrap them with the key in the file, and never repeat a value.
 var (
-	errMissing  = errors.New("is required")
-	errTooLong  = errors.New("is too long")
-	errNoAPIKey = errors.New(`is not a secret API key, which begins with "sk_"`)
-	errCurrency = errors.New(`is not an ISO 4217 code in lower case, such as "usd"`)
-	errBoth     = errors.New("and transaction_key are both set: set one of them")
-	errHash     = errors.New("is not a SHA-256 hash of 64 hexadecimal digits")
-	errZone     = errors.New("is not a time zone's name, such as America/Los_Angeles")
-	errTwice    = errors.New("is already used by an earlier entry")
-	errSandbox  = errors.New(`is for API keys of test mode, which begin with "sk_test_"`)
+	errMissing      = errors.New("is required")
+	errTooLong      = errors.New("is too long")
+	errNoAPIKey     = errors.New(`is not a secret API key, which begins with "sk_"`)
+	errCurrency     = errors.New(`is not an ISO 4217 code in lower case, such as "usd"`)
+	errBoth         = errors.New("and transaction_key are both set: set one of them")
+	errHash         = errors.New("is not a SHA-256 hash of 64 hexadecimal digits")
+	errSignatureKey = errors.New("is not 128 hexadecimal digits")
+	errZone         = errors.New("is not a time zone's name, such as America/Los_Angeles")
+	errTwice        = errors.New("is already used by an earlier entry")
+	errSandbox      = errors.New(`is for API keys of test mode, which begin with "sk_test_"`)
 )
 
 // tooLong returns errTooLong for a key in the file, with its limit.
@@ -124,10 +130,30 @@ func (e entryA) login() (login, error) {
 	if err != nil {
 		return login{}, fmt.Errorf("time_zone %w", err)
 	}
+	signatureKey, err := e.signatureKey()
+	if err != nil {
+		return login{}, err
+	}
 	return login{keyHash: keyHash, granted: Grant{
 		APIKey: apiKey, Currency: e.Currency, Zone: zone, LenientOrder: e.LenientOrder, UnlinkedRefunds: e.UnlinkedRefunds,
-		Sandbox: e.Sandbox,
+		Sandbox: e.Sandbox, SignatureKey: signatureKey,
 	}}, nil
+}
+
+// signatureKey returns the decoded signature key, zero if the entry has none.
+func (e entryA) signatureKey() (secret.String, error) {
+	if e.SignatureKey.IsZero() {
+		return secret.String{}, nil
+	}
+	text, err := resolve("signature_key", e.SignatureKey)
+	if err != nil {
+		return secret.String{}, err
+	}
+	key, err := hex.DecodeString(text.Reveal())
+	if err != nil || len(key) != signatureKeySize {
+		return secret.String{}, fmt.Errorf("signature_key %w", errSignatureKey)
+	}
+	return secret.New(string(key)), nil
 }
 
 // keyHash returns the hash of the transaction key. The entry has the key or its hash.

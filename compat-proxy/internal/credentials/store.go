@@ -30,6 +30,8 @@ type Grant struct {
 	Sandbox bool
 	// NoReview captures payments with any result of the checks of address and security code.
 	NoReview bool
+	// SignatureKey is the decoded key of provider-a's transHashSha2; zero for none.
+	SignatureKey secret.String
 	// Zone is the time zone of the merchant; nil means UTC.
 	Zone *time.Location
 }

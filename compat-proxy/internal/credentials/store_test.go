@@ -20,6 +20,9 @@ const good = `provider_a:
   - {name: other, transaction_key: two, api_key: {file: %s}}
 `
 
+// signatureKey is a signature key of the form that provider-a issues.
+var signatureKey = strings.Repeat("0aB1", 32)
+
 // bundle is a store on a separate file, with its clock and log.
 type bundle struct {
 	path  string
@@ -194,6 +197,56 @@ func TestOpenNamesTheKeyAtFault(t *testing.T) {
 				t.Errorf("got %v, want an error that names %s", err, tt.want)
 			}
 		})
+	}
+}
+
+func TestSignatureKey(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	keyFile := filepath.Join(filepath.Dir(b.path), "signature-key")
+	mustWrite(t, keyFile, signatureKey+"\n")
+	mustWrite(t, b.path, "provider_a:\n  - {name: shop, transaction_key: one, api_key: sk_test_a, signature_key: "+
+		signatureKey+"}\n  - {name: other, transaction_key: two, api_key: sk_test_b, signature_key: {file: "+keyFile+
+		"}}\n  - {name: none, transaction_key: three, api_key: sk_test_c}\n")
+	if err := b.store.Reload(); err != nil {
+		t.Fatal(err)
+	}
+	decoded := strings.Repeat("\x0a\xb1", 32)
+	for login, key := range map[string]string{"shop": "one", "other": "two", "none": "three"} {
+		want := decoded
+		if login == "none" {
+			want = ""
+		}
+		granted, ok := b.store.ProviderA(t.Context(), login, secret.New(key))
+		if got := granted.SignatureKey.Reveal(); !ok || got != want {
+			t.Errorf("%s: got %x, %t, want %x", login, got, ok, want)
+		}
+		shown := fmt.Sprintf("%v %+v %#v", granted, b.store, granted)
+		if strings.Contains(shown, decoded) || strings.Contains(shown, signatureKey) {
+			t.Errorf("%s: got %s, want no key in it", login, shown)
+		}
+	}
+}
+
+func TestSignatureKey_refused(t *testing.T) {
+	t.Parallel()
+	const form = "provider_a[0].signature_key is not 128 hexadecimal digits"
+	for name, tt := range map[string]struct{ key, want string }{
+		"short":       {signatureKey[2:], form},
+		"long":        {signatureKey + "aa", form},
+		"white space": {`" ` + signatureKey + `"`, form},
+		"base64":      {signatureKey[2:] + "+=", form},
+		"missing variable": {
+			"{env: CAUSEWAY_TEST_UNSET}",
+			"provider_a[0].signature_key: secret: environment variable CAUSEWAY_TEST_UNSET",
+		},
+	} {
+		path := filepath.Join(t.TempDir(), "credentials.yaml")
+		mustWrite(t, path, "provider_a: [{name: a, transaction_key: a, api_key: sk_test_a, signature_key: "+tt.key+"}]")
+		_, err := credentials.Open(path, clock.System(), slog.New(slog.DiscardHandler), nil)
+		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), signatureKey[2:]) {
+			t.Errorf("%s: got %v, want an error with %q and without the key", name, err, tt.want)
+		}
 	}
 }
 

@@ -59,7 +59,7 @@ func decode(req *wire.Request, basis basis) plan {
 	} else {
 		p.Problem = refusal
 	}
-	p.Echo, p.Held = d.echo, d.held
+	p.Echo, p.Held, p.Hash = d.echo, d.held, d.transHash()
 	if p.Problem.none() && (p.Type == typeSale || p.Type == typeAuthorize) && d.creates() {
 		request := d.newProfile()
 		p.NewProfile = &request

@@ -35,6 +35,7 @@ type transaction struct {
 	test        bool
 	userFields  []field
 	profile     profileIDs
+	hash        transHash
 }
 
 // encode builds the response to a plan from the result of its command. No command ran if the plan
@@ -59,7 +60,7 @@ func newTransaction(p plan, r command.Result, outcome problem) transaction {
 	t := transaction{
 		problem: outcome, avs: avsNotApplicable, transID: cmp.Or(p.Number, noID), reference: p.Echo.Reference,
 		account: p.Echo.Account, accountType: p.Echo.AccountType, test: p.Echo.Test, userFields: p.Echo.UserFields,
-		profile: p.Echo.Profile.charged(r.Transaction),
+		profile: p.Echo.Profile.charged(r.Transaction), hash: p.Hash,
 	}
 	if account, accountType := charged(r.Transaction); account != "" {
 		t.account, t.accountType = account, accountType
@@ -197,7 +198,7 @@ func (t transaction) element(class responseCode, messages *wire.Element) *wire.E
 		}
 		e.Add(fields)
 	}
-	e.Add(wire.TextElement("transHashSha2", ""))
+	e.Add(wire.TextElement("transHashSha2", t.hash.of(t.transID)))
 	if ids := t.profile.elements(); len(ids) > 0 {
 		e.Add(wire.GroupElement("profile", ids...))
 	}

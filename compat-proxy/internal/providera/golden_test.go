@@ -83,7 +83,9 @@ func mustHandler(tb testing.TB, x dialect.Executor) *providera.Handler {
 		"  - {name: refunder, transaction_key: demoKey000000002, api_key: " + goldentest.APIKey +
 		", unlinked_refunds: true}\n" +
 		"  - {name: sandbox, transaction_key: demoKey000000003, api_key: " + goldentest.APIKey +
-		", unlinked_refunds: true, sandbox: true}\n"
+		", unlinked_refunds: true, sandbox: true}\n" +
+		"  - {name: signed, transaction_key: demoKey000000004, api_key: " + goldentest.APIKey +
+		", signature_key: " + signatureKey + "}\n"
 	if err := os.WriteFile(path, []byte(yaml), 0o600); err != nil {
 		tb.Fatal(err)
 	}

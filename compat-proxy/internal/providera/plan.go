@@ -5,6 +5,7 @@ import (
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/parity"
+	"github.com/causeway-pay/causeway/shared/secret"
 )
 
 // The transaction types that are served. decode.go has the others.
@@ -29,6 +30,8 @@ type plan struct {
 	Number string `json:"number,omitempty"`
 	// NewProfile is set if the payment's data becomes a profile.
 	NewProfile *profileRequest `json:"new_profile,omitempty"`
+	// Hash computes the response's transHashSha2.
+	Hash transHash `json:"-"`
 }
 
 // all returns the command, and the one that makes a profile of the payment's data.
@@ -66,6 +69,8 @@ type basis struct {
 	currency string
 	// unlinked allows refunds without a payment.
 	unlinked bool
+	// signatureKey is the decoded key of transHashSha2; zero for none.
+	signatureKey secret.String
 	// zone is the merchant's time zone, for the local times in responses; nil means UTC.
 	zone *time.Location
 	// now is when the request arrived. It only decides which cards of test requests, and which tracks
