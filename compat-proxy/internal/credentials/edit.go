@@ -14,8 +14,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// Entry is a provider-a login for a file. The file has no secret: only the hash of the transaction
-// key, and the environment variable or file of the API key and of the signature key.
+// Entry is a provider-a login for a file. The file has no secret. It has the hash of the
+// transaction key, and names the environment variable or file of each other key.
 type Entry struct {
 	Name             string
 	TransactionKey   secret.String

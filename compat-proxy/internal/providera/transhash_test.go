@@ -24,7 +24,7 @@ const saleHash = "859AE9CE5FF55228922BD9B4F590EC9F2FF0DD5C437DC14CDE95D9F3F15E3F
 // hashForm finds transHashSha2 in a response of either notation.
 var hashForm = regexp.MustCompile(`<transHashSha2>(\w*)</|<transHashSha2 />|"transHashSha2":"(\w*)"`)
 
-// mustHash returns the transHashSha2 of a response. The response must have one, even if it is empty.
+// mustHash returns the transHashSha2 of a response. It fails the test if the element is missing.
 func mustHash(t *testing.T, response []byte) string {
 	t.Helper()
 	match := hashForm.FindSubmatch(response)
@@ -34,7 +34,7 @@ func mustHash(t *testing.T, response []byte) string {
 	return string(match[1]) + string(match[2])
 }
 
-// hashOf returns the HMAC of a message under signatureKey, as the contract defines it (4.2, row 23).
+// hashOf returns the HMAC of a message under signatureKey, by the contract's row 23 of table 4.2.
 func hashOf(t *testing.T, message string) string {
 	t.Helper()
 	key, err := hex.DecodeString(signatureKey)
