@@ -162,7 +162,9 @@ func (h *Handler) dispatch(
 	r *http.Request, body []byte, caller auth.Caller, holder v1.APIKey, now time.Time,
 ) (string, response) {
 	path := strings.TrimPrefix(r.URL.EscapedPath(), h.cfg.Prefix)
-	path = strings.TrimPrefix(path, h.cfg.Prefix) // twice from a client that joins its base URL with a link
+	if again, twice := strings.CutPrefix(path, h.cfg.Prefix); twice && strings.HasPrefix(again, "/") {
+		path = again // from a client that joins its base URL with a link
+	}
 	op, id, allow, found := find(r.Method, path)
 	from := origin{header: r.Header, caller: caller, target: path}
 	if !found {

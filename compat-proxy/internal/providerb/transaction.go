@@ -48,7 +48,7 @@ type record struct {
 	applications []string // the provider's old names of the operations
 	status       string
 	reason       string // of an operation that failed
-	open         bool   // the outcome is not known yet
+	open         bool   // neither a success nor a failure is known
 	amounts      wire.Amounts
 	paid         *v1.Transaction // nil for a refund without a payment
 	card         *v1.Card
@@ -87,22 +87,27 @@ func detailsLink(number string) wire.Link {
 	return wire.Link{Href: "/tss/v2/transactions/" + number, Method: http.MethodGet}
 }
 
-// application returns the part that older clients read.
+// application returns the part that older clients read. It claims a success or a failure only once
+// the outcome is known.
 func (r record) application() *wire.Application {
-	out := &wire.Application{Status: r.status, ReasonCode: 100, RCode: "1", RFlag: "SOK"}
-	message, codes := "Request was processed successfully.", returnCodes
-	if r.reason != "" {
+	out := &wire.Application{Status: r.status}
+	service := wire.ApplicationResult{Status: r.status, ReconciliationID: r.reconciled}
+	codes := map[string]int{}
+	switch {
+	case r.open:
+	case r.reason != "":
 		out.ReasonCode, out.RCode, out.RFlag = reasonNumbers[r.reason], "0", "DCARDREFUSED"
-		message, codes = declineTexts[r.reason], nil
+		service.RMessage = declineTexts[r.reason]
+	default:
+		out.ReasonCode, out.RCode, out.RFlag = 100, "1", "SOK"
+		service.RMessage, codes = "Request was processed successfully.", returnCodes
 	}
-	if r.open {
-		message, codes = "", nil
+	if out.ReasonCode > 0 {
+		service.ReasonCode, service.RCode, service.RFlag = strconv.Itoa(out.ReasonCode), out.RCode, out.RFlag
 	}
-	for _, name := range r.applications {
-		out.Applications = append(out.Applications, wire.ApplicationResult{
-			Name: name, Status: r.status, ReasonCode: strconv.Itoa(out.ReasonCode), RCode: out.RCode, RFlag: out.RFlag,
-			ReconciliationID: r.reconciled, RMessage: message, ReturnCode: codes[name],
-		})
+	for _, service.Name = range r.applications {
+		service.ReturnCode = codes[service.Name]
+		out.Applications = append(out.Applications, service)
 	}
 	return out
 }
@@ -145,9 +150,10 @@ func paymentRecord(r command.Result) record {
 		out.reason = declineReason(t)
 	case v1.TransactionStatusFailed:
 		out.reason = reasonGeneralDecline
-	case v1.TransactionStatusProcessing, v1.TransactionStatusUnknown:
+	case v1.TransactionStatusProcessing, v1.TransactionStatusUnknown, v1.TransactionStatusRequiresConfirmation:
 		out.open = true
 	default:
+		out.open = t.Amount > 0 && t.AmountAuthorized == 0 // it ended without an approval
 		out.amounts.Authorized = major(t.AmountAuthorized, t.Currency)
 	}
 	if t.AmountCaptured > 0 {
