@@ -16,10 +16,10 @@ import (
 // follows.
 const identifyTimeout = 8 * time.Second
 
-// Identify returns the API key with its scopes, up to five seconds old, and counts the legacy
-// request towards the merchant of the key. If v1 refuses the key, it returns the zero APIKey and
-// the refusal, otherwise Done. It returns Unavailable with status 429 if too many requests of the
-// merchant are pending.
+// Identify returns the API key with its scopes, and counts the legacy request towards the merchant
+// of the key. The record is up to five seconds old if the key works from all addresses. If v1
+// refuses the key, it returns the zero APIKey and the refusal, otherwise Done. It returns
+// Unavailable with status 429 if too many requests of the merchant are pending.
 func (x *Executor) Identify(ctx context.Context, key secret.String) (v1.APIKey, command.Result) {
 	info, r := x.apiKey(ctx, key)
 	if r.Outcome != command.Done {

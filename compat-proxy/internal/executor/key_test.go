@@ -53,6 +53,25 @@ func TestInspect(t *testing.T) {
 	}
 }
 
+// TestInspectLimitedKey: v1 judges each request of a key that is limited to addresses. A kept
+// record would confirm the key to a client at another address.
+func TestInspectLimitedKey(t *testing.T) {
+	t.Parallel()
+	x, f := setup(t, map[string][]response{current: {
+		{status: 200, body: `{"merchant":"mer_1","mode":"test","scopes":[],"allowed_addresses":["203.0.113.7/32"]}`},
+		{status: 403, body: refusal("address_not_allowed")},
+	}})
+	if _, r := x.Identify(t.Context(), key); r.Outcome != command.Done {
+		t.Errorf("got %s, want done", r.Outcome)
+	}
+	if _, r := x.Identify(t.Context(), key); r.Code != "address_not_allowed" {
+		t.Errorf("from another address: got %s %s, want v1's refusal", r.Outcome, r.Code)
+	}
+	if got := len(f.seen()); got != 2 {
+		t.Errorf("calls: got %d, want 2", got)
+	}
+}
+
 func TestInspectKeepsFewKeys(t *testing.T) {
 	t.Parallel()
 	x, f := setup(t, map[string][]response{current: {{status: 200, body: `{"merchant":"mer_1","mode":"test",` +

@@ -40,7 +40,7 @@ var otherForms = []struct {
 func authenticate(
 	ctx context.Context, logins Logins, header http.Header, auth wire.Node,
 ) (credentials.Grant, problem) {
-	if bearer, ok := bearerKey(header.Get("Authorization")); ok {
+	if bearer, ok := bearerKey(header); ok {
 		return apiKeyGrant(bearer, header)
 	}
 	for _, form := range otherForms {
@@ -65,16 +65,20 @@ func authenticate(
 }
 
 // attemptedSecret returns the secret with which a request tries to log in.
-func attemptedSecret(authorization string, auth wire.Node) secret.String {
-	if bearer, ok := bearerKey(authorization); ok {
+func attemptedSecret(header http.Header, auth wire.Node) secret.String {
+	if bearer, ok := bearerKey(header); ok {
 		return bearer
 	}
 	return secret.New(auth.Get("transactionKey"))
 }
 
-// bearerKey reads an Authorization header. It returns false if the scheme is not Bearer.
-func bearerKey(header string) (secret.String, bool) {
-	scheme, key, _ := strings.Cut(header, " ")
+// bearerKey reads the Authorization header. It returns false if the scheme is not Bearer. Several
+// headers give the empty key, which is refused: programs in front may have read another one.
+func bearerKey(header http.Header) (secret.String, bool) {
+	if len(header.Values("Authorization")) > 1 {
+		return secret.String{}, true
+	}
+	scheme, key, _ := strings.Cut(header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "bearer") {
 		return secret.String{}, false
 	}

@@ -81,3 +81,21 @@ func TestBearerKeyRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestBearerKeyTwice: with several Authorization headers, no key counts. A program in front may
+// have judged another one.
+func TestBearerKeyTwice(t *testing.T) {
+	t.Parallel()
+	const bearer = "Bearer " + goldentest.APIKey
+	for _, both := range [][]string{{bearer, bearer}, {bearer, "Basic bWU6eA=="}, {"Basic bWU6eA==", bearer}} {
+		v1 := &scopedV1{scopes: everyScope}
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/",
+			bytes.NewReader(document(requests[0].method, requests[0].members)))
+		r.Header["Authorization"] = both
+		w := httptest.NewRecorder()
+		mustHandler(t, goldentest.MustExecutor(t, v1)).ServeHTTP(w, r)
+		if got := w.Body.String(); !strings.Contains(got, `"code":"E00007"`) || len(v1.posts) > 0 {
+			t.Errorf("%q: got %s and %v, want E00007", both, got, v1.posts)
+		}
+	}
+}

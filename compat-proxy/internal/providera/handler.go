@@ -69,7 +69,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (method, class s
 
 // parseOptions returns the options for parsing the document of a request with the header.
 func (h *Handler) parseOptions(header http.Header) wire.Options {
-	_, bearer := bearerKey(header.Get("Authorization"))
+	_, bearer := bearerKey(header)
 	return wire.Options{
 		LenientOrder: h.cfg.LenientOrder, Lenient: h.cfg.Logins.LenientOrder, MaxBytes: int(h.cfg.MaxBytes),
 		LoginInHeader: bearer,
@@ -154,7 +154,7 @@ func (h *Handler) admit(
 	ctx context.Context, req *wire.Request, m catalogue.Method, header http.Header,
 ) (granted credentials.Grant, holder v1.APIKey, p problem) {
 	login := req.Root.Child("merchantAuthentication")
-	tried := attemptedSecret(header.Get("Authorization"), login)
+	tried := attemptedSecret(header, login)
 	judged := h.cfg.Admit(ctx, login.Get("name"), tried, func() dialect.Login {
 		if granted, p = authenticate(ctx, h.cfg.Logins, header, login); p.none() {
 			holder, p = h.permit(ctx, granted.APIKey, m)

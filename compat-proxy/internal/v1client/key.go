@@ -31,8 +31,8 @@ type keyCache struct {
 	entries map[keyHash]keyEntry // guarded by mu
 }
 
-// APIKey returns an API key with its scopes, up to five seconds old. If v1 does not return it, it
-// reports false, with the response unless the key is cached.
+// APIKey returns an API key with its scopes, up to five seconds old if it works from all addresses.
+// If v1 does not return it, it reports false, with the response unless the key is cached.
 func (c *Client) APIKey(ctx context.Context, key secret.String) (v1.APIKey, Response, bool) {
 	hash := sha256.Sum256([]byte(key.Reveal()))
 	if info, ok := c.keys.get(hash, c.cfg.Clock.Now()); ok {
@@ -44,7 +44,11 @@ func (c *Client) APIKey(ctx context.Context, key secret.String) (v1.APIKey, Resp
 	if resp.Status/100 != 2 || !resp.DecodeMatching(&info, named) {
 		return v1.APIKey{}, resp, false
 	}
-	c.keys.put(hash, keyEntry{info: info, until: c.cfg.Clock.Now().Add(keyTTL)})
+	until := c.cfg.Clock.Now()
+	if info.AllowedAddresses == nil { // v1 must judge the address of each other request
+		until = until.Add(keyTTL)
+	}
+	c.keys.put(hash, keyEntry{info: info, until: until})
 	return info, resp, true
 }
 
