@@ -140,7 +140,7 @@ func TestEffectiveScopesAreShown(t *testing.T) {
 	got := MustDecode[v1.APIKey](t, b.get(t, "/v1/api_keys/current", as(key)), 200)
 	want := []string{
 		"payments:authorize", "payments:capture", "keys:write", "compat:use", "transactions:read_one", "transactions:find",
-		"refunds:read_one", "refunds:create_linked", "customers:read_one", "idempotency_keys:read", "idempotency_keys:take",
+		"refunds:read_one", "refunds:create_linked", "customers:read_one", "idempotency_keys:read", "idempotency_keys:reserve",
 	}
 	if got.EffectiveScopes == nil || !slices.Equal(*got.EffectiveScopes, want) || !slices.Equal(got.Scopes, granted) {
 		t.Errorf("got %v of %v, want %v of %v", got.EffectiveScopes, got.Scopes, want, granted)

@@ -20,7 +20,7 @@ const idempotencyKeyPath = "/v1/idempotency_keys/{key}"
 func (a *API) idempotencyRoutes() []route {
 	return []route{
 		{http.MethodGet, idempotencyKeyPath, apikey.ScopeIdempotencyKeysRead, a.getIdempotencyKey},
-		{http.MethodPost, "/v1/idempotency_keys", apikey.ScopeIdempotencyKeysTake, a.changing(a.reserveKey)},
+		{http.MethodPost, "/v1/idempotency_keys", apikey.ScopeIdempotencyKeysReserve, a.changing(a.reserveKey)},
 	}
 }
 

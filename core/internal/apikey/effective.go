@@ -4,15 +4,15 @@ import "slices"
 
 // The narrow scopes. No key is granted one: a key has it with the scopes of the table below.
 const (
-	ScopeTransactionsReadOne = "transactions:read_one" // a transaction and its captures, by id
-	ScopeTransactionsFind    = "transactions:find"     // the transactions with one reference
-	ScopeRefundsReadOne      = "refunds:read_one"      // a refund by id
-	ScopeRefundsCreateLinked = "refunds:create_linked" // a refund of a transaction
-	ScopeCustomersReadOne    = "customers:read_one"    // a customer and each payment method, by id
-	ScopeCustomersFind       = "customers:find"        // the customers with one reference or e-mail address
-	ScopeTokensReadOne       = "tokens:read_one"       // a token by id
-	ScopeIdempotencyKeysRead = "idempotency_keys:read" // the use of one Idempotency-Key
-	ScopeIdempotencyKeysTake = "idempotency_keys:take" // reserve an Idempotency-Key
+	ScopeTransactionsReadOne    = "transactions:read_one" // a transaction and its captures, by id
+	ScopeTransactionsFind       = "transactions:find"     // the transactions with one reference
+	ScopeRefundsReadOne         = "refunds:read_one"      // a refund by id
+	ScopeRefundsCreateLinked    = "refunds:create_linked" // a refund of a transaction
+	ScopeCustomersReadOne       = "customers:read_one"    // a customer and each payment method, by id
+	ScopeCustomersFind          = "customers:find"        // the customers with one reference or e-mail address
+	ScopeTokensReadOne          = "tokens:read_one"       // a token by id
+	ScopeIdempotencyKeysRead    = "idempotency_keys:read" // the use of one Idempotency-Key
+	ScopeIdempotencyKeysReserve = "idempotency_keys:reserve"
 )
 
 // extension is a row of the table of effective scopes. A secret key that was granted each scope in
@@ -54,24 +54,24 @@ var extensions = []extension{
 	{[]string{ScopeCompatUse, ScopeRefundsCreate}, []string{ScopeIdempotencyKeysRead}},
 	{[]string{ScopeCompatUse, ScopeCustomersWrite}, []string{ScopeCustomersFind, ScopeIdempotencyKeysRead}},
 
-	// A key that only reads cannot reserve the Idempotency-Key of a payment. compat-proxy reserves
-	// keys for logins of each kind.
-	{[]string{ScopePaymentsAuthorize}, []string{ScopeIdempotencyKeysTake}},
-	{[]string{ScopePaymentsCapture}, []string{ScopeIdempotencyKeysTake}},
-	{[]string{ScopePaymentsConfirm}, []string{ScopeIdempotencyKeysTake}},
-	{[]string{ScopeRefundsCreate}, []string{ScopeIdempotencyKeysTake}},
-	{[]string{ScopeCustomersWrite}, []string{ScopeIdempotencyKeysTake}},
-	{[]string{ScopeTokensCreate}, []string{ScopeIdempotencyKeysTake}},
-	{[]string{ScopeWebhooksWrite}, []string{ScopeIdempotencyKeysTake}},
-	{[]string{ScopeKeysWrite}, []string{ScopeIdempotencyKeysTake}},
-	{[]string{ScopeMLEWrite}, []string{ScopeIdempotencyKeysTake}},
-	{[]string{ScopeCompatUse}, []string{ScopeIdempotencyKeysTake}},
+	// A key that only reads cannot reserve the Idempotency-Key of a payment. Under compat:use, a
+	// reservation is part of each login.
+	{[]string{ScopePaymentsAuthorize}, []string{ScopeIdempotencyKeysReserve}},
+	{[]string{ScopePaymentsCapture}, []string{ScopeIdempotencyKeysReserve}},
+	{[]string{ScopePaymentsConfirm}, []string{ScopeIdempotencyKeysReserve}},
+	{[]string{ScopeRefundsCreate}, []string{ScopeIdempotencyKeysReserve}},
+	{[]string{ScopeCustomersWrite}, []string{ScopeIdempotencyKeysReserve}},
+	{[]string{ScopeTokensCreate}, []string{ScopeIdempotencyKeysReserve}},
+	{[]string{ScopeWebhooksWrite}, []string{ScopeIdempotencyKeysReserve}},
+	{[]string{ScopeKeysWrite}, []string{ScopeIdempotencyKeysReserve}},
+	{[]string{ScopeMLEWrite}, []string{ScopeIdempotencyKeysReserve}},
+	{[]string{ScopeCompatUse}, []string{ScopeIdempotencyKeysReserve}},
 }
 
 // narrowScopes are the scopes that no key is granted.
 var narrowScopes = []string{
 	ScopeTransactionsReadOne, ScopeTransactionsFind, ScopeRefundsReadOne, ScopeRefundsCreateLinked, ScopeCustomersReadOne,
-	ScopeCustomersFind, ScopeTokensReadOne, ScopeIdempotencyKeysRead, ScopeIdempotencyKeysTake,
+	ScopeCustomersFind, ScopeTokensReadOne, ScopeIdempotencyKeysRead, ScopeIdempotencyKeysReserve,
 }
 
 // Permits reports whether a key of this kind with these granted scopes has the scope, granted or by

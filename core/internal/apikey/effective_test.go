@@ -12,31 +12,31 @@ import (
 // gives besides itself.
 func TestEffectiveScopes(t *testing.T) {
 	t.Parallel()
-	const take = "idempotency_keys:take"
+	const reserve = "idempotency_keys:reserve"
 	alone := map[string]string{
-		"payments:authorize": "transactions:read_one " + take,
-		"payments:capture":   "transactions:read_one " + take,
-		"payments:confirm":   "transactions:read_one " + take,
-		"refunds:create":     "transactions:read_one refunds:read_one refunds:create_linked " + take,
+		"payments:authorize": "transactions:read_one " + reserve,
+		"payments:capture":   "transactions:read_one " + reserve,
+		"payments:confirm":   "transactions:read_one " + reserve,
+		"refunds:create":     "transactions:read_one refunds:read_one refunds:create_linked " + reserve,
 		"transactions:read": "transactions:read_one transactions:find refunds:read_one tokens:read_one " +
 			"idempotency_keys:read",
-		"customers:write": "tokens:create customers:read_one " + take,
+		"customers:write": "tokens:create customers:read_one " + reserve,
 		"customers:read":  "customers:read_one customers:find",
-		"tokens:create":   "tokens:read_one " + take,
-		"webhooks:write":  take,
-		"keys:write":      take,
-		"mle:write":       take,
-		"compat:use":      take,
+		"tokens:create":   "tokens:read_one " + reserve,
+		"webhooks:write":  reserve,
+		"keys:write":      reserve,
+		"mle:write":       reserve,
+		"compat:use":      reserve,
 	}
 	compat := map[string]string{
 		"payments:authorize": "payments:capture transactions:read_one transactions:find refunds:read_one " +
-			"refunds:create_linked customers:read_one idempotency_keys:read " + take,
-		"payments:capture":  "transactions:read_one refunds:read_one idempotency_keys:read " + take,
-		"refunds:create":    "transactions:read_one refunds:read_one refunds:create_linked idempotency_keys:read " + take,
-		"customers:write":   "tokens:create customers:read_one customers:find idempotency_keys:read " + take,
-		"transactions:read": alone["transactions:read"] + " " + take,
-		"customers:read":    alone["customers:read"] + " " + take,
-		"events:read":       take,
+			"refunds:create_linked customers:read_one idempotency_keys:read " + reserve,
+		"payments:capture":  "transactions:read_one refunds:read_one idempotency_keys:read " + reserve,
+		"refunds:create":    "transactions:read_one refunds:read_one refunds:create_linked idempotency_keys:read " + reserve,
+		"customers:write":   "tokens:create customers:read_one customers:find idempotency_keys:read " + reserve,
+		"transactions:read": alone["transactions:read"] + " " + reserve,
+		"customers:read":    alone["customers:read"] + " " + reserve,
+		"events:read":       reserve,
 	}
 	for _, scope := range apikey.AllScopes() {
 		wantEffective(t, apikey.Secret, []string{scope}, strings.Fields(alone[scope]))
@@ -90,7 +90,7 @@ func TestGrantable(t *testing.T) {
 		"payments:capture": "payments:capture", "tokens:create": "tokens:create", "transactions:find": "transactions:read",
 		"refunds:read_one": "transactions:read", "tokens:read_one": "transactions:read", "customers:find": "customers:read",
 		"refunds:create_linked": "refunds:create", "idempotency_keys:read": "transactions:read",
-		"idempotency_keys:take": "payments:authorize", "": "",
+		"idempotency_keys:reserve": "payments:authorize", "": "",
 	} {
 		if got := apikey.Grantable(scope); got != want {
 			t.Errorf("%q: got %q, want %q", scope, got, want)

@@ -17,9 +17,6 @@ import (
 // payment of a batch would write its pages once more.
 func TestTemporaryFiles(t *testing.T) {
 	t.Parallel()
-	if _, err := os.Stat("/proc/self/fd"); err != nil {
-		t.Skip("no list of open files")
-	}
 	path := filepath.Join(t.TempDir(), "database")
 	if err := sqlitewal.Create(path); err != nil {
 		t.Fatal(err)
