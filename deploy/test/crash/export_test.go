@@ -1,5 +1,7 @@
 package crash
 
+import v1 "github.com/causeway-pay/causeway/shared/v1"
+
 // Held returns the amount that the acquirer holds or took for a transaction, by its journal at
 // path.
 func Held(path, transaction string) (int64, error) {
@@ -36,4 +38,12 @@ func OpenReceiver(
 	r := newReceiver(1, 0)
 	tb.Cleanup(r.server.Close)
 	return r.server.URL, r.trust, func() []string { return r.complaints(nil) }
+}
+
+// JudgeTransaction returns the faults of a payment after the requests that made and changed it.
+func JudgeTransaction(t v1.Transaction, calls ...*Call) []string {
+	j := newJudge(calls)
+	j.transactions = []v1.Transaction{t}
+	j.transactionsAreRight()
+	return j.faults
 }

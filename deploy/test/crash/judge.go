@@ -83,20 +83,24 @@ func (h *Harness) inspect(
 	ctx context.Context, place Place, calls []*Call, fn func(*judge),
 ) (faults []string, err error) {
 	err = withStore(ctx, place, func(s *storeReader) {
-		j := &judge{
-			h: h, ctx: ctx, store: s, calls: calls, captures: map[string][]v1.Capture{}, byTransaction: map[string][]*Call{},
-		}
-		for _, c := range j.calls {
-			switch c.Kind {
-			case Update, Confirm, Capture, Void, Refund, Settle, Expire:
-				j.byTransaction[c.On] = append(j.byTransaction[c.On], c)
-			default:
-			}
-		}
+		j := newJudge(calls)
+		j.h, j.ctx, j.store = h, ctx, s
 		fn(j)
 		faults = j.faults
 	})
 	return faults, err
+}
+
+func newJudge(calls []*Call) *judge {
+	j := &judge{calls: calls, captures: map[string][]v1.Capture{}, byTransaction: map[string][]*Call{}}
+	for _, c := range calls {
+		switch c.Kind {
+		case Update, Confirm, Capture, Void, Refund, Settle, Expire:
+			j.byTransaction[c.On] = append(j.byTransaction[c.On], c)
+		default:
+		}
+	}
+	return j
 }
 
 // agreed reads until the events end with the objects' current states: the recovery can change an
