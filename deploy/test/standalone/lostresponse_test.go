@@ -2,7 +2,6 @@ package standalone_test
 
 import (
 	"net/http"
-	"sync/atomic"
 	"testing"
 
 	"github.com/causeway-pay/causeway/deploy/test/crash"
@@ -95,16 +94,8 @@ func (s legacyStep) oneEffect(t *testing.T, p *process, invoice string) {
 	}
 }
 
-// once applies a fate to the first writing call; all others pass.
-func once(f fate) func(*http.Request) fate {
-	var met atomic.Bool
-	return func(r *http.Request) fate {
-		if r.Method == http.MethodPost && !met.Swap(true) {
-			return f
-		}
-		return passes
-	}
-}
+// once applies a fate to the first call that acts; all others pass.
+func once(f fate) func(*http.Request) fate { return nth(1, f) }
 
 // checkAgreed compares the acquirer's own journal with v1.
 func checkAgreed(t *testing.T, p *process, dir string) {

@@ -9,17 +9,6 @@ import (
 	"testing"
 )
 
-// nth applies a fate to the nth writing call, counted from 1. All others pass.
-func nth(n int32, f fate) func(*http.Request) fate {
-	var met atomic.Int32
-	return func(r *http.Request) fate {
-		if r.Method != http.MethodGet && met.Add(1) == n {
-			return f
-		}
-		return passes
-	}
-}
-
 // TestProxyDiesBeforeTheProfile kills the proxy at each call of a payment that also makes a
 // profile. A retry through another proxy reports the duplicate, and the profile if it was
 // incomplete. One payment and one customer with one card exist.

@@ -88,6 +88,24 @@ func (r *relay) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 	}
 }
 
+// nth applies a fate to the nth call that acts, counted from 1. All others pass.
+func nth(n int32, f fate) func(*http.Request) fate {
+	var met atomic.Int32
+	return func(r *http.Request) fate {
+		if acts(r) && met.Add(1) == n {
+			return f
+		}
+		return passes
+	}
+}
+
+// acts reports whether a call to v1 makes or changes something. A reservation does not. Where a
+// period of the deduplication begins, a request closes the earlier period's keys by reservations,
+// so their number depends on the time of day.
+func acts(r *http.Request) bool {
+	return r.Method != http.MethodGet && r.URL.Path != "/v1/idempotency_keys"
+}
+
 // wantBroken checks that a call did not pass since the last check. Otherwise the test shows
 // nothing.
 func (r *relay) wantBroken(t *testing.T, what string) {
