@@ -16,13 +16,20 @@ var (
 	// a response of the acquirer itself proves that. A timeout, a broken connection or a gateway's
 	// response does not. Package acquirertest tests this.
 	ErrUnavailable = errors.New("acquirer: unavailable")
-	// ErrNotFound: Inquire found no request with this reference.
+	// ErrNotFound: the acquirer has no request with this reference. The engine then closes the step as
+	// without effect. If a search can lag behind, a connector returns ErrUnknown instead. Of the
+	// requests that move money, only a repeated Capture, Void or Refund may return it.
 	ErrNotFound = errors.New("acquirer: no such reference")
 )
 
 // Acquirer moves money. Implementations are safe for concurrent use, honour ctx, and treat a
 // repeated reference as the same request: they return the first outcome again.
 type Acquirer interface {
+	// Prepare returns the tag of the request with a reference. The engine stores it in the commit of
+	// the intent, and repeats it in each request about that reference. So the tag survives the
+	// process. Prepare moves nothing. An error means that the request cannot be sent now. The tag has
+	// at most 64 printable ASCII characters.
+	Prepare(ctx context.Context, reference string) (tag string, err error)
 	// Authorize reserves, and with Capture also takes, the amount. A decline is a [Response], not an
 	// error.
 	Authorize(ctx context.Context, r Authorize) (Response, error)
@@ -30,7 +37,7 @@ type Acquirer interface {
 	// authorization, so that the payer can use that money immediately. A connector to an acquirer
 	// without such a flag must request the release of the rest once the capture is approved. It must
 	// repeat that request until it has a response. If its own response is lost, the engine calls
-	// Capture again with the same values.
+	// Capture again with the same values and Again.
 	Capture(ctx context.Context, r Follow) (Response, error)
 	// Void releases an authorization or cancels a payment that has not settled. A void of an unknown
 	// request must be approved, because the engine reverses a request with a lost response in this
@@ -41,14 +48,38 @@ type Acquirer interface {
 	Refund(ctx context.Context, r Follow) (Response, error)
 	// Credit makes an unlinked refund to a source.
 	Credit(ctx context.Context, r Credit) (Response, error)
-	// Inquire returns the outcome of the request with this reference, and whether it was released
-	// since, or ErrNotFound. A request that is not found may still be on its way.
-	Inquire(ctx context.Context, reference string) (Response, error)
+	// Inquire returns the outcome of a request, and whether it was released since, or ErrNotFound. A
+	// request that is not found may still be on its way.
+	Inquire(ctx context.Context, about Sent) (Response, error)
+}
+
+// Kind is the kind of a request that can move money.
+type Kind string
+
+// The kinds of requests.
+const (
+	Authorization  Kind = "authorization" // reserves money
+	Sale           Kind = "sale"          // an authorization that also takes the money
+	Capture        Kind = "capture"
+	Void           Kind = "void"
+	Refund         Kind = "refund" // of captured money
+	UnlinkedRefund Kind = "credit"
+)
+
+// Sent names a request that an acquirer may have received.
+type Sent struct {
+	Kind      Kind
+	Reference string // ours, the acquirer's idempotency key
+	Tag       string // which Prepare returned for it
+	ID        string // the acquirer's own id of it, of the last response; "" for none
+	Amount    int64  // minor units requested
+	Currency  string // ISO 4217, lower case
 }
 
 // Authorize is a request for money from a payer.
 type Authorize struct {
 	Reference string // unique per request, the acquirer's idempotency key
+	Tag       string // which Prepare returned for it
 	Amount    int64  // minor units; 0 checks the card and reserves nothing
 	Currency  string // ISO 4217, lower case
 	Capture   bool   // take the money immediately when approved; always for a bank account
@@ -58,6 +89,7 @@ type Authorize struct {
 	Billing      Billing
 	ThreeDSecure ThreeDSecure
 	Initiator    Initiator
+	Order        Order
 }
 
 // Card is the card as the payer gave it. It must not outlive the call.
@@ -68,32 +100,60 @@ type Card struct {
 	ExpYear  int           // four digits
 }
 
-// Billing is the address by which the issuer verifies the payer. Empty fields were not given.
+// Billing is the payer and the address by which the issuer verifies the payer. Empty fields were
+// not given.
 type Billing struct {
-	AddressLine string
-	PostalCode  string
+	FirstName, LastName, Company string
+	AddressLine                  string
+	AddressLine2                 string
+	City, State                  string
+	PostalCode                   string
+	Country                      string // ISO 3166-1 alpha-2, upper case
+	Email, Phone                 string
 }
 
-// Follow is a request for a step on an earlier authorization.
+// Order is the merchant's own data about a payment, for the acquirer's records. Empty fields were
+// not given.
+type Order struct {
+	Reference           string // the merchant's name for the payment
+	Description         string
+	StatementDescriptor string // on the cardholder's statement
+	Details             []byte // level 2 and 3 data: the JSON of the contract's Order; nil for none
+}
+
+// Follow is a request for a step on an earlier request.
 type Follow struct {
-	Reference     string // unique per request, the acquirer's idempotency key
-	Authorization string // Reference of the authorization it follows
-	Amount        int64  // minor units; for a void, the authorized amount
-	Currency      string // ISO 4217, lower case
-	Final         bool   // of a capture: release the part of the authorization that is not captured
+	Reference string // unique per request, the acquirer's idempotency key
+	Tag       string // which Prepare returned for it
+	// Again: an earlier attempt may have reached the acquirer. An acquirer that does not recognize a
+	// repeated reference must find that attempt, and must not send another.
+	Again bool
+	// Original is the request that this one follows: the authorization or sale, and in a reversal any
+	// request that moved money.
+	Original Sent
+	// Captures are, of a void or refund, the captures of Original that stand, oldest first. For a
+	// refund of one capture, it is that one alone. A sale has none.
+	Captures []Sent
+	Amount   int64  // minor units; for a void, the authorized amount
+	Currency string // ISO 4217, lower case
+	Final    bool   // of a capture: release the part of the authorization that is not captured
+	Last4    string // the last digits of the source of Original; "" if unknown
 }
 
 // Credit is a request to give money to a card or bank account.
 type Credit struct {
 	Reference string // unique per request, the acquirer's idempotency key
+	Tag       string // which Prepare returned for it
 	Amount    int64  // minor units
 	Currency  string // ISO 4217, lower case
 	Source
+	Order Order
 }
 
 // Response is the acquirer's response to a request.
 type Response struct {
 	Approved bool
+	ID       string // the acquirer's own id of the request, at most 64 printable ASCII characters; "" for none
 	// the issuer's approval code, 6 upper-case letters and digits; also when the acquirer's own
 	// checks then declined
 	Code                 string

@@ -21,6 +21,10 @@ type traced struct {
 	tracer *telemetry.Tracer
 }
 
+func (a *traced) Prepare(ctx context.Context, reference string) (string, error) {
+	return a.next.Prepare(ctx, reference)
+}
+
 func (a *traced) Authorize(ctx context.Context, r Authorize) (Response, error) {
 	return a.span(ctx, "acquirer authorize",
 		func(ctx context.Context) (Response, error) { return a.next.Authorize(ctx, r) })
@@ -42,9 +46,9 @@ func (a *traced) Credit(ctx context.Context, r Credit) (Response, error) {
 	return a.span(ctx, "acquirer credit", func(ctx context.Context) (Response, error) { return a.next.Credit(ctx, r) })
 }
 
-func (a *traced) Inquire(ctx context.Context, reference string) (Response, error) {
+func (a *traced) Inquire(ctx context.Context, about Sent) (Response, error) {
 	return a.span(ctx, "acquirer inquire",
-		func(ctx context.Context) (Response, error) { return a.next.Inquire(ctx, reference) })
+		func(ctx context.Context) (Response, error) { return a.next.Inquire(ctx, about) })
 }
 
 func (a *traced) span(

@@ -61,6 +61,9 @@ type Acquirer struct {
 
 var _ acquirer.Acquirer = (*Acquirer)(nil)
 
+// Prepare implements acquirer.Acquirer.
+func (*Acquirer) Prepare(context.Context, string) (string, error) { return "", nil }
+
 // Authorize implements acquirer.Acquirer.
 func (a *Acquirer) Authorize(ctx context.Context, r acquirer.Authorize) (acquirer.Response, error) {
 	return a.respond(ctx, Call{Verb: Authorize, Reference: r.Reference, Amount: r.Amount, Initiator: r.Initiator})
@@ -84,7 +87,7 @@ func (a *Acquirer) Refund(ctx context.Context, r acquirer.Follow) (acquirer.Resp
 // follow returns the call of a step on an authorization.
 func follow(v Verb, r acquirer.Follow) Call {
 	return Call{
-		Verb: v, Reference: r.Reference, Authorization: r.Authorization, Amount: r.Amount, Final: v == Capture && r.Final,
+		Verb: v, Reference: r.Reference, Authorization: r.Original.Reference, Amount: r.Amount, Final: v == Capture && r.Final,
 	}
 }
 
@@ -94,8 +97,8 @@ func (a *Acquirer) Credit(ctx context.Context, r acquirer.Credit) (acquirer.Resp
 }
 
 // Inquire implements acquirer.Acquirer.
-func (a *Acquirer) Inquire(ctx context.Context, reference string) (acquirer.Response, error) {
-	c := Call{Verb: Inquire, Reference: reference}
+func (a *Acquirer) Inquire(ctx context.Context, about acquirer.Sent) (acquirer.Response, error) {
+	c := Call{Verb: Inquire, Reference: about.Reference}
 	if a.Before != nil {
 		if err := a.Before(ctx, c); err != nil {
 			return acquirer.Response{}, err
@@ -104,11 +107,11 @@ func (a *Acquirer) Inquire(ctx context.Context, reference string) (acquirer.Resp
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.calls = append(a.calls, c)
-	response, ok := a.responses[reference]
+	response, ok := a.responses[about.Reference]
 	if !ok {
 		return acquirer.Response{}, acquirer.ErrNotFound
 	}
-	response.Released = a.released[reference]
+	response.Released = a.released[about.Reference]
 	return response, nil
 }
 

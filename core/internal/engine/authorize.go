@@ -122,7 +122,7 @@ func authorizationStepID(t *payment.Transaction) payment.StepID {
 }
 
 func (s *authorizationStep) again(ctx context.Context, acq acquirer.Acquirer) (acquirer.Response, error) {
-	a, err := acq.Inquire(ctx, authorizationReference(s.t))
+	a, err := acq.Inquire(ctx, acquirer.Sent{Reference: authorizationReference(s.t)})
 	if err == nil && a.Released && !unwantedPart(s.t, a) {
 		err = acquirer.ErrNotFound
 	}

@@ -64,8 +64,8 @@ func (s *captureStep) again(ctx context.Context, acq acquirer.Acquirer) (acquire
 		return acquirer.Response{}, err
 	}
 	return acq.Capture(ctx, acquirer.Follow{
-		Reference: captureReference(s.c), Authorization: authorization, Amount: s.c.Amount, Currency: s.c.Currency,
-		Final: s.c.Final,
+		Reference: captureReference(s.c), Original: acquirer.Sent{Reference: authorization},
+		Amount: s.c.Amount, Currency: s.c.Currency, Final: s.c.Final,
 	})
 }
 

@@ -82,7 +82,7 @@ func (s *creditStep) about() about {
 }
 
 func (s *creditStep) again(ctx context.Context, acq acquirer.Acquirer) (acquirer.Response, error) {
-	a, err := acq.Inquire(ctx, refundReference(s.f))
+	a, err := acq.Inquire(ctx, acquirer.Sent{Reference: refundReference(s.f)})
 	if err == nil && a.Released {
 		err = acquirer.ErrNotFound
 	}

@@ -161,8 +161,8 @@ func (o overrule) Authorize(ctx context.Context, r acquirer.Authorize) (acquirer
 	return a, err
 }
 
-func (o overrule) Inquire(ctx context.Context, reference string) (acquirer.Response, error) {
-	a, err := o.Acquirer.Inquire(ctx, reference)
+func (o overrule) Inquire(ctx context.Context, about acquirer.Sent) (acquirer.Response, error) {
+	a, err := o.Acquirer.Inquire(ctx, about)
 	a.Amount = o.amount
 	return a, err
 }

@@ -24,8 +24,8 @@ type lagging struct {
 }
 
 // Inquire implements acquirer.Acquirer.
-func (l *lagging) Inquire(ctx context.Context, reference string) (acquirer.Response, error) {
-	a, err := l.Acquirer.Inquire(ctx, reference)
+func (l *lagging) Inquire(ctx context.Context, about acquirer.Sent) (acquirer.Response, error) {
+	a, err := l.Acquirer.Inquire(ctx, about)
 	if err == nil && l.hides.Load() {
 		if l.inquiry != nil {
 			l.inquiry()
@@ -101,7 +101,7 @@ func (f *inFlight) effect(t *testing.T) (sum int64) {
 		if f.verb == coretest.Void && !strings.HasPrefix(c.Reference, "void_") {
 			continue // a release request of core
 		}
-		if a, err := f.acquirer.Acquirer.Inquire(t.Context(), c.Reference); err == nil && a.Approved && !a.Released {
+		if a, err := f.acquirer.Acquirer.Inquire(t.Context(), acquirer.Sent{Reference: c.Reference}); err == nil && a.Approved && !a.Released {
 			sum += a.Amount
 		}
 	}

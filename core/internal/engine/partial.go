@@ -31,7 +31,8 @@ func (e *Engine) releasePart(
 		return 0, err
 	}
 	a, err := acq.Void(ctx, acquirer.Follow{
-		Reference: partReference(t), Authorization: authorizationReference(t), Amount: part.Amount, Currency: t.Currency,
+		Reference: partReference(t), Original: acquirer.Sent{Reference: authorizationReference(t)},
+		Amount: part.Amount, Currency: t.Currency,
 	})
 	if err != nil {
 		return 0, fmt.Errorf("%w: %w", errStillHeld, err)

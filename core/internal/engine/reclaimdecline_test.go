@@ -103,8 +103,8 @@ type declinedInquiry struct {
 }
 
 // Inquire implements acquirer.Acquirer.
-func (d *declinedInquiry) Inquire(ctx context.Context, reference string) (acquirer.Response, error) {
-	a, err := d.Acquirer.Inquire(ctx, reference)
+func (d *declinedInquiry) Inquire(ctx context.Context, about acquirer.Sent) (acquirer.Response, error) {
+	a, err := d.Acquirer.Inquire(ctx, about)
 	if err == nil && d.declines.Load() {
 		a = acquirer.Response{ResponseCode: "94", DeclineCode: "processing_error"}
 	}

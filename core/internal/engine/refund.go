@@ -122,7 +122,8 @@ func (s *refundStep) again(ctx context.Context, acq acquirer.Acquirer) (acquirer
 		return acquirer.Response{}, err
 	}
 	return acq.Refund(ctx, acquirer.Follow{
-		Reference: refundReference(s.f), Authorization: authorization, Amount: s.f.Amount, Currency: s.f.Currency,
+		Reference: refundReference(s.f), Original: acquirer.Sent{Reference: authorization},
+		Amount: s.f.Amount, Currency: s.f.Currency,
 	})
 }
 

@@ -23,7 +23,7 @@ func (e *Engine) recoverReversal(ctx context.Context, r *payment.Reversal) error
 	if err != nil {
 		return err
 	}
-	a, err := acq.Inquire(ctx, stepReference(r.Step))
+	a, err := acq.Inquire(ctx, acquirer.Sent{Reference: stepReference(r.Step)})
 	switch {
 	case errors.Is(err, acquirer.ErrNotFound) && r.Asked > 0 && r.Refused == 0 && r.Held == 0:
 		return e.lookAgain(ctx, r)
@@ -124,7 +124,7 @@ func (e *Engine) requestRelease(ctx context.Context, acq acquirer.Acquirer, r *p
 		undo = acq.Refund
 	}
 	a, err := undo(ctx, acquirer.Follow{
-		Reference: reversalReference(r, known), Authorization: stepReference(r.Step),
+		Reference: reversalReference(r, known), Original: acquirer.Sent{Reference: stepReference(r.Step)},
 		Amount: cmp.Or(r.Held, r.Amount), Currency: r.Currency,
 	})
 	if err != nil {

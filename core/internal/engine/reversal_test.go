@@ -287,7 +287,7 @@ func TestReleasedIsNotTaken(t *testing.T) {
 	t.Parallel()
 	s := steps()[1].MustDie(t, coretest.Open(t), "", true)
 	ref := id.Format(id.Transaction, MustTransaction(t, s).ID)
-	if a, err := s.Acquirer.Void(t.Context(), acquirer.Follow{Reference: "elsewhere", Authorization: ref, Amount: 100}); err != nil || !a.Approved {
+	if a, err := s.Acquirer.Void(t.Context(), acquirer.Follow{Reference: "elsewhere", Original: acquirer.Sent{Reference: ref}, Amount: 100}); err != nil || !a.Approved {
 		t.Fatalf("got %+v, %v", a, err)
 	}
 	if open := s.Recover(t); open != 0 {

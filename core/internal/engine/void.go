@@ -69,7 +69,7 @@ func voidStepID(t *payment.Transaction) payment.StepID {
 
 func (s *voidStep) again(ctx context.Context, acq acquirer.Acquirer) (acquirer.Response, error) {
 	return acq.Void(ctx, acquirer.Follow{
-		Reference: voidReference(s.t), Authorization: authorizationReference(s.t),
+		Reference: voidReference(s.t), Original: acquirer.Sent{Reference: authorizationReference(s.t)},
 		Amount: s.t.Authorized, Currency: s.t.Currency,
 	})
 }

@@ -173,6 +173,10 @@ type measured struct {
 	calls *prometheus.HistogramVec
 }
 
+func (a *measured) Prepare(ctx context.Context, reference string) (string, error) {
+	return a.next.Prepare(ctx, reference)
+}
+
 func (a *measured) Authorize(ctx context.Context, r acquirer.Authorize) (acquirer.Response, error) {
 	return a.time("authorize", func() (acquirer.Response, error) { return a.next.Authorize(ctx, r) })
 }
@@ -193,8 +197,8 @@ func (a *measured) Credit(ctx context.Context, r acquirer.Credit) (acquirer.Resp
 	return a.time("credit", func() (acquirer.Response, error) { return a.next.Credit(ctx, r) })
 }
 
-func (a *measured) Inquire(ctx context.Context, reference string) (acquirer.Response, error) {
-	return a.time("inquire", func() (acquirer.Response, error) { return a.next.Inquire(ctx, reference) })
+func (a *measured) Inquire(ctx context.Context, about acquirer.Sent) (acquirer.Response, error) {
+	return a.time("inquire", func() (acquirer.Response, error) { return a.next.Inquire(ctx, about) })
 }
 
 func (a *measured) time(operation string, call func() (acquirer.Response, error)) (acquirer.Response, error) {

@@ -41,7 +41,10 @@ func (s Subject) requests() map[string]func(ctx context.Context, reference strin
 	following := func(send follow) func(context.Context, string) (acquirer.Response, error) {
 		return func(ctx context.Context, reference string) (acquirer.Response, error) {
 			return send(ctx, acquirer.Follow{
-				Reference: reference, Authorization: "conformance_authorization", Amount: amount, Currency: currency,
+				Reference: reference, Amount: amount, Currency: currency,
+				Original: acquirer.Sent{
+					Kind: acquirer.Authorization, Reference: "conformance_authorization", Amount: amount, Currency: currency,
+				},
 			})
 		}
 	}

@@ -69,8 +69,10 @@ func (c *connector) Credit(ctx context.Context, r acquirer.Credit) (acquirer.Res
 }
 
 // Inquire implements acquirer.Acquirer.
-func (c *connector) Inquire(ctx context.Context, reference string) (acquirer.Response, error) {
-	return c.send(ctx, reference)
+func (*connector) Prepare(context.Context, string) (string, error) { return "", nil }
+
+func (c *connector) Inquire(ctx context.Context, about acquirer.Sent) (acquirer.Response, error) {
+	return c.send(ctx, about.Reference)
 }
 
 // TestMisreports: a connector that reports each failure as ErrUnavailable fails the test for each
@@ -119,7 +121,10 @@ func TestScriptedAcquirer(t *testing.T) {
 	for name, a := range map[string]*coretest.Acquirer{"before": {Before: fail}, "after": {After: fail}} {
 		for _, text := range acquirertest.Misreports(t.Context(), acquirertest.Subject{
 			Acquirer: acquirer.Traced(a, nil),
-			Received: func(reference string) bool { _, err := a.Inquire(t.Context(), reference); return err == nil },
+			Received: func(reference string) bool {
+				_, err := a.Inquire(t.Context(), acquirer.Sent{Reference: reference})
+				return err == nil
+			},
 		}) {
 			t.Errorf("%s: %s", name, text)
 		}

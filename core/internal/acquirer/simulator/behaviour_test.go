@@ -47,7 +47,7 @@ func TestBehaviour(t *testing.T) {
 				if err != nil && response != (acquirer.Response{}) {
 					t.Errorf("got %+v with an error, want nothing", response)
 				}
-				found, err := s.Inquire(t.Context(), "txn_1")
+				found, err := s.Inquire(t.Context(), acquirer.Sent{Reference: "txn_1"})
 				if got := err == nil && found.Approved; got != c.wantEffect {
 					t.Errorf("inquire: got %+v, %v, want effect %v", found, err, c.wantEffect)
 				}
@@ -68,7 +68,7 @@ func TestBehaviour_callerGone(t *testing.T) {
 	t.Parallel()
 	s := mustOpen(t, simulator.Config{})
 	r := request(t, s, "txn_1", "pm_card_visa")
-	f := acquirer.Follow{Reference: "cap_1", Authorization: "txn_1", Amount: 1999}
+	f := acquirer.Follow{Reference: "cap_1", Original: acquirer.Sent{Reference: "txn_1"}, Amount: 1999}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := s.Authorize(gone, r); !errors.Is(err, acquirer.ErrUnknown) || !errors.Is(err, context.Canceled) {
@@ -77,10 +77,10 @@ func TestBehaviour_callerGone(t *testing.T) {
 	if _, err := s.Capture(gone, f); !errors.Is(err, acquirer.ErrUnknown) {
 		t.Errorf("capture: got %v, want %v", err, acquirer.ErrUnknown)
 	}
-	if _, err := s.Inquire(gone, "txn_1"); !errors.Is(err, acquirer.ErrUnknown) {
+	if _, err := s.Inquire(gone, acquirer.Sent{Reference: "txn_1"}); !errors.Is(err, acquirer.ErrUnknown) {
 		t.Errorf("inquire: got %v, want %v", err, acquirer.ErrUnknown)
 	}
-	if _, err := s.Inquire(t.Context(), "txn_1"); !errors.Is(err, acquirer.ErrNotFound) {
+	if _, err := s.Inquire(t.Context(), acquirer.Sent{Reference: "txn_1"}); !errors.Is(err, acquirer.ErrNotFound) {
 		t.Errorf("inquire afterwards: got %v, want %v", err, acquirer.ErrNotFound)
 	}
 }

@@ -46,7 +46,7 @@ func TestDisturbances(t *testing.T) {
 					return err
 				}
 				refund := func(ctx context.Context) error {
-					_, err := s.Refund(ctx, acquirer.Follow{Reference: "re_1", Authorization: "txn_1", Amount: 5, Currency: "usd"})
+					_, err := s.Refund(ctx, acquirer.Follow{Reference: "re_1", Original: acquirer.Sent{Reference: "txn_1"}, Amount: 5, Currency: "usd"})
 					return err
 				}
 				for reference, send := range map[string]func(context.Context) error{"txn_1": authorize, "re_1": refund} {
@@ -129,7 +129,7 @@ func TestDisturbedInquiry(t *testing.T) {
 	if _, err := s.Authorize(t.Context(), request(t, s, "txn_1", "pm_card_visa")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Inquire(t.Context(), "txn_1"); !errors.Is(err, acquirer.ErrNotFound) {
+	if _, err := s.Inquire(t.Context(), acquirer.Sent{Reference: "txn_1"}); !errors.Is(err, acquirer.ErrNotFound) {
 		t.Errorf("got %v, want %v", err, acquirer.ErrNotFound)
 	}
 }
@@ -146,7 +146,7 @@ func TestDisturbanceShares(t *testing.T) {
 		}
 		got := 0
 		for range requests {
-			if _, err := s.Inquire(t.Context(), "txn_1"); errors.Is(err, acquirer.ErrUnavailable) {
+			if _, err := s.Inquire(t.Context(), acquirer.Sent{Reference: "txn_1"}); errors.Is(err, acquirer.ErrUnavailable) {
 				got++
 			}
 		}
@@ -192,7 +192,7 @@ func TestALateEffectPassesAVoid(t *testing.T) {
 			t.Fatal(err)
 		}
 		again := mustOpen(t, simulator.Config{Journal: journal})
-		if a, err := again.Inquire(t.Context(), "txn_1"); err != nil || !a.Approved || a.Released {
+		if a, err := again.Inquire(t.Context(), acquirer.Sent{Reference: "txn_1"}); err != nil || !a.Approved || a.Released {
 			t.Errorf("got %+v, %v, want an approval that is not released", a, err)
 		}
 	})

@@ -24,7 +24,7 @@ func (s *Simulator) Known(reference string) bool {
 
 // VoidUndisturbed voids an authorization without a disturbance.
 func (s *Simulator) VoidUndisturbed(ctx context.Context, reference, authorization string) {
-	if _, err := s.follow(ctx, void, acquirer.Follow{Reference: reference, Authorization: authorization, Amount: 1}, false); err != nil {
+	if _, err := s.follow(ctx, void, acquirer.Follow{Reference: reference, Original: acquirer.Sent{Reference: authorization}, Amount: 1}, false); err != nil {
 		panic(err)
 	}
 }

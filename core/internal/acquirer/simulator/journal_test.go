@@ -44,7 +44,7 @@ func TestJournal_survives(t *testing.T) {
 	}
 	s := mustOpen(t, simulator.Config{Journal: path})
 	for reference, response := range want {
-		if got, err := s.Inquire(t.Context(), reference); err != nil || got != response {
+		if got, err := s.Inquire(t.Context(), acquirer.Sent{Reference: reference}); err != nil || got != response {
 			t.Errorf("%s: got %+v, %v, want %+v", reference, got, err, response)
 		}
 	}
@@ -56,7 +56,7 @@ func TestJournal_survives(t *testing.T) {
 		t.Errorf("late: got %+v, want a decline", late)
 	}
 	s = mustOpen(t, simulator.Config{Journal: path})
-	if got, err := s.Inquire(t.Context(), "txn_late"); err != nil || got != late {
+	if got, err := s.Inquire(t.Context(), acquirer.Sent{Reference: "txn_late"}); err != nil || got != late {
 		t.Errorf("late, once more: got %+v, %v, want %+v", got, err, late)
 	}
 	if got, want := bytes.Count(mustRead(t, path), []byte{'\n'}), len(want)+2; got != want {
@@ -77,17 +77,17 @@ func TestJournal_damage(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := mustOpen(t, simulator.Config{Journal: path})
-	if got, err := s.Inquire(t.Context(), "txn_1"); err != nil || !got.Approved || got.Amount != 1999 {
+	if got, err := s.Inquire(t.Context(), acquirer.Sent{Reference: "txn_1"}); err != nil || !got.Approved || got.Amount != 1999 {
 		t.Errorf("whole line: got %+v, %v, want an approval", got, err)
 	}
 	for _, reference := range []string{"txn_x", "txn_torn"} {
-		if got, err := s.Inquire(t.Context(), reference); !errors.Is(err, acquirer.ErrNotFound) {
+		if got, err := s.Inquire(t.Context(), acquirer.Sent{Reference: reference}); !errors.Is(err, acquirer.ErrNotFound) {
 			t.Errorf("%s: got %+v, %v, want %v", reference, got, err, acquirer.ErrNotFound)
 		}
 	}
 	want := mustAuthorize(t, s, request(t, s, "txn_torn", "pm_card_visa"))
 	s = mustOpen(t, simulator.Config{Journal: path})
-	if got, err := s.Inquire(t.Context(), "txn_torn"); err != nil || got != want {
+	if got, err := s.Inquire(t.Context(), acquirer.Sent{Reference: "txn_torn"}); err != nil || got != want {
 		t.Errorf("written after the torn line: got %+v, %v, want %+v", got, err, want)
 	}
 }
@@ -109,12 +109,12 @@ func TestJournal_tornByAnotherProcess(t *testing.T) {
 	if err := torn.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := other.Inquire(t.Context(), "txn_torn"); !errors.Is(err, acquirer.ErrNotFound) {
+	if _, err := other.Inquire(t.Context(), acquirer.Sent{Reference: "txn_torn"}); !errors.Is(err, acquirer.ErrNotFound) {
 		t.Errorf("torn: got %v, want %v", err, acquirer.ErrNotFound)
 	}
 	want := mustAuthorize(t, s, request(t, s, "txn_2", "pm_card_visa"))
 	for name, s := range map[string]*simulator.Simulator{"running": other, "new": mustOpen(t, simulator.Config{Journal: path})} {
-		if got, err := s.Inquire(t.Context(), "txn_2"); err != nil || got != want {
+		if got, err := s.Inquire(t.Context(), acquirer.Sent{Reference: "txn_2"}); err != nil || got != want {
 			t.Errorf("%s: got %+v, %v, want %+v", name, got, err, want)
 		}
 	}
@@ -178,10 +178,10 @@ func TestJournal_fails(t *testing.T) {
 	if err := os.RemoveAll(path + ".1"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Inquire(t.Context(), "txn_1"); err != nil {
+	if _, err := s.Inquire(t.Context(), acquirer.Sent{Reference: "txn_1"}); err != nil {
 		t.Errorf("recorded: got %v, want no error", err)
 	}
-	if _, err := s.Inquire(t.Context(), "txn_2"); !errors.Is(err, acquirer.ErrNotFound) {
+	if _, err := s.Inquire(t.Context(), acquirer.Sent{Reference: "txn_2"}); !errors.Is(err, acquirer.ErrNotFound) {
 		t.Errorf("not recorded: got %v, want %v", err, acquirer.ErrNotFound)
 	}
 }
@@ -205,7 +205,7 @@ func TestClose(t *testing.T) {
 	if _, err := s.Authorize(t.Context(), request(t, s, "txn_2", "pm_card_visa")); !errors.Is(err, acquirer.ErrUnavailable) {
 		t.Errorf("got %v, want %v", err, acquirer.ErrUnavailable)
 	}
-	if _, err := s.Inquire(t.Context(), "txn_1"); !errors.Is(err, acquirer.ErrUnavailable) {
+	if _, err := s.Inquire(t.Context(), acquirer.Sent{Reference: "txn_1"}); !errors.Is(err, acquirer.ErrUnavailable) {
 		t.Errorf("inquire: got %v, want %v", err, acquirer.ErrUnavailable)
 	}
 }
@@ -275,7 +275,7 @@ func remembered(tb testing.TB, s *simulator.Simulator, requests int) int {
 	tb.Helper()
 	found := 0
 	for i := requests - 1; i >= 0; i-- {
-		if _, err := s.Inquire(tb.Context(), fmt.Sprint("txn_", i)); err != nil {
+		if _, err := s.Inquire(tb.Context(), acquirer.Sent{Reference: fmt.Sprint("txn_", i)}); err != nil {
 			break
 		}
 		found++
@@ -293,7 +293,7 @@ func TestJournal_finalCapture(t *testing.T) {
 	want := map[string]acquirer.Response{}
 	for reference, final := range map[string]bool{"cap_1": false, "cap_2": true} {
 		a, err := s.Capture(t.Context(), acquirer.Follow{
-			Reference: reference, Authorization: "txn_1", Amount: 40, Currency: "usd", Final: final,
+			Reference: reference, Original: acquirer.Sent{Reference: "txn_1"}, Amount: 40, Currency: "usd", Final: final,
 		})
 		if err != nil || !a.Approved {
 			t.Fatalf("%s: got %+v, %v, want an approval", reference, a, err)
@@ -311,7 +311,7 @@ func TestJournal_finalCapture(t *testing.T) {
 	}
 	s = mustOpen(t, simulator.Config{Journal: path})
 	for reference, response := range want {
-		if got, err := s.Inquire(t.Context(), reference); err != nil || got != response {
+		if got, err := s.Inquire(t.Context(), acquirer.Sent{Reference: reference}); err != nil || got != response {
 			t.Errorf("%s: got %+v, %v, want %+v", reference, got, err, response)
 		}
 	}

@@ -115,7 +115,7 @@ func (s *Simulator) judgeAddress(b acquirer.Billing) postalRule {
 		return rule
 	}
 	rule := postalRule{addressLine: given(b.AddressLine), postalCode: given(b.PostalCode)}
-	if b != (acquirer.Billing{}) {
+	if b.AddressLine != "" || b.PostalCode != "" {
 		rule.code = s.catalogue.avsCode
 	}
 	return rule

@@ -40,7 +40,9 @@ func TestLate(t *testing.T) {
 					t.Errorf("got %v, want %v", err, acquirer.ErrUnknown)
 				}
 			}
-			inquire := func() (acquirer.Response, error) { return again().Inquire(t.Context(), "txn_1") }
+			inquire := func() (acquirer.Response, error) {
+				return again().Inquire(t.Context(), acquirer.Sent{Reference: "txn_1"})
+			}
 			if _, err := inquire(); !errors.Is(err, acquirer.ErrNotFound) {
 				t.Errorf("before it arrives: got %v, want %v", err, acquirer.ErrNotFound)
 			}

@@ -84,7 +84,7 @@ func authorization(s *simulator.Simulator, reference, method string, amount int6
 
 func step(kind string, n int, amount int64) acquirer.Follow {
 	return acquirer.Follow{
-		Reference: fmt.Sprint(kind, "_", n), Authorization: fmt.Sprint("txn_", n), Amount: amount, Currency: "usd",
+		Reference: fmt.Sprint(kind, "_", n), Original: acquirer.Sent{Reference: fmt.Sprint("txn_", n)}, Amount: amount, Currency: "usd",
 	}
 }
 
@@ -165,7 +165,7 @@ func TestJournal_killedBeforeTheResponse(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
 	other := mustOpen(t, simulator.Config{Journal: path})
 	p, begin := launch(t, "authorize without a response", path)
-	if _, err := other.Inquire(t.Context(), "txn_killed"); !errors.Is(err, acquirer.ErrNotFound) {
+	if _, err := other.Inquire(t.Context(), acquirer.Sent{Reference: "txn_killed"}); !errors.Is(err, acquirer.ErrNotFound) {
 		t.Errorf("before the request: got %v, want %v", err, acquirer.ErrNotFound)
 	}
 	begin()
@@ -176,7 +176,7 @@ func TestJournal_killedBeforeTheResponse(t *testing.T) {
 	for name, s := range map[string]*simulator.Simulator{
 		"running": other, "started later": mustOpen(t, simulator.Config{Journal: path}),
 	} {
-		if a, err := s.Inquire(t.Context(), "txn_killed"); err != nil || !a.Approved || a.Amount != 700 {
+		if a, err := s.Inquire(t.Context(), acquirer.Sent{Reference: "txn_killed"}); err != nil || !a.Approved || a.Amount != 700 {
 			t.Errorf("%s: got %+v, %v, want an approval of 700", name, a, err)
 		}
 		again := authorization(s, "txn_killed", "pm_card_visa", 1)

@@ -125,6 +125,9 @@ func (s *Simulator) authorize(ctx context.Context, r acquirer.Authorize, late bo
 	return response, err
 }
 
+// Prepare implements acquirer.Acquirer: the reference is all that the simulator needs.
+func (*Simulator) Prepare(context.Context, string) (string, error) { return "", nil }
+
 // Capture implements acquirer.Acquirer.
 func (s *Simulator) Capture(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
 	return s.disturb(ctx, "capture", func(ctx context.Context, late bool) (acquirer.Response, error) {
@@ -148,9 +151,9 @@ func (s *Simulator) Refund(ctx context.Context, r acquirer.Follow) (acquirer.Res
 
 // Inquire implements acquirer.Acquirer. A request that was voided before it arrived, or whose
 // effect is late, is not found until it arrives.
-func (s *Simulator) Inquire(ctx context.Context, reference string) (acquirer.Response, error) {
+func (s *Simulator) Inquire(ctx context.Context, about acquirer.Sent) (acquirer.Response, error) {
 	return s.disturb(ctx, "inquire", func(ctx context.Context, _ bool) (acquirer.Response, error) {
-		return s.inquire(ctx, reference)
+		return s.inquire(ctx, about.Reference)
 	})
 }
 
@@ -184,13 +187,13 @@ func (s *Simulator) follow(ctx context.Context, k kind, r acquirer.Follow, late 
 	if err != nil {
 		return acquirer.Response{}, err
 	}
-	if _, err := identify(r.Authorization); err != nil {
+	if _, err := identify(r.Original.Reference); err != nil {
 		return acquirer.Response{}, err
 	}
 	rec := record{
 		kind: k, amount: r.Amount, verdict: s.catalogue.refusals[step{k, r.Amount}], final: k == capture && r.Final,
 	}
-	return s.commit(effect{id: id, reference: r.Reference, authorization: r.Authorization, late: late, record: rec})
+	return s.commit(effect{id: id, reference: r.Reference, authorization: r.Original.Reference, late: late, record: rec})
 }
 
 // recall returns the earlier response to a request of a kind. If the card responds immediately,

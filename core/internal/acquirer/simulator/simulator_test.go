@@ -57,7 +57,7 @@ type verb func(context.Context, acquirer.Follow) (acquirer.Response, error)
 
 func mustFollow(tb testing.TB, do verb, reference, authorization string, amount int64) acquirer.Response {
 	tb.Helper()
-	a, err := do(tb.Context(), acquirer.Follow{Reference: reference, Authorization: authorization, Amount: amount, Currency: "usd"})
+	a, err := do(tb.Context(), acquirer.Follow{Reference: reference, Original: acquirer.Sent{Reference: authorization}, Amount: amount, Currency: "usd"})
 	if err != nil {
 		tb.Fatalf("follow: %v", err)
 	}
@@ -230,7 +230,7 @@ func TestVoid_beforeItsRequest(t *testing.T) {
 		if got := mustFollow(t, s.Void, fmt.Sprint("void_", i), reference, amount); !got.Approved {
 			t.Fatalf("void: got %+v, want an approval", got)
 		}
-		if _, err := s.Inquire(t.Context(), reference); !errors.Is(err, acquirer.ErrNotFound) {
+		if _, err := s.Inquire(t.Context(), acquirer.Sent{Reference: reference}); !errors.Is(err, acquirer.ErrNotFound) {
 			t.Errorf("inquire: got %v, want %v", err, acquirer.ErrNotFound)
 		}
 		got := mustAuthorize(t, s, request(t, s, reference, "pm_card_visa"))
@@ -263,7 +263,7 @@ func TestRepeatedReference(t *testing.T) {
 		t.Parallel()
 		s := mustOpen(t, simulator.Config{})
 		mustAuthorize(t, s, request(t, s, "txn_1", "pm_card_visa"))
-		_, err := s.Void(t.Context(), acquirer.Follow{Reference: "txn_1", Authorization: "txn_1", Amount: 1999})
+		_, err := s.Void(t.Context(), acquirer.Follow{Reference: "txn_1", Original: acquirer.Sent{Reference: "txn_1"}, Amount: 1999})
 		if !errors.Is(err, acquirer.ErrUnavailable) {
 			t.Errorf("got %v, want %v", err, acquirer.ErrUnavailable)
 		}
@@ -298,7 +298,7 @@ func TestReference_unfit(t *testing.T) {
 		if _, err := s.Authorize(t.Context(), request(t, s, reference, "pm_card_visa")); !errors.Is(err, acquirer.ErrUnavailable) {
 			t.Errorf("authorize %q: got %v, want %v", reference, err, acquirer.ErrUnavailable)
 		}
-		f := acquirer.Follow{Reference: "cap_1", Authorization: reference, Amount: 1}
+		f := acquirer.Follow{Reference: "cap_1", Original: acquirer.Sent{Reference: reference}, Amount: 1}
 		if _, err := s.Capture(t.Context(), f); !errors.Is(err, acquirer.ErrUnavailable) {
 			t.Errorf("capture of %q: got %v, want %v", reference, err, acquirer.ErrUnavailable)
 		}

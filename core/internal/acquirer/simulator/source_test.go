@@ -100,7 +100,7 @@ func TestAuthorize_partially(t *testing.T) {
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
-		again, err := mustOpen(t, simulator.Config{Journal: journal}).Inquire(t.Context(), "txn_1")
+		again, err := mustOpen(t, simulator.Config{Journal: journal}).Inquire(t.Context(), acquirer.Sent{Reference: "txn_1"})
 		if err != nil || again.Amount != want || again.Balance != (acquirer.Balance{Given: true}) {
 			t.Errorf("%d, asked after a restart: got %+v, %v, want %d", asked, again, err, want)
 		}
@@ -118,7 +118,7 @@ func TestAuthorize_approvedBefore(t *testing.T) {
 		if !got.Approved || got.Code != code || got.NetworkTransactionID != "" || got.Checks.CVC != "not_processed" || got.Checks.AddressLine != "not_provided" {
 			t.Errorf("got %+v", got)
 		}
-		again, err := mustOpen(t, simulator.Config{Journal: journal}).Inquire(t.Context(), reference)
+		again, err := mustOpen(t, simulator.Config{Journal: journal}).Inquire(t.Context(), acquirer.Sent{Reference: reference})
 		if err != nil || again != got {
 			t.Errorf("after a restart: got %+v, %v, want %+v", again, err, got)
 		}

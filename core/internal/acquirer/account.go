@@ -1,0 +1,34 @@
+package acquirer
+
+import (
+	"context"
+	"errors"
+)
+
+// ErrNoAccount reports that the merchant has no account for the payment, or that no such account
+// exists.
+var ErrNoAccount = errors.New("acquirer: no account")
+
+// Method is the kind of payment source that an account serves. A network token counts as a card.
+type Method string
+
+// The kinds of payment sources.
+const (
+	CardMethod        Method = "card"
+	BankAccountMethod Method = "bank_account"
+)
+
+// Account is a merchant's account at an acquirer.
+type Account struct {
+	ID int64
+	Acquirer
+}
+
+// Accounts finds the accounts of live mode. It is safe for concurrent use.
+type Accounts interface {
+	// ForPayment returns the enabled accounts for a new payment of a merchant, in the order in which
+	// they are tried: one, or two. It returns ErrNoAccount if there is none.
+	ForPayment(ctx context.Context, merchant int64, currency string, method Method) ([]Account, error)
+	// Account returns an account by its id, also a disabled one: open payments must finish.
+	Account(ctx context.Context, id int64) (Account, error)
+}
