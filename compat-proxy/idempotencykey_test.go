@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -185,7 +186,8 @@ func (f *keeping) done() int {
 
 const (
 	followUpA = `{"createTransactionRequest":{"merchantAuthentication":{"name":"shop","transactionKey":"` + apiKey +
-		`"},"transactionRequest":{"transactionType":"TYPE","amount":"24.50",PAYMENT"refTransId":"60410000123"}}}`
+		`"},"refId":"F-1","transactionRequest":{"transactionType":"TYPE","amount":"24.50",PAYMENT` +
+		`"refTransId":"60410000123"}}}`
 	profileA = `{"createCustomerProfileRequest":{"merchantAuthentication":{"name":"shop","transactionKey":"` + apiKey +
 		`"},"profile":{"description":"Ana","email":"24.50@example.org","paymentProfiles":[{"payment":{"creditCard":` +
 		`{"cardNumber":"` + pan + `","expirationDate":"2031-04"}}},{"payment":{"creditCard":` +
@@ -306,6 +308,33 @@ func TestIdempotencyKey(t *testing.T) {
 			})
 			if want := 3 * c.effects; c.effects < 3 && f.done() != want && !strings.Contains(name, "transactionId") {
 				t.Errorf("another merchant: got %d effects and %s, want %d", f.done(), got, want)
+			}
+		})
+	}
+}
+
+// refIDs matches the refId of a request, in both formats.
+var refIDs = regexp.MustCompile(`("refId":"|<refId>)[^"<]*("|</refId>)`)
+
+// TestIdempotencyKey_refID: a retry may have another refId. Many clients make a new one for each
+// attempt.
+func TestIdempotencyKey_refID(t *testing.T) {
+	t.Parallel()
+	for name, c := range keyedCases() {
+		if !strings.HasPrefix(name, "a, ") || strings.Contains(name, "profile") {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, proxies := setupKeeping(t, 0)
+			post := func(ref string) string {
+				body := refIDs.ReplaceAllString(c.body, "${1}"+ref+"${2}")
+				_, response := send(t, http.MethodPost, proxies[0].URL+c.path, strings.NewReader(body), keyed("k"))
+				return strings.Replace(response, ref, "REF", 1)
+			}
+			first := post("r-1")
+			if got := post("r-2"); got != first || f.done() != c.effects || !strings.Contains(got, "REF") {
+				t.Errorf("got %d effects and %s, want %d and %s", f.done(), got, c.effects, first)
 			}
 		})
 	}

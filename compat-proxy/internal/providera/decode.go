@@ -46,7 +46,7 @@ func decode(req *wire.Request, basis basis) plan {
 		txn: req.Root.Child("transactionRequest"), login: req.Root.Child("merchantAuthentication").Get("name"),
 		basis: basis,
 	}
-	if req.RefID != nil {
+	if req.RefID != nil && !basis.named { // v1 would compare it, and retries have new ones
 		d.refID = strings.TrimSpace(*req.RefID)
 	}
 	p := plan{Type: d.txn.Get("transactionType")}

@@ -144,8 +144,8 @@ func (h *Handler) respond(
 		currency = h.cfg.Currency
 	}
 	return handlers[m.Name](h, ctx, call{req: req, key: granted.APIKey, name: name, scopes: holder.Scopes, basis: basis{
-		currency: currency, unlinked: granted.UnlinkedRefunds, signatureKey: granted.SignatureKey, zone: granted.Zone,
-		now: h.cfg.Clock.Now(), rules: parity.For(catalogue.ProviderA, granted.Sandbox, holder.Mode),
+		currency: currency, unlinked: granted.UnlinkedRefunds, named: name != "", signatureKey: granted.SignatureKey,
+		zone: granted.Zone, now: h.cfg.Clock.Now(), rules: parity.For(catalogue.ProviderA, granted.Sandbox, holder.Mode),
 	}})
 }
 

@@ -69,6 +69,8 @@ type basis struct {
 	currency string
 	// unlinked allows refunds without a payment.
 	unlinked bool
+	// named reports that the client sent an Idempotency-Key.
+	named bool
 	// signatureKey is the decoded key of transHashSha2; zero for none.
 	signatureKey secret.String
 	// zone is the merchant's time zone, for the local times in responses; nil means UTC.
