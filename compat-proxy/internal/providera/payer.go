@@ -22,7 +22,7 @@ func (r record) payer(l *elementList) {
 func (r record) billTo() []*wire.Element {
 	l := elementList(address(r.payment.Billing))
 	if r.payment.Billing != nil {
-		l.text("phoneNumber", v1.Text(r.payment.Billing.Phone))
+		l.text("phoneNumber", cut(v1.Text(r.payment.Billing.Phone), 25))
 	}
 	l.text("faxNumber", r.metadata["billing_fax"])
 	if b := r.payment.Billing; b != nil &&
@@ -46,13 +46,13 @@ func address(c *v1.Contact) []*wire.Element {
 		street += "\n" + second
 	}
 	var l elementList
-	l.text("firstName", v1.Text(c.FirstName))
-	l.text("lastName", v1.Text(c.LastName))
-	l.text("company", v1.Text(c.Company))
-	l.text("address", street)
-	l.text("city", v1.Text(a.City))
-	l.text("state", v1.Text(a.State))
-	l.text("zip", v1.Text(a.PostalCode))
+	l.text("firstName", cut(v1.Text(c.FirstName), 50))
+	l.text("lastName", cut(v1.Text(c.LastName), 50))
+	l.text("company", cut(v1.Text(c.Company), 50))
+	l.text("address", cut(street, 60))
+	l.text("city", cut(v1.Text(a.City), 40))
+	l.text("state", cut(v1.Text(a.State), 40))
+	l.text("zip", cut(v1.Text(a.PostalCode), 20))
 	l.text("country", v1.Text(a.Country))
 	return l
 }

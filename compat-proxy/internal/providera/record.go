@@ -189,7 +189,7 @@ func (r record) order() []*wire.Element {
 	l.text("description", cut(description, 255))
 	l.raw("discountAmount", discount)
 	l.raw("taxIsAfterDiscount", strconv.FormatBool(after))
-	l.text("purchaseOrderNumber", v1.Text(o.PurchaseOrderNumber))
+	l.text("purchaseOrderNumber", cut(v1.Text(o.PurchaseOrderNumber), 25))
 	return jsonFirst(l, "purchaseOrderNumber")
 }
 
@@ -240,9 +240,10 @@ func (r record) lineItems() []*wire.Element {
 	items := make([]*wire.Element, 0, len(*r.payment.Order.LineItems))
 	for _, item := range *r.payment.Order.LineItems {
 		var l elementList
-		l.text("itemId", v1.Text(item.ID))
-		l.text("name", item.Name)
-		l.text("description", v1.Text(item.Description))
+		// The dialect requires an itemId. An item of another API may have only a name.
+		l.text("itemId", cut(cmp.Or(v1.Text(item.ID), item.Name), 31))
+		l.text("name", cut(item.Name, 31))
+		l.text("description", cut(v1.Text(item.Description), 255))
 		l.raw("quantity", decimals(item.Quantity, 5))
 		l.raw("unitPrice", decimals(item.UnitPrice, 2))
 		if item.Taxable != nil {
