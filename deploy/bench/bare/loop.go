@@ -12,7 +12,7 @@ import (
 
 // The pragmas of the writing connection in core/internal/store/sqlite/open.go.
 var pragmas = [...]string{
-	"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-10000)",
+	"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-7000)",
 	"wal_autocheckpoint(4000)",
 }
 

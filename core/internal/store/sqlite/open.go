@@ -20,7 +20,7 @@ const walPages = 4000
 // The pragmas of the store, in addition to the pragmas of sqlitewal.
 var (
 	writePragmas = []string{
-		"cache_size(-10000)", fmt.Sprintf("wal_autocheckpoint(%d)", walPages),
+		"cache_size(-7000)", fmt.Sprintf("wal_autocheckpoint(%d)", walPages),
 		// The log shrinks to this size when SQLite writes it from its beginning again.
 		fmt.Sprintf("journal_size_limit(%d)", maxLog),
 	}
