@@ -21,8 +21,8 @@ type traced struct {
 	tracer *telemetry.Tracer
 }
 
-func (a *traced) Prepare(ctx context.Context, reference string) (string, error) {
-	return a.next.Prepare(ctx, reference)
+func (a *traced) Prepare(ctx context.Context) (string, error) {
+	return a.next.Prepare(ctx)
 }
 
 func (a *traced) Authorize(ctx context.Context, r Authorize) (Response, error) {

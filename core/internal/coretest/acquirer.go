@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -48,8 +49,16 @@ type Acquirer struct {
 	// Report changes the response on its way, so that it contradicts the effect; nil reports the
 	// truth. Inquire always reports the truth.
 	Report func(c Call, a acquirer.Response) acquirer.Response
+	// Proves makes a repeated capture, void or refund without an earlier effect return
+	// acquirer.ErrNotFound.
+	Proves bool
+	// Unprepared is the error of Prepare; nil for none.
+	Unprepared error
+
+	rules *rules // nil: the acquirer gives no tags and ids, and checks nothing
 
 	mu        sync.Mutex
+	follows   []acquirer.Follow
 	responses map[string]acquirer.Response // by reference
 	calls     []Call
 	moved     map[Verb]int64 // approved minor units by verb
@@ -62,42 +71,79 @@ type Acquirer struct {
 var _ acquirer.Acquirer = (*Acquirer)(nil)
 
 // Prepare implements acquirer.Acquirer.
-func (*Acquirer) Prepare(context.Context, string) (string, error) { return "", nil }
+func (a *Acquirer) Prepare(context.Context) (string, error) {
+	if a.Unprepared != nil || a.rules == nil {
+		return "", a.Unprepared
+	}
+	return a.rules.prepare(), nil
+}
 
 // Authorize implements acquirer.Acquirer.
 func (a *Acquirer) Authorize(ctx context.Context, r acquirer.Authorize) (acquirer.Response, error) {
+	kind := acquirer.Authorization
+	if r.Capture {
+		kind = acquirer.Sale
+	}
+	a.rules.sent(acquirer.Sent{Kind: kind, Reference: r.Reference, Tag: r.Tag, Amount: r.Amount, Currency: r.Currency}, false)
 	return a.respond(ctx, Call{Verb: Authorize, Reference: r.Reference, Amount: r.Amount, Initiator: r.Initiator})
 }
 
 // Capture implements acquirer.Acquirer.
 func (a *Acquirer) Capture(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
-	return a.respond(ctx, follow(Capture, r))
+	return a.follow(ctx, Capture, acquirer.Capture, r)
 }
 
 // Void implements acquirer.Acquirer.
 func (a *Acquirer) Void(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
-	return a.respond(ctx, follow(Void, r))
+	return a.follow(ctx, Void, acquirer.Void, r)
 }
 
 // Refund implements acquirer.Acquirer.
 func (a *Acquirer) Refund(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
-	return a.respond(ctx, follow(Refund, r))
+	return a.follow(ctx, Refund, acquirer.Refund, r)
 }
 
-// follow returns the call of a step on an authorization.
-func follow(v Verb, r acquirer.Follow) Call {
-	return Call{
-		Verb: v, Reference: r.Reference, Authorization: r.Original.Reference, Amount: r.Amount, Final: v == Capture && r.Final,
+// follow responds to a step on an authorization.
+func (a *Acquirer) follow(
+	ctx context.Context, v Verb, k acquirer.Kind, r acquirer.Follow,
+) (acquirer.Response, error) {
+	a.mu.Lock()
+	a.follows = append(a.follows, r)
+	_, known := a.responses[r.Reference]
+	a.mu.Unlock()
+	own := acquirer.Sent{Kind: k, Reference: r.Reference, Tag: r.Tag, Amount: r.Amount, Currency: r.Currency}
+	a.rules.sent(own, r.Again)
+	a.rules.names(r.Original)
+	for _, c := range r.Captures {
+		a.rules.names(c)
 	}
+	if a.Proves && r.Again && !known {
+		a.rules.forget(r.Reference)
+		return acquirer.Response{}, acquirer.ErrNotFound
+	}
+	return a.respond(ctx, Call{
+		Verb: v, Reference: r.Reference, Authorization: r.Original.Reference, Amount: r.Amount, Final: v == Capture && r.Final,
+	})
+}
+
+// Follows returns all captures, voids and refunds so far as they were requested, in their order.
+func (a *Acquirer) Follows() []acquirer.Follow {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(a.follows)
 }
 
 // Credit implements acquirer.Acquirer.
 func (a *Acquirer) Credit(ctx context.Context, r acquirer.Credit) (acquirer.Response, error) {
+	a.rules.sent(acquirer.Sent{
+		Kind: acquirer.UnlinkedRefund, Reference: r.Reference, Tag: r.Tag, Amount: r.Amount, Currency: r.Currency,
+	}, false)
 	return a.respond(ctx, Call{Verb: Credit, Reference: r.Reference, Amount: r.Amount})
 }
 
 // Inquire implements acquirer.Acquirer.
 func (a *Acquirer) Inquire(ctx context.Context, about acquirer.Sent) (acquirer.Response, error) {
+	a.rules.names(about)
 	c := Call{Verb: Inquire, Reference: about.Reference}
 	if a.Before != nil {
 		if err := a.Before(ctx, c); err != nil {
@@ -153,6 +199,9 @@ func (a *Acquirer) effect(c Call) acquirer.Response {
 	response := acquirer.Response{
 		Approved: true, Code: "A1B2C3", ResponseCode: "00", Amount: c.Amount, ExpiresAt: Birth.Add(7 * 24 * time.Hour),
 		Checks: acquirer.Checks{CVC: "not_provided", AddressLine: "not_provided", PostalCode: "not_provided"},
+	}
+	if a.rules != nil {
+		response.ID = idOf(c.Reference)
 	}
 	if a.Decide != nil {
 		if code := a.Decide(c); code != "" {

@@ -49,6 +49,7 @@ const keysetFile = "vault.keyset"
 type Service struct {
 	Dir      string
 	Acquirer *Acquirer
+	Accounts *Accounts // of live mode
 	Clock    *clock.Fake
 	IDs      *id.Generator
 	DB       *store.DB
@@ -116,7 +117,7 @@ func (s *Service) BesideAhead(tb testing.TB, d time.Duration) *Service {
 func openOn(tb testing.TB, dir string, on *Database, cluster *engine.Cluster) *Service {
 	tb.Helper()
 	c := clock.NewFake(Birth)
-	s := &Service{Dir: dir, Acquirer: &Acquirer{}, Clock: c, IDs: id.NewGenerator(c), Log: &programtest.Log{}, Database: on, Cluster: cluster}
+	s := &Service{Dir: dir, Acquirer: &Acquirer{}, Accounts: &Accounts{}, Clock: c, IDs: id.NewGenerator(c), Log: &programtest.Log{}, Database: on, Cluster: cluster}
 	s.open(tb)
 	s.Tenant = payment.Tenant{Merchant: s.IDs.Next()}
 	if err := s.DB.Update(tb.Context(), func(tx *store.Tx) error { return tx.InsertMerchant(s.Tenant.Merchant, "shop") }); err != nil {
@@ -179,7 +180,7 @@ func (s *Service) open(tb testing.TB) {
 		s.Cluster.ID, s.Cluster.Store, s.Cluster.Log = s.IDs.Next(), db, log
 		db.WorkAs(s.Cluster.ID)
 	}
-	s.Engine = engine.New(engine.Config{Store: db, Vault: s.MustVault(tb), Clock: s.Clock, IDs: s.IDs, Render: api.Render, Erase: api.Erased, Log: log, Test: s.Acquirer, Roots: Roots(), Sealer: seal.New(Roots()), Cluster: s.Cluster})
+	s.Engine = engine.New(engine.Config{Store: db, Vault: s.MustVault(tb), Clock: s.Clock, IDs: s.IDs, Render: api.Render, Erase: api.Erased, Log: log, Test: s.Acquirer, Live: s.Accounts, Roots: Roots(), Sealer: seal.New(Roots()), Cluster: s.Cluster})
 	db.ObserveSkips(s.Engine.Skipped)
 	s.API = api.New(api.Config{
 		Store: db, Engine: s.Engine, Auth: auth.New(db, s.Clock, Roots()), Clock: s.Clock, Log: log, Test: testMethods{},
@@ -239,14 +240,26 @@ func (s *Service) Revive(tb testing.TB, dir string) *Service {
 	next := *s
 	next.Dir, next.Log = dir, &programtest.Log{}
 	next.Database = copied(tb, dir)
-	s.Acquirer.mu.Lock()
-	next.Acquirer = &Acquirer{
-		responses: maps.Clone(s.Acquirer.responses), moved: maps.Clone(s.Acquirer.moved),
-		holds: maps.Clone(s.Acquirer.holds), rests: maps.Clone(s.Acquirer.rests), released: maps.Clone(s.Acquirer.released),
+	next.Accounts = s.Accounts.revive()
+	if s.Tenant.Live {
+		next.Acquirer = next.Accounts.all[LiveAccount]
+		next.open(tb)
+		next.refuseTestMode(tb)
+		return &next
 	}
-	s.Acquirer.mu.Unlock()
+	next.Acquirer = s.Acquirer.revive()
 	next.open(tb)
 	return &next
+}
+
+// revive returns an acquirer without hooks that has the effects of a.
+func (a *Acquirer) revive() *Acquirer {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return &Acquirer{
+		responses: maps.Clone(a.responses), moved: maps.Clone(a.moved), rules: a.rules,
+		holds: maps.Clone(a.holds), rests: maps.Clone(a.rests), released: maps.Clone(a.released),
+	}
 }
 
 // Recover tries every open step that is due, like a start, until no further step ends. It returns

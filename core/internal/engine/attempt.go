@@ -50,16 +50,17 @@ func (e *Engine) take(
 	return Result{}, ErrAcquirerUnavailable
 }
 
-// takeAgain is take for a step that recovery can repeat: both attempts send the same request.
+// takeAgain is take for a step that recovery can repeat: both attempts send the same request, and
+// only the second one sets Follow.Again.
 func (e *Engine) takeAgain(ctx context.Context, requestID string, s step, acq acquirer.Acquirer) (Result, error) {
-	return e.take(ctx, requestID, s, func(ctx context.Context) (acquirer.Response, error) { return s.again(ctx, acq) })
+	return e.take(ctx, requestID, s, func(ctx context.Context) (acquirer.Response, error) { return s.again(ctx, acq, false) })
 }
 
 // resume makes recovery's attempt at an unfinished step: it marks the step, sends it again and
 // concludes it. It returns errStillOpen if the attempt failed.
 func (e *Engine) resume(ctx context.Context, s step, reclaimed bool) error {
 	o := s.about()
-	acq, err := e.acquirer(o.tenant)
+	acq, err := e.account(ctx, o.tenant, o.account)
 	if err != nil {
 		return err
 	}
@@ -72,7 +73,7 @@ func (e *Engine) resume(ctx context.Context, s step, reclaimed bool) error {
 			return err
 		}
 	}
-	a, err := s.again(ctx, acq)
+	a, err := s.again(ctx, acq, true)
 	switch {
 	case errors.Is(err, acquirer.ErrNotFound):
 		return s.missing(ctx)

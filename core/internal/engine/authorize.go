@@ -27,22 +27,23 @@ type Payment struct {
 	Billing         acquirer.Billing
 	ThreeDSecure    acquirer.ThreeDSecure
 	Initiator       acquirer.Initiator
+	Order           acquirer.Order
 	Details         []byte        // the merchant's own data and the source, as the transaction shows them
 	Terms           payment.Terms // the details by which lists find it
 }
 
 // Authorize creates a transaction.
 func (e *Engine) Authorize(ctx context.Context, r Request, p Payment) (Result, error) {
-	acq, err := e.acquirer(r.Tenant)
-	if err != nil {
-		return Result{}, err
-	}
 	defer e.running.enter(ctx, r)()
+	routes, tag, err := e.route(ctx, r.Tenant, p.Currency, p.Source)
+	if err != nil {
+		return e.unsent(ctx, r, err)
+	}
 	now := e.Clock.Now().UTC().Truncate(time.Millisecond)
 	t := &payment.Transaction{
 		Tenant: r.Tenant, Status: payment.Processing, AutoCapture: p.AutoCapture, Partial: p.Partial, Amount: p.Amount,
 		Currency: p.Currency, PaymentMethod: p.PaymentMethod, Details: p.Details, Client: r.client(),
-		CreatedAt: now, UpdatedAt: now,
+		Account: routes[0].ID, Tag: tag, CreatedAt: now, UpdatedAt: now,
 	}
 	w := e.inFlight.request()
 	defer w.end()
@@ -51,12 +52,18 @@ func (e *Engine) Authorize(ctx context.Context, r Request, p Payment) (Result, e
 		return value(replay), err
 	}
 	a := &authorizationStep{Engine: e, t: t, secrets: p.Drawn.secrets}
-	return e.take(ctx, r.ID, a, func(ctx context.Context) (acquirer.Response, error) {
-		return acq.Authorize(ctx, acquirer.Authorize{
-			Reference: authorizationReference(t), Amount: t.Amount, Currency: t.Currency,
-			Capture: t.AutoCapture, Partial: t.Partial,
-			PriorCode: p.PriorCode, Source: p.Source, Billing: p.Billing, ThreeDSecure: p.ThreeDSecure, Initiator: p.Initiator,
-		})
+	return e.take(ctx, r.ID, a, func(ctx context.Context) (acquirer.Response, error) { return a.send(ctx, routes, p) })
+}
+
+// send makes the first attempt at a payment.
+func (s *authorizationStep) send(
+	ctx context.Context, routes []acquirer.Account, p Payment,
+) (acquirer.Response, error) {
+	t := s.t
+	return routes[0].Authorize(ctx, acquirer.Authorize{
+		Reference: authorizationReference(t), Tag: t.Tag, Amount: t.Amount, Currency: t.Currency,
+		Capture: t.AutoCapture, Partial: t.Partial, PriorCode: p.PriorCode, Source: p.Source, Billing: p.Billing,
+		ThreeDSecure: p.ThreeDSecure, Initiator: p.Initiator, Order: p.Order,
 	})
 }
 
@@ -106,12 +113,14 @@ type authorizationStep struct {
 	t       *payment.Transaction
 	secrets vault.Secrets // of the token; zero in recovery
 	refused int64         // minor units of an unwanted part that the acquirer refused to release
+	partID  string        // the acquirer's id of that part
 }
 
 func (s *authorizationStep) about() about {
 	return about{
 		StepID: authorizationStepID(s.t), tenant: s.t.Tenant, claim: s.t.Claim,
 		reference: authorizationReference(s.t), amount: s.t.Amount, currency: s.t.Currency,
+		account: s.t.Account, tag: s.t.Tag, last4: last4(s.t.Details),
 		captured: s.t.AutoCapture, drawn: s.t.ID, method: s.t.PaymentMethod, secrets: s.secrets,
 	}
 }
@@ -121,8 +130,8 @@ func authorizationStepID(t *payment.Transaction) payment.StepID {
 	return payment.StepID{Kind: payment.AuthorizeStep, Transaction: t.ID, Attempt: t.Attempt}
 }
 
-func (s *authorizationStep) again(ctx context.Context, acq acquirer.Acquirer) (acquirer.Response, error) {
-	a, err := acq.Inquire(ctx, acquirer.Sent{Reference: authorizationReference(s.t)})
+func (s *authorizationStep) again(ctx context.Context, acq acquirer.Acquirer, _ bool) (acquirer.Response, error) {
+	a, err := acq.Inquire(ctx, sentAuthorization(s.t))
 	if err == nil && a.Released && !unwantedPart(s.t, a) {
 		err = acquirer.ErrNotFound
 	}

@@ -16,9 +16,10 @@ import (
 func (s *authorizationStep) commit(ctx context.Context, from origin, a acquirer.Response) (Result, error) {
 	if unwantedPart(s.t, a) {
 		var err error
-		if s.refused, err = s.releasePart(ctx, s.t, a); err != nil {
+		if s.refused, err = s.releasePart(ctx, s.t, a, from.again); err != nil {
 			return Result{}, err
 		}
+		s.partID = a.ID
 		a = tooLittle(a)
 	}
 	for {
@@ -87,7 +88,7 @@ func (s *authorizationStep) holdPart(tx *store.Tx) error {
 		return nil
 	}
 	part := s.about().reversal(tx.Now)
-	part.Held = s.refused
+	part.Held, part.AcquirerID = s.refused, s.partID
 	return tx.InsertReversal(part)
 }
 
@@ -156,7 +157,7 @@ func resolve(t *payment.Transaction, a acquirer.Response, now time.Time) error {
 		t.Captured = a.Amount
 	}
 	t.Result = payment.Result{
-		Reached: true, DeclineCode: a.DeclineCode, Code: a.Code, NetworkTransactionID: a.NetworkTransactionID,
+		Reached: true, AcquirerID: a.ID, DeclineCode: a.DeclineCode, Code: a.Code, NetworkTransactionID: a.NetworkTransactionID,
 		NetworkLinkID: a.NetworkLinkID, ResponseCode: a.ResponseCode, ExpiresAt: a.ExpiresAt.UTC().Truncate(time.Millisecond),
 		CheckCVC: a.Checks.CVC, CheckAddressLine: a.Checks.AddressLine, CheckPostalCode: a.Checks.PostalCode,
 		AVSCode: a.Checks.Codes.AVS, CVCCode: a.Checks.Codes.CVC, CAVVCode: a.Checks.Codes.CAVV,

@@ -15,13 +15,14 @@ import (
 func (e *Engine) Capture(
 	ctx context.Context, r Request, transaction, amount int64, final bool, details []byte,
 ) (Result, error) {
-	acq, err := e.follower(ctx, r.Tenant, transaction)
-	if err != nil {
-		return Result{}, err
-	}
 	defer e.running.enter(ctx, r)()
+	account, tag, err := e.follower(ctx, r.Tenant, transaction)
+	if err != nil {
+		return e.unsent(ctx, r, err)
+	}
 	c := &payment.Capture{
 		Transaction: transaction, Tenant: r.Tenant, Amount: amount, Final: final, Details: details, Client: r.client(),
+		Account: account.ID, Tag: tag,
 	}
 	s, w := &captureStep{e, c}, e.inFlight.request()
 	defer w.end()
@@ -37,7 +38,7 @@ func (e *Engine) Capture(
 	if err != nil || done != nil {
 		return value(done), err
 	}
-	return e.takeAgain(ctx, r.ID, s, acq)
+	return e.takeAgain(ctx, r.ID, s, account)
 }
 
 // captureStep is the step of a capture.
@@ -49,7 +50,7 @@ type captureStep struct {
 func (s *captureStep) about() about {
 	return about{
 		StepID: captureStepID(s.c), tenant: s.c.Tenant, claim: s.c.Claim,
-		reference: captureReference(s.c), amount: s.c.Amount, currency: s.c.Currency, captured: true,
+		account: s.c.Account, tag: s.c.Tag, reference: captureReference(s.c), amount: s.c.Amount, currency: s.c.Currency, captured: true,
 	}
 }
 
@@ -58,18 +59,21 @@ func captureStepID(c *payment.Capture) payment.StepID {
 	return payment.StepID{Kind: payment.CaptureStep, Transaction: c.Transaction, ID: c.ID}
 }
 
-func (s *captureStep) again(ctx context.Context, acq acquirer.Acquirer) (acquirer.Response, error) {
-	authorization, err := s.authorizationOf(ctx, s.c.Tenant, s.c.Transaction)
+func (s *captureStep) again(
+	ctx context.Context, acq acquirer.Acquirer, repeated bool,
+) (acquirer.Response, error) {
+	t, err := s.Store.Transaction(ctx, s.c.Tenant, s.c.Transaction)
 	if err != nil {
 		return acquirer.Response{}, err
 	}
 	return acq.Capture(ctx, acquirer.Follow{
-		Reference: captureReference(s.c), Original: acquirer.Sent{Reference: authorization},
-		Amount: s.c.Amount, Currency: s.c.Currency, Final: s.c.Final,
+		Reference: captureReference(s.c), Tag: s.c.Tag, Again: repeated, Original: sentAuthorization(t),
+		Amount: s.c.Amount, Currency: s.c.Currency, Final: s.c.Final, Last4: last4(t.Details),
 	})
 }
 
 func (s *captureStep) commit(ctx context.Context, from origin, a acquirer.Response) (Result, error) {
+	s.c.AcquirerID = a.ID
 	return s.commitFollow(ctx, from, s, a, s.write)
 }
 
@@ -116,6 +120,7 @@ func (s *captureStep) correct(tx *store.Tx, a acquirer.Response, look *payment.R
 		return Result{}, "", err
 	}
 	return correctFollow(tx, s.about(), c.State, a, look, func() (Result, error) {
+		c.AcquirerID = a.ID
 		if err := tx.CorrectCapture(c); err != nil {
 			return Result{}, err
 		}

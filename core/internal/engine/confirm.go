@@ -14,10 +14,10 @@ import (
 // The acquirer gets no request yet, so p needs no source. The payment source that p names must
 // exist, and is not used.
 func (e *Engine) Prepare(ctx context.Context, r Request, p Payment) (Result, error) {
-	if _, err := e.acquirer(r.Tenant); err != nil {
-		return Result{}, err
-	}
 	defer e.running.enter(ctx, r)()
+	if err := e.anyAccount(ctx, r.Tenant, p.Currency); err != nil {
+		return e.unsent(ctx, r, err)
+	}
 	now := e.Clock.Now().UTC().Truncate(time.Millisecond)
 	t := &payment.Transaction{
 		Tenant: r.Tenant, Status: payment.RequiresConfirmation, AutoCapture: p.AutoCapture, Partial: p.Partial, Attempt: 1, Amount: p.Amount,
@@ -42,14 +42,16 @@ func (e *Engine) Prepare(ctx context.Context, r Request, p Payment) (Result, err
 
 // Confirm takes a waiting transaction, as it was read, from the source of p. Amount, currency,
 // capture and partial approval come from the transaction. p has the amount and currency that the
-// payer has seen, or neither. If the transaction differs from them, the confirmation is refused.
+// payer has seen, or neither. If the transaction differs from them, the confirmation is refused. p
+// has no PriorCode.
 func (e *Engine) Confirm(ctx context.Context, r Request, waiting *payment.Transaction, p Payment) (Result, error) {
-	acq, err := e.acquirer(r.Tenant)
-	if err != nil {
-		return Result{}, err
-	}
 	defer e.running.enter(ctx, r)()
+	routes, tag, err := e.route(ctx, r.Tenant, waiting.Currency, p.Source)
+	if err != nil {
+		return e.unsent(ctx, r, err)
+	}
 	t := *waiting
+	t.Account, t.Tag, t.VoidTag = routes[0].ID, tag, ""
 	t.Status, t.PaymentMethod, t.Details, t.Confirmer = payment.Processing, p.PaymentMethod, p.Details, r.client()
 	w := e.inFlight.request()
 	defer w.end()
@@ -75,12 +77,7 @@ func (e *Engine) Confirm(ctx context.Context, r Request, waiting *payment.Transa
 		return value(done), err
 	}
 	a := &authorizationStep{Engine: e, t: &t, secrets: p.Drawn.secrets}
-	return e.take(ctx, r.ID, a, func(ctx context.Context) (acquirer.Response, error) {
-		return acq.Authorize(ctx, acquirer.Authorize{
-			Reference: authorizationReference(&t), Amount: t.Amount, Currency: t.Currency, Capture: t.AutoCapture, Partial: t.Partial,
-			Source: p.Source, Billing: p.Billing, ThreeDSecure: p.ThreeDSecure, Initiator: p.Initiator,
-		})
-	})
+	return e.take(ctx, r.ID, a, func(ctx context.Context) (acquirer.Response, error) { return a.send(ctx, routes, p) })
 }
 
 // RefusedForSource reports whether err refused a confirmation for the token or payment method that

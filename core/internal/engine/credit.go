@@ -20,6 +20,7 @@ type Credit struct {
 	PaymentMethod   string
 	acquirer.Source       // lives as long as the call
 	Drawn           Drawn // where the source comes from in the store
+	Order           acquirer.Order
 	Details         []byte
 }
 
@@ -27,12 +28,15 @@ type Credit struct {
 // recovery cannot send it again. A lost refund stays pending for payment.LateWindow, while its
 // pending reversal looks for it.
 func (e *Engine) Credit(ctx context.Context, r Request, c Credit) (Result, error) {
-	acq, err := e.acquirer(r.Tenant)
-	if err != nil {
-		return Result{}, err
-	}
 	defer e.running.enter(ctx, r)()
-	f := &payment.Refund{Tenant: r.Tenant, Amount: c.Amount, Currency: c.Currency, Details: c.Details, Client: r.client()}
+	routes, tag, err := e.route(ctx, r.Tenant, c.Currency, c.Source)
+	if err != nil {
+		return e.unsent(ctx, r, err)
+	}
+	f := &payment.Refund{
+		Tenant: r.Tenant, Amount: c.Amount, Currency: c.Currency, Details: c.Details, Client: r.client(),
+		Account: routes[0].ID, Tag: tag,
+	}
 	s, w := &creditStep{refundStep{e, f}, c}, e.inFlight.request()
 	defer w.end()
 	done, err := e.intent(ctx, r, func(tx *store.Tx, claim int64) (*Result, error) {
@@ -44,8 +48,10 @@ func (e *Engine) Credit(ctx context.Context, r Request, c Credit) (Result, error
 	if err != nil || done != nil {
 		return value(done), err
 	}
-	sent := acquirer.Credit{Reference: refundReference(f), Amount: f.Amount, Currency: f.Currency, Source: c.Source}
-	return e.take(ctx, r.ID, s, func(ctx context.Context) (acquirer.Response, error) { return acq.Credit(ctx, sent) })
+	sent := acquirer.Credit{
+		Reference: refundReference(f), Tag: tag, Amount: f.Amount, Currency: f.Currency, Source: c.Source, Order: c.Order,
+	}
+	return e.take(ctx, r.ID, s, func(ctx context.Context) (acquirer.Response, error) { return routes[0].Credit(ctx, sent) })
 }
 
 // beginCredit writes the intent of a refund of no transaction, where that is allowed, and announces
@@ -77,12 +83,12 @@ type creditStep struct {
 
 func (s *creditStep) about() about {
 	o := s.refundStep.about()
-	o.method, o.secrets = s.c.PaymentMethod, s.c.Drawn.secrets
+	o.method, o.secrets, o.last4 = s.c.PaymentMethod, s.c.Drawn.secrets, last4(s.f.Details)
 	return o
 }
 
-func (s *creditStep) again(ctx context.Context, acq acquirer.Acquirer) (acquirer.Response, error) {
-	a, err := acq.Inquire(ctx, acquirer.Sent{Reference: refundReference(s.f)})
+func (s *creditStep) again(ctx context.Context, acq acquirer.Acquirer, _ bool) (acquirer.Response, error) {
+	a, err := acq.Inquire(ctx, sentRefund(s.f))
 	if err == nil && a.Released {
 		err = acquirer.ErrNotFound
 	}

@@ -5,7 +5,6 @@ import (
 	"log/slog"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
-	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/root"
 	"github.com/causeway-pay/causeway/core/internal/seal"
 	"github.com/causeway-pay/causeway/core/internal/store"
@@ -15,8 +14,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/telemetry"
 )
 
-// ErrNoAcquirer reports that no acquirer is configured for the tenant's mode. The request had no
-// effect and has no response to store.
+// ErrNoAcquirer reports that the merchant has no acquirer for the request: no account of live mode.
+// The request had no effect and has no response to store.
 var ErrNoAcquirer = errors.New("engine: no acquirer configured")
 
 // IsBusy reports whether the store accepts no further command, because too many wait or because it
@@ -42,8 +41,8 @@ type Config struct {
 	Roots    *root.Ring        // API keys are hashed under it
 	Sealer   *seal.Sealer      // for stored responses that show a secret
 	AuditKey []byte            // signs the audit records of operators' actions
-	Test     acquirer.Acquirer // serves test mode
-	Live     acquirer.Acquirer // serves live mode; nil refuses it
+	Test     acquirer.Acquirer // serves test mode, and only that
+	Live     acquirer.Accounts // serves live mode, and only that; nil refuses it
 
 	Observer Observer // nil for none
 	Cluster  *Cluster // nil: no other process uses the store
@@ -68,18 +67,6 @@ func New(c Config) *Engine {
 		Config: c, running: newRunning(), codes: newCodes(c.Store, c.Vault, c.Clock, c.IDs),
 		inFlight: inFlight{steps: map[stepKey]struct{}{}}, broadcasts: make(chan struct{}, 1),
 	}
-}
-
-// acquirer returns the acquirer of the tenant. Live keys never reach the simulator.
-func (e *Engine) acquirer(t payment.Tenant) (acquirer.Acquirer, error) {
-	a := e.Test
-	if t.Live {
-		a = e.Live
-	}
-	if a == nil {
-		return nil, ErrNoAcquirer
-	}
-	return a, nil
 }
 
 // requestID names recovery's own requests.

@@ -10,29 +10,6 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// follower returns the acquirer for a step on a transaction. If the transaction does not exist, it
-// returns payment.ErrNotFound, even without an acquirer.
-func (e *Engine) follower(ctx context.Context, t payment.Tenant, transaction int64) (acquirer.Acquirer, error) {
-	a, err := e.acquirer(t)
-	if err == nil {
-		return a, nil
-	}
-	if _, found := e.Store.Transaction(ctx, t, transaction); errors.Is(found, payment.ErrNotFound) {
-		return nil, payment.ErrNotFound
-	}
-	return nil, err
-}
-
-// authorizationOf returns the reference of the authorization that a step on a transaction follows.
-// Only the store has the number of its attempt.
-func (e *Engine) authorizationOf(ctx context.Context, tenant payment.Tenant, transaction int64) (string, error) {
-	t, err := e.Store.Transaction(ctx, tenant, transaction)
-	if err != nil {
-		return "", err
-	}
-	return authorizationReference(t), nil
-}
-
 // followWriter changes the objects of a capture, void or refund, and returns the response to a
 // success; refused is nil for one.
 type followWriter func(tx *store.Tx, refused *payment.Refusal) (Result, error)

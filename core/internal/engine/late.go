@@ -52,7 +52,7 @@ func writeCorrection(tx *store.Tx, s step, a acquirer.Response, look *payment.Re
 		return LateReversed, nil // look goes on to release
 	}
 	r := o.reversal(tx.Now)
-	r.Held = a.Amount
+	r.Held, r.AcquirerID = a.Amount, a.ID
 	if result == samePart {
 		return "", tx.InsertReversal(r)
 	}
@@ -77,6 +77,6 @@ func mustLook(tx *store.Tx, o about, a acquirer.Response, closed bool) (bool, er
 		return false, err
 	}
 	look := o.reversal(tx.Now)
-	look.Held = a.Amount
+	look.Held, look.AcquirerID = a.Amount, a.ID
 	return true, tx.InsertReversal(look)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
 // unwantedPart reports whether the acquirer approved less than the payment accepts.
@@ -21,18 +22,23 @@ func unwantedPart(t *payment.Transaction, a acquirer.Response) bool {
 // response to that reference is final. If it is a refusal, releasePart returns the minor units that
 // the acquirer holds, and a pending reversal continues under other references.
 func (e *Engine) releasePart(
-	ctx context.Context, t *payment.Transaction, part acquirer.Response,
+	ctx context.Context, t *payment.Transaction, part acquirer.Response, repeated bool,
 ) (refused int64, err error) {
 	if part.Released {
 		return 0, nil
 	}
-	acq, err := e.acquirer(t.Tenant)
+	acq, err := e.account(ctx, t.Tenant, t.Account)
 	if err != nil {
 		return 0, err
 	}
-	a, err := acq.Void(ctx, acquirer.Follow{
-		Reference: partReference(t), Original: acquirer.Sent{Reference: authorizationReference(t)},
-		Amount: part.Amount, Currency: t.Currency,
+	if err := e.tagRelease(ctx, acq, t); err != nil {
+		return 0, fmt.Errorf("%w: %w", errStillHeld, err)
+	}
+	original := sentAuthorization(t)
+	original.ID = part.ID
+	a, err := release(ctx, acq.Void, acquirer.Follow{
+		Reference: partReference(t), Tag: t.VoidTag, Again: repeated, Original: original,
+		Amount: part.Amount, Currency: t.Currency, Last4: last4(t.Details),
 	})
 	if err != nil {
 		return 0, fmt.Errorf("%w: %w", errStillHeld, err)
@@ -44,6 +50,38 @@ func (e *Engine) releasePart(
 		slog.String("transaction", authorizationReference(t)), slog.Int64("held", part.Amount),
 		slog.String("response_code", a.ResponseCode))
 	return part.Amount, nil
+}
+
+// tagRelease stores the tag of the release of a part before the request, unless it has one. A tag of
+// "" needs no commit.
+func (e *Engine) tagRelease(ctx context.Context, acq acquirer.Acquirer, t *payment.Transaction) error {
+	if t.VoidTag != "" {
+		return nil
+	}
+	tag, err := prepare(ctx, acq)
+	if err != nil || tag == "" {
+		return err
+	}
+	tagged := *t
+	tagged.VoidTag = tag
+	if err := e.Store.Finish(ctx, t.Tenant, func(tx *store.Tx) error { return tx.TagRelease(&tagged) }); err != nil {
+		return err
+	}
+	t.VoidTag = tag
+	return nil
+}
+
+// release sends the request to release a payment. If an earlier attempt proves to have had no
+// effect, it sends the request as a first one.
+func release(
+	ctx context.Context, send func(context.Context, acquirer.Follow) (acquirer.Response, error), r acquirer.Follow,
+) (acquirer.Response, error) {
+	a, err := send(ctx, r)
+	if r.Again && errors.Is(err, acquirer.ErrNotFound) {
+		r.Again = false
+		return send(ctx, r)
+	}
+	return a, err
 }
 
 // errStillHeld: the release of an unwanted part has no response yet. The payment stays open until
@@ -63,7 +101,7 @@ func declinedFor(t *payment.Transaction, attempt int64, part acquirer.Response) 
 // results unchanged.
 func tooLittle(a acquirer.Response) acquirer.Response {
 	return acquirer.Response{
-		Code: a.Code, NetworkTransactionID: a.NetworkTransactionID, NetworkLinkID: a.NetworkLinkID, ResponseCode: a.ResponseCode,
+		ID: a.ID, Code: a.Code, NetworkTransactionID: a.NetworkTransactionID, NetworkLinkID: a.NetworkLinkID, ResponseCode: a.ResponseCode,
 		Checks: a.Checks, Balance: a.Balance, DeclineCode: insufficientFunds,
 	}
 }

@@ -101,7 +101,7 @@ func onNetwork(t *testing.T, n *network, parameters string) (s *coretest.Service
 	t.Helper()
 	server, c := pgtest.Schema(t), clock.NewFake(coretest.Birth)
 	base := &coretest.Service{
-		Dir: t.TempDir(), Acquirer: &coretest.Acquirer{}, Clock: c, IDs: id.NewGenerator(c), Log: &programtest.Log{},
+		Dir: t.TempDir(), Acquirer: &coretest.Acquirer{}, Accounts: &coretest.Accounts{}, Clock: c, IDs: id.NewGenerator(c), Log: &programtest.Log{},
 		Database: coretest.OnServer(server),
 	}
 	s = base.Beside(t)

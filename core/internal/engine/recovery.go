@@ -39,8 +39,7 @@ type Recovery struct {
 // the store, a process that has ended left each unfinished step.
 func (e *Engine) NewRecovery() *Recovery {
 	r := &Recovery{e: e, steps: e.newUnfinished()}
-	serves := func(t payment.Tenant) bool { _, err := e.acquirer(t); return err == nil }
-	r.lanes = newLanes(e.Log, e.Tracer, serves, r.try)
+	r.lanes = newLanes(e.Log, e.Tracer, e.serves, r.try)
 	return r
 }
 

@@ -19,13 +19,14 @@ var ErrCaptureNotFound = errors.New("engine: capture not found")
 func (e *Engine) Refund(
 	ctx context.Context, r Request, transaction, capture, amount int64, details []byte,
 ) (Result, error) {
-	acq, err := e.follower(ctx, r.Tenant, transaction)
-	if err != nil {
-		return Result{}, err
-	}
 	defer e.running.enter(ctx, r)()
+	account, tag, err := e.follower(ctx, r.Tenant, transaction)
+	if err != nil {
+		return e.unsent(ctx, r, err)
+	}
 	f := &payment.Refund{
 		Transaction: transaction, Capture: capture, Tenant: r.Tenant, Amount: amount, Details: details, Client: r.client(),
+		Account: account.ID, Tag: tag,
 	}
 	s, w := &refundStep{e, f}, e.inFlight.request()
 	defer w.end()
@@ -41,7 +42,7 @@ func (e *Engine) Refund(
 	if err != nil || done != nil {
 		return value(done), err
 	}
-	return e.takeAgain(ctx, r.ID, s, acq)
+	return e.takeAgain(ctx, r.ID, s, account)
 }
 
 // beginRefund reserves the amount, replaces 0 by the rest, and announces the refund.
@@ -107,7 +108,7 @@ type refundStep struct {
 func (s *refundStep) about() about {
 	return about{
 		StepID: refundStepID(s.f), tenant: s.f.Tenant, claim: s.f.Claim,
-		reference: refundReference(s.f), amount: s.f.Amount, currency: s.f.Currency, drawn: s.f.ID,
+		account: s.f.Account, tag: s.f.Tag, reference: refundReference(s.f), amount: s.f.Amount, currency: s.f.Currency, drawn: s.f.ID,
 	}
 }
 
@@ -116,18 +117,37 @@ func refundStepID(f *payment.Refund) payment.StepID {
 	return payment.StepID{Kind: payment.RefundStep, Transaction: f.Transaction, ID: f.ID}
 }
 
-func (s *refundStep) again(ctx context.Context, acq acquirer.Acquirer) (acquirer.Response, error) {
-	authorization, err := s.authorizationOf(ctx, s.f.Tenant, s.f.Transaction)
+func (s *refundStep) again(
+	ctx context.Context, acq acquirer.Acquirer, repeated bool,
+) (acquirer.Response, error) {
+	t, err := s.Store.Transaction(ctx, s.f.Tenant, s.f.Transaction)
+	if err != nil {
+		return acquirer.Response{}, err
+	}
+	captures, err := s.captures(ctx, t)
 	if err != nil {
 		return acquirer.Response{}, err
 	}
 	return acq.Refund(ctx, acquirer.Follow{
-		Reference: refundReference(s.f), Original: acquirer.Sent{Reference: authorization},
-		Amount: s.f.Amount, Currency: s.f.Currency,
+		Reference: refundReference(s.f), Tag: s.f.Tag, Again: repeated, Original: sentAuthorization(t),
+		Captures: captures, Amount: s.f.Amount, Currency: s.f.Currency, Last4: last4(t.Details),
 	})
 }
 
+// captures returns the captures of a transaction that the refund may give back.
+func (s *refundStep) captures(ctx context.Context, t *payment.Transaction) ([]acquirer.Sent, error) {
+	if s.f.Capture == 0 || t.AutoCapture {
+		return s.standing(ctx, t)
+	}
+	c, err := s.Store.Capture(ctx, s.f.Tenant, s.f.Capture)
+	if err != nil {
+		return nil, err
+	}
+	return []acquirer.Sent{sentCapture(c)}, nil
+}
+
 func (s *refundStep) commit(ctx context.Context, from origin, a acquirer.Response) (Result, error) {
+	s.f.AcquirerID = a.ID
 	return s.commitFollow(ctx, from, s, a, s.write)
 }
 
@@ -161,6 +181,7 @@ func (s *refundStep) correct(tx *store.Tx, a acquirer.Response, look *payment.Re
 		return Result{}, "", err
 	}
 	return correctFollow(tx, s.about(), f.State, a, look, func() (Result, error) {
+		f.AcquirerID = a.ID
 		if err := tx.CorrectRefund(f); err != nil {
 			return Result{}, err
 		}

@@ -19,11 +19,11 @@ import (
 // recoverReversal looks for the effect of a step, and releases or records an effect that it
 // finds.
 func (e *Engine) recoverReversal(ctx context.Context, r *payment.Reversal) error {
-	acq, err := e.acquirer(r.Tenant)
+	acq, err := e.account(ctx, r.Tenant, r.Account)
 	if err != nil {
 		return err
 	}
-	a, err := acq.Inquire(ctx, acquirer.Sent{Reference: stepReference(r.Step)})
+	a, err := acq.Inquire(ctx, sentReversed(r))
 	switch {
 	case errors.Is(err, acquirer.ErrNotFound) && r.Asked > 0 && r.Refused == 0 && r.Held == 0:
 		return e.lookAgain(ctx, r)
@@ -36,7 +36,7 @@ func (e *Engine) recoverReversal(ctx context.Context, r *payment.Reversal) error
 	case !a.Approved || a.Released || a.Amount == 0:
 		return e.endReversal(ctx, r)
 	}
-	r.Held = a.Amount
+	r.Held, r.AcquirerID = a.Amount, cmp.Or(a.ID, r.AcquirerID)
 	return e.requestRelease(ctx, acq, r, true)
 }
 
@@ -62,7 +62,7 @@ func (e *Engine) found(ctx context.Context, acq acquirer.Acquirer, r *payment.Re
 	if err != nil || done {
 		return unlessChanged(err)
 	}
-	r.Held = a.Amount
+	r.Held, r.AcquirerID = a.Amount, cmp.Or(a.ID, r.AcquirerID)
 	if r.Step.Kind == payment.VoidStep {
 		r.Refuse(e.Clock.Now())
 		return e.changeReversal(ctx, r, (*store.Tx).PostponeReversal)
@@ -107,13 +107,19 @@ func (e *Engine) stepOf(ctx context.Context, r *payment.Reversal) (step, payment
 }
 
 // requestRelease requests the release of a known step. For an unknown one it requests that the
-// acquirer drops its request. The release request is written before it is sent. From then on an
-// approval in a response to the step is no proof of an effect (late.go). If the reversal was
-// changed or ended meanwhile, no request is sent.
+// acquirer drops its request. The reference and tag of the release request are written before it is
+// sent. From then on an approval in a response to the step is no proof of an effect (late.go). If
+// the reversal was changed or ended meanwhile, no request is sent.
 func (e *Engine) requestRelease(ctx context.Context, acq acquirer.Acquirer, r *payment.Reversal, known bool) error {
-	if !r.Requested {
-		r.Requested = true
-		err := e.Store.Update(ctx, func(tx *store.Tx) error { return tx.PostponeReversal(r) })
+	reference := reversalReference(r, known)
+	repeated := r.Release == reference
+	if !repeated {
+		tag, err := prepare(ctx, acq)
+		if err != nil {
+			return fmt.Errorf("%w: %w", errStillOpen, err)
+		}
+		r.Requested, r.Release, r.ReleaseTag = true, reference, tag
+		err = e.Store.Update(ctx, func(tx *store.Tx) error { return tx.PostponeReversal(r) })
 		if err != nil {
 			return unlessChanged(err)
 		}
@@ -123,9 +129,9 @@ func (e *Engine) requestRelease(ctx context.Context, acq acquirer.Acquirer, r *p
 	if known && r.ByRefund() {
 		undo = acq.Refund
 	}
-	a, err := undo(ctx, acquirer.Follow{
-		Reference: reversalReference(r, known), Original: acquirer.Sent{Reference: stepReference(r.Step)},
-		Amount: cmp.Or(r.Held, r.Amount), Currency: r.Currency,
+	a, err := release(ctx, undo, acquirer.Follow{
+		Reference: reference, Tag: r.ReleaseTag, Again: repeated, Original: sentReversed(r),
+		Amount: cmp.Or(r.Held, r.Amount), Currency: r.Currency, Last4: e.last4Of(ctx, r),
 	})
 	if err != nil {
 		return fmt.Errorf("%w: %w", errStillOpen, err) // sent again under the same reference
@@ -143,6 +149,19 @@ func (e *Engine) requestRelease(ctx context.Context, acq acquirer.Acquirer, r *p
 		r.Acknowledge(e.Clock.Now())
 	}
 	return e.changeReversal(ctx, r, (*store.Tx).PostponeReversal)
+}
+
+// last4Of returns the last digits of the payment source of a reversed step, "" if they are unknown.
+// Captures, voids and refunds do not store them: their transaction does.
+func (e *Engine) last4Of(ctx context.Context, r *payment.Reversal) string {
+	if r.Last4 != "" || r.Step.Kind == payment.AuthorizeStep {
+		return r.Last4
+	}
+	t, err := e.Store.Transaction(ctx, r.Tenant, r.Step.Transaction)
+	if err != nil {
+		return "" // an unlinked refund whose source was erased has no transaction
+	}
+	return last4(t.Details)
 }
 
 // lookAgain postpones a look that found no effect. It ends the reversal once LateWindow has passed.

@@ -94,7 +94,7 @@ func (e *Engine) endedDays(ctx context.Context, days []store.Day, done *Settleme
 	var ended []*endedDay
 	zones := map[string]*time.Location{}
 	for _, d := range days {
-		if _, err := e.acquirer(d.Tenant); err != nil || d.Oldest.IsZero() {
+		if !e.serves(d.Tenant) || d.Oldest.IsZero() {
 			continue // a mode that takes no payments, or nothing to settle
 		}
 		zone, ok := zones[d.TimeZone]

@@ -20,9 +20,9 @@ import (
 // commit. An approval that finds its step closed corrects the step or is reversed (late.go).
 type step interface {
 	about() about
-	// again sends the request another time, under the same reference. A step whose card number is
-	// gone inquires instead.
-	again(ctx context.Context, acq acquirer.Acquirer) (acquirer.Response, error)
+	// again sends the request, under the same reference in each attempt. repeated is false in the first
+	// attempt. A step whose card number is gone inquires instead.
+	again(ctx context.Context, acq acquirer.Acquirer, repeated bool) (acquirer.Response, error)
 	// commit writes the acquirer's result, and returns the response that was stored with it. It
 	// returns store.ErrConflict if the step is not open.
 	commit(ctx context.Context, from origin, a acquirer.Response) (Result, error)
@@ -44,7 +44,10 @@ type about struct {
 	payment.StepID
 	tenant    payment.Tenant
 	claim     int64  // the idempotency key that the step holds, 0 for none
+	account   int64  // the acquirer account, 0 for the simulator
 	reference string // the acquirer's idempotency key
+	tag       string // the acquirer's, of the reference
+	last4     string // the last digits of the payment source, "" if unknown
 	amount    int64  // minor units
 	currency  string
 	captured  bool          // the step takes money; after its settlement, only a refund can return it
@@ -64,6 +67,7 @@ type origin struct {
 func (o about) reversal(at time.Time) *payment.Reversal {
 	return &payment.Reversal{
 		Step: o.StepID, Tenant: o.tenant, Amount: o.amount, Currency: o.currency, Captured: o.captured, Since: at, DueAt: at,
+		Account: o.account, Tag: o.tag, Last4: o.last4,
 	}
 }
 

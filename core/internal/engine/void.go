@@ -13,17 +13,20 @@ import (
 // was not confirmed. It is refused if the transaction has another version than expected. A nil
 // expected matches every version.
 func (e *Engine) Void(ctx context.Context, r Request, transaction int64, expected *int64) (Result, error) {
-	acq, err := e.follower(ctx, r.Tenant, transaction)
-	if err != nil {
-		return Result{}, err
-	}
 	defer e.running.enter(ctx, r)()
+	account, tag, err := e.follower(ctx, r.Tenant, transaction)
+	if err != nil {
+		return e.unsent(ctx, r, err)
+	}
 	var t *payment.Transaction
-	operation, w := e.IDs.Next(), e.inFlight.request()
+	begun, w := &payment.Transaction{
+		ID: transaction, Tenant: r.Tenant, OperationID: e.IDs.Next(), Account: account.ID, VoidTag: tag, Voider: r.client(),
+	}, e.inFlight.request()
 	defer w.end()
 	done, err := e.intent(ctx, r, func(tx *store.Tx, claim int64) (*Result, error) {
-		w.of(payment.StepID{Kind: payment.VoidStep, Transaction: transaction, ID: operation})
-		err := tx.BeginVoid(r.Tenant, transaction, operation, claim, expected, r.client())
+		w.of(voidStepID(begun))
+		begun.Claim = claim
+		err := tx.BeginVoid(begun, expected)
 		if errors.Is(err, store.ErrConflict) {
 			return e.voidOther(tx, r, transaction, expected)
 		}
@@ -36,7 +39,7 @@ func (e *Engine) Void(ctx context.Context, r Request, transaction int64, expecte
 	if err != nil || done != nil {
 		return value(done), err
 	}
-	return e.takeAgain(ctx, r.ID, &voidStep{e, t}, acq)
+	return e.takeAgain(ctx, r.ID, &voidStep{e, t}, account)
 }
 
 // voidOther returns the response to a void that needs no request to the acquirer. It cancels a
@@ -58,7 +61,7 @@ type voidStep struct {
 func (s *voidStep) about() about {
 	return about{
 		StepID: voidStepID(s.t), tenant: s.t.Tenant, claim: s.t.Claim,
-		reference: voidReference(s.t), amount: s.t.Authorized, currency: s.t.Currency,
+		account: s.t.Account, tag: s.t.VoidTag, reference: voidReference(s.t), amount: s.t.Authorized, currency: s.t.Currency,
 	}
 }
 
@@ -67,10 +70,14 @@ func voidStepID(t *payment.Transaction) payment.StepID {
 	return payment.StepID{Kind: payment.VoidStep, Transaction: t.ID, ID: t.OperationID}
 }
 
-func (s *voidStep) again(ctx context.Context, acq acquirer.Acquirer) (acquirer.Response, error) {
+func (s *voidStep) again(ctx context.Context, acq acquirer.Acquirer, repeated bool) (acquirer.Response, error) {
+	captures, err := s.standing(ctx, s.t)
+	if err != nil {
+		return acquirer.Response{}, err
+	}
 	return acq.Void(ctx, acquirer.Follow{
-		Reference: voidReference(s.t), Original: acquirer.Sent{Reference: authorizationReference(s.t)},
-		Amount: s.t.Authorized, Currency: s.t.Currency,
+		Reference: voidReference(s.t), Tag: s.t.VoidTag, Again: repeated, Original: sentAuthorization(s.t),
+		Captures: captures, Amount: s.t.Authorized, Currency: s.t.Currency, Last4: last4(s.t.Details),
 	})
 }
 

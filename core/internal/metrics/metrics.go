@@ -173,8 +173,8 @@ type measured struct {
 	calls *prometheus.HistogramVec
 }
 
-func (a *measured) Prepare(ctx context.Context, reference string) (string, error) {
-	return a.next.Prepare(ctx, reference)
+func (a *measured) Prepare(ctx context.Context) (string, error) {
+	return a.next.Prepare(ctx)
 }
 
 func (a *measured) Authorize(ctx context.Context, r acquirer.Authorize) (acquirer.Response, error) {

@@ -35,6 +35,13 @@ type Reversal struct {
 	Since     time.Time // when the acquirer acknowledged the release; before that, when the reversal was written
 	DueAt     time.Time // when to work on it next
 	Claim     int64     // the idempotency key that stays taken until the reversal ends, 0 for none
+
+	Account    int64  // the acquirer account of the step, 0 for the simulator
+	Tag        string // of the step
+	AcquirerID string // the acquirer's id of the step, "" if unknown
+	Last4      string // the last digits of the payment source, "" if unknown
+	Release    string // the reference of the last release request, "" for none
+	ReleaseTag string // of that request
 }
 
 // Acknowledge records that the acquirer acknowledged the release of a request that it does not

@@ -86,6 +86,12 @@ type Transaction struct {
 	// Client requested the transaction, Confirmer its last confirmation, Voider its last void or
 	// cancelation.
 	Client, Confirmer, Voider Client
+	// Account is the acquirer account of the authorization and of all later steps, 0 for the
+	// simulator.
+	Account int64
+	// Tag is the acquirer's tag of the authorization. VoidTag is the tag of the void in progress, or of
+	// the release of an unwanted partial approval.
+	Tag, VoidTag string
 	// Core is the process that works on the open request, 0 if there is only one process.
 	Core int64
 	// ReclaimedAt is when recovery claimed the open request; the zero time while only its first
@@ -97,7 +103,8 @@ type Transaction struct {
 
 // Result is the result of a request to the acquirer.
 type Result struct {
-	Reached              bool // the acquirer sent a response
+	Reached              bool   // the acquirer sent a response
+	AcquirerID           string // the acquirer's id of the authorization, "" for none
 	DeclineCode          string
 	FailureCode          string
 	FailureMessage       string
@@ -188,6 +195,9 @@ type Capture struct {
 	FailureCode    string
 	FailureMessage string
 	Claim          int64
+	Account        int64     // as in Transaction
+	Tag            string    // the acquirer's, "" for a sale
+	AcquirerID     string    // the acquirer's id of it, "" for none
 	Client         Client    // that requested it
 	Core           int64     // as in Transaction
 	ReclaimedAt    time.Time // as in Transaction
@@ -217,6 +227,9 @@ type Refund struct {
 	FailureCode    string
 	FailureMessage string
 	Claim          int64
+	Account        int64     // as in Transaction
+	Tag            string    // the acquirer's
+	AcquirerID     string    // the acquirer's id of it, "" for none
 	Client         Client    // that requested it
 	Core           int64     // as in Transaction
 	ReclaimedAt    time.Time // as in Transaction

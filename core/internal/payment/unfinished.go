@@ -8,6 +8,7 @@ type Unfinished struct {
 
 	Tenant      Tenant
 	Transaction int64 // 0 for an unlinked refund
+	Account     int64 // the acquirer account, 0 for the simulator
 	Amount      int64 // minor units
 	Held        int64 // of a reversal: the amount that the acquirer reported as approved
 	Currency    string

@@ -20,6 +20,7 @@ var (
 	listCapturesOfTransaction = declareList("listCapturesOfTransaction")
 	selectOpenCaptures        = declare("selectOpenCaptures")
 	selectCaptureDetails      = declare("selectCaptureDetails")
+	selectStandingCaptures    = declare("selectStandingCaptures")
 )
 
 // InsertCapture inserts a capture. For a capture that still needs the acquirer, call BeginCapture.
@@ -27,12 +28,12 @@ var (
 func (tx *Tx) InsertCapture(c *payment.Capture) error {
 	return tx.insert(insertCapture, c.ID, c.Transaction, c.Tenant.Merchant, c.Tenant.Live, string(c.State), c.Amount,
 		c.Currency, c.Final, string(c.Details), c.Claim, toMillis(c.CreatedAt), toMillis(c.UpdatedAt), tx.db.process,
-		c.Client.APIKey, c.Client.Address)
+		c.Client.APIKey, c.Client.Address, c.Account, c.Tag)
 }
 
 // BeginCapture writes the intent of a capture and makes it the transaction's step in progress. If
 // c.Amount is 0, it fills in the remaining amount. It returns ErrConflict if the amount cannot be
-// captured, or the transaction has payment.MaxCaptures captures. It returns ErrDuplicate if the id
+// captured, the transaction has payment.MaxCaptures captures, or has another account than c. It returns ErrDuplicate if the id
 // is taken. Nothing is changed then.
 func (tx *Tx) BeginCapture(c *payment.Capture) error {
 	return tx.savepoint(func() error { return tx.beginCapture(c) })
@@ -40,7 +41,7 @@ func (tx *Tx) BeginCapture(c *payment.Capture) error {
 
 func (tx *Tx) beginCapture(c *payment.Capture) error {
 	row, err := tx.row(beginCapture,
-		c.ID, c.Amount, toMillis(tx.Now), c.Transaction, c.Tenant.Merchant, c.Tenant.Live, payment.MaxCaptures)
+		c.ID, c.Amount, toMillis(tx.Now), c.Transaction, c.Tenant.Merchant, c.Tenant.Live, payment.MaxCaptures, c.Account)
 	if err != nil {
 		return err
 	}
@@ -57,7 +58,8 @@ func (tx *Tx) beginCapture(c *payment.Capture) error {
 	return tx.InsertCapture(c)
 }
 
-// EndCapture writes the outcome of a pending capture: c.State, FailureCode and FailureMessage. A
+// EndCapture writes the outcome of a pending capture: c.State, FailureCode, FailureMessage and
+// AcquirerID. A
 // capture that failed as payment.AcquirerUnavailable does not count towards payment.MaxCaptures: a
 // client that retries while the acquirer is down must not lose the payment. It returns ErrConflict
 // if the capture is not pending.
@@ -67,7 +69,7 @@ func (tx *Tx) EndCapture(c *payment.Capture) error {
 		taken = c.Amount
 	}
 	err := tx.execOne(endCapture,
-		string(c.State), c.FailureCode, c.FailureMessage, toMillis(tx.Now), c.ID)
+		string(c.State), c.FailureCode, c.FailureMessage, toMillis(tx.Now), c.ID, c.AcquirerID)
 	if err != nil {
 		return err
 	}
@@ -105,6 +107,12 @@ func (db *DB) Captures(
 	return list(ctx, db, tenant, listCaptures, p, scanCapture, tenant.Merchant, tenant.Live)
 }
 
+// StandingCaptures returns the captures of a transaction that succeeded and were not voided, oldest
+// first. They have no Details.
+func (db *DB) StandingCaptures(ctx context.Context, tenant payment.Tenant, transaction int64) ([]*payment.Capture, error) {
+	return listed(ctx, db, tenant, selectStandingCaptures, scanCapture, transaction, tenant.Merchant, tenant.Live)
+}
+
 // CaptureDetails returns the details of a capture of any tenant, else ErrNotFound.
 func (db *DB) CaptureDetails(ctx context.Context, id int64) ([]byte, error) {
 	return scanDetails(db.backgroundRow(ctx, selectCaptureDetails, id))
@@ -123,7 +131,7 @@ func scanCapture(row Scanner) (*payment.Capture, error) {
 	)
 	err := row.Scan(&c.ID, &c.Transaction, &c.Tenant.Merchant, &c.Tenant.Live, &c.State, &c.Amount, &c.Currency,
 		&c.Final, &c.Settled, &c.Refunded, &c.RefundPending, &c.Details, &c.FailureCode, &c.FailureMessage, &c.Claim,
-		&created, &updated, &c.Core, &reclaimed, &c.Client.APIKey, &c.Client.Address)
+		&created, &updated, &c.Core, &reclaimed, &c.Client.APIKey, &c.Client.Address, &c.Account, &c.Tag, &c.AcquirerID)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, payment.ErrNotFound
 	}

@@ -28,15 +28,15 @@ var (
 
 // BeginRefund writes the intent of a refund, reserves its amount and fills in the transaction's
 // currency. A refund without a capture gets the transaction's capture if that has only one. It
-// returns ErrConflict if the amount cannot be refunded, ErrDuplicate if the id is taken. Nothing is
-// changed then.
+// returns ErrConflict if the amount cannot be refunded or the transaction has another account than
+// r, and ErrDuplicate if the id is taken. Nothing is changed then.
 func (tx *Tx) BeginRefund(r *payment.Refund) error {
 	return tx.savepoint(func() error { return tx.beginRefund(r) })
 }
 
 func (tx *Tx) beginRefund(r *payment.Refund) error {
 	row, err := tx.row(reserveRefund,
-		r.Amount, toMillis(tx.Now), r.Transaction, r.Tenant.Merchant, r.Tenant.Live)
+		r.Amount, toMillis(tx.Now), r.Transaction, r.Tenant.Merchant, r.Tenant.Live, r.Account)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (tx *Tx) beginRefund(r *payment.Refund) error {
 	return tx.insert(insertRefund,
 		r.ID, r.Transaction, r.Capture, r.Tenant.Merchant, r.Tenant.Live, string(r.State), r.Amount, r.Currency,
 		string(r.Details), r.Claim, toMillis(r.CreatedAt), toMillis(r.UpdatedAt), tx.db.process, r.Client.APIKey,
-		r.Client.Address)
+		r.Client.Address, r.Account, r.Tag)
 }
 
 // reserveOfCapture reserves a refund's amount in its capture.
@@ -81,14 +81,14 @@ func (tx *Tx) InsertCredit(r *payment.Refund) error {
 	r.State, r.CreatedAt, r.UpdatedAt = payment.StepPending, tx.Now, tx.Now
 	return tx.insert(insertCredit,
 		r.ID, r.Tenant.Merchant, r.Tenant.Live, string(r.State), r.Amount, r.Currency, string(r.Details), r.Claim,
-		toMillis(r.CreatedAt), toMillis(r.UpdatedAt), tx.db.process, r.Client.APIKey, r.Client.Address)
+		toMillis(r.CreatedAt), toMillis(r.UpdatedAt), tx.db.process, r.Client.APIKey, r.Client.Address, r.Account, r.Tag)
 }
 
-// EndRefund writes the outcome of a pending refund: r.State, FailureCode and FailureMessage. It
-// returns ErrConflict if the refund is not pending.
+// EndRefund writes the outcome of a pending refund: r.State, FailureCode, FailureMessage and
+// AcquirerID. It returns ErrConflict if the refund is not pending.
 func (tx *Tx) EndRefund(r *payment.Refund) error {
 	err := tx.execOne(endRefund,
-		string(r.State), r.FailureCode, r.FailureMessage, toMillis(tx.Now), r.ID)
+		string(r.State), r.FailureCode, r.FailureMessage, toMillis(tx.Now), r.AcquirerID, r.ID)
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func scanRefund(row Scanner) (*payment.Refund, error) {
 	)
 	err := row.Scan(&r.ID, &r.Transaction, &r.Capture, &r.Tenant.Merchant, &r.Tenant.Live, &r.State, &r.Amount,
 		&r.Currency, &r.Details, &r.FailureCode, &r.FailureMessage, &r.Claim, &created, &updated, &r.Core, &reclaimed,
-		&r.Client.APIKey, &r.Client.Address)
+		&r.Client.APIKey, &r.Client.Address, &r.Account, &r.Tag, &r.AcquirerID)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, payment.ErrNotFound
 	}

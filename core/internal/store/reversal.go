@@ -24,14 +24,16 @@ var (
 func (tx *Tx) InsertReversal(r *payment.Reversal) error {
 	return tx.exec(saveReversal,
 		string(r.Step.Kind), r.Step.Transaction, r.Step.ID, r.Step.Attempt, r.Tenant.Merchant, r.Tenant.Live, r.Amount,
-		r.Currency, r.Captured, r.Held, r.Asked, toMillis(r.Since), toMillis(r.DueAt), r.Claim)
+		r.Currency, r.Captured, r.Held, r.Asked, toMillis(r.Since), toMillis(r.DueAt), r.Claim, r.Account, r.Tag,
+		r.AcquirerID, r.Last4)
 }
 
 // PostponeReversal stores the state of r and when it is due next. It returns ErrConflict if another
 // command changed or ended it meanwhile.
 func (tx *Tx) PostponeReversal(r *payment.Reversal) error {
 	return tx.execOne(postponeReversal,
-		r.Held, r.Requested, r.Asked, r.Refused, r.Looks, toMillis(r.Since), toMillis(r.DueAt), r.ID, r.Version)
+		r.Held, r.Requested, r.Asked, r.Refused, r.Looks, toMillis(r.Since), toMillis(r.DueAt), r.AcquirerID,
+		r.Release, r.ReleaseTag, r.ID, r.Version)
 }
 
 // ReleaseRequested reports whether a step has a pending reversal, and whether the acquirer may have
@@ -84,7 +86,7 @@ func scanReversal(row Scanner) (*payment.Reversal, error) {
 	)
 	err := row.Scan(&r.ID, &r.Step.Kind, &r.Step.Transaction, &r.Step.ID, &r.Step.Attempt, &r.Tenant.Merchant,
 		&r.Tenant.Live, &r.Amount, &r.Currency, &r.Captured, &r.Held, &r.Requested, &r.Asked, &r.Refused, &r.Looks,
-		&r.Version, &since, &due, &r.Claim)
+		&r.Version, &since, &due, &r.Claim, &r.Account, &r.Tag, &r.AcquirerID, &r.Last4, &r.Release, &r.ReleaseTag)
 	if err != nil {
 		return nil, fmt.Errorf("read reversal: %w", err)
 	}

@@ -57,7 +57,7 @@ func (tx *Tx) CorrectCapture(c *payment.Capture) error {
 		if err != nil {
 			return err
 		}
-		err = tx.execOne(correctCapture, toMillis(tx.Now), c.ID)
+		err = tx.execOne(correctCapture, toMillis(tx.Now), c.ID, c.AcquirerID)
 		if err != nil {
 			return err
 		}
@@ -74,7 +74,7 @@ func (tx *Tx) CorrectRefund(r *payment.Refund) error {
 		if err := tx.takeRefundable(r); err != nil {
 			return err
 		}
-		err := tx.execOne(correctRefund, toMillis(tx.Now), r.ID)
+		err := tx.execOne(correctRefund, toMillis(tx.Now), r.AcquirerID, r.ID)
 		if err != nil {
 			return err
 		}

@@ -35,7 +35,7 @@ func (tx *Tx) InsertTransaction(t *payment.Transaction) error {
 	return tx.insert(insertTransaction,
 		t.ID, t.Tenant.Merchant, t.Tenant.Live, t.AutoCapture, t.Amount, t.Currency, t.PaymentMethod,
 		string(t.Details), t.Claim, toMillis(t.CreatedAt), toMillis(t.UpdatedAt), t.Partial, tx.db.process,
-		t.Client.APIKey, t.Client.Address)
+		t.Client.APIKey, t.Client.Address, t.Account, t.Tag)
 }
 
 // ResolveTransaction writes the outcome of an unfinished payment: t.Status, the amounts and
@@ -97,12 +97,13 @@ func (tx *Tx) SettleTransaction(tenant payment.Tenant, id int64) error {
 }
 
 // BeginVoid writes the intent of a void that a client requests, and makes it the transaction's step
-// in progress. It returns ErrConflict if the transaction cannot be voided, or has another version
-// than expected. A nil expected matches each version.
-func (tx *Tx) BeginVoid(tenant payment.Tenant, id, operation, claim int64, expected *int64, by payment.Client) error {
+// in progress. v has the OperationID, the Claim, the VoidTag and the Voider of the void. It returns
+// ErrConflict if the transaction cannot be voided, has another account than v, or has another
+// version than expected. A nil expected matches each version.
+func (tx *Tx) BeginVoid(v *payment.Transaction, expected *int64) error {
 	return tx.execOne(beginVoid,
-		operation, claim, tx.db.process, toMillis(tx.Now), by.APIKey, by.Address, id, tenant.Merchant, tenant.Live,
-		nullable(expected))
+		v.OperationID, v.Claim, tx.db.process, toMillis(tx.Now), v.Voider.APIKey, v.Voider.Address, v.VoidTag, v.ID,
+		v.Tenant.Merchant, v.Tenant.Live, nullable(expected), v.Account)
 }
 
 // EndVoid writes the outcome of a void: done, or refused, which leaves the transaction as it was
@@ -206,7 +207,7 @@ func scanTransaction(row Scanner) (*payment.Transaction, error) {
 		&t.Operation, &t.OperationID, &details, &result, &t.Version, &t.Claim, &created, &updated, &t.Attempt, &t.Partial,
 		&t.Core, &reclaimed, &t.RefusedConfirmations, &t.Client.APIKey, &t.Client.Address, &t.Confirmer.APIKey,
 		&t.Confirmer.Address, &t.Voider.APIKey, &t.Voider.Address, &t.CapturesBegun,
-		&t.DeclinedConfirmations, &t.AmountChanged)
+		&t.DeclinedConfirmations, &t.AmountChanged, &t.Account, &t.Tag, &t.VoidTag)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, payment.ErrNotFound
 	}
@@ -225,5 +226,8 @@ func scanTransaction(row Scanner) (*payment.Transaction, error) {
 // in no response. It returns ErrConflict if the payment is not processing any more, or belongs to a
 // confirmation.
 func (tx *Tx) RemoveTransaction(id int64) error {
-	return tx.execOne(deleteTransaction, id)
+	if err := tx.execOne(deleteTransaction, id); err != nil {
+		return err
+	}
+	return tx.exec(deleteAttempts, id)
 }

@@ -34,7 +34,7 @@ func scanUnfinished(row Scanner) (payment.Unfinished, error) {
 	)
 	err := row.Scan(&u.Step.Kind, &object, &number, &u.Attempts, &u.Running, &begun, &next, &u.LastError, &u.Transaction,
 		&u.Tenant.Merchant, &u.Tenant.Live, &u.Amount, &u.Held, &u.Currency, &u.Refused, &since, &due,
-		&u.Client.APIKey, &u.Client.Address, &u.Reverses.Kind, &u.Reverses.ID, &u.Reverses.Attempt)
+		&u.Client.APIKey, &u.Client.Address, &u.Reverses.Kind, &u.Reverses.ID, &u.Reverses.Attempt, &u.Account)
 	if err != nil {
 		return u, fmt.Errorf("read unfinished step: %w", err)
 	}

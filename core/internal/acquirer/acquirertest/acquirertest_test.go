@@ -69,7 +69,7 @@ func (c *connector) Credit(ctx context.Context, r acquirer.Credit) (acquirer.Res
 }
 
 // Inquire implements acquirer.Acquirer.
-func (*connector) Prepare(context.Context, string) (string, error) { return "", nil }
+func (*connector) Prepare(context.Context) (string, error) { return "", nil }
 
 func (c *connector) Inquire(ctx context.Context, about acquirer.Sent) (acquirer.Response, error) {
 	return c.send(ctx, about.Reference)

@@ -126,7 +126,7 @@ func (s *Simulator) authorize(ctx context.Context, r acquirer.Authorize, late bo
 }
 
 // Prepare implements acquirer.Acquirer: the reference is all that the simulator needs.
-func (*Simulator) Prepare(context.Context, string) (string, error) { return "", nil }
+func (*Simulator) Prepare(context.Context) (string, error) { return "", nil }
 
 // Capture implements acquirer.Acquirer.
 func (s *Simulator) Capture(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {

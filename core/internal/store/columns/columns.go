@@ -31,7 +31,8 @@ const (
 	Refund         = refundHead + `details` + refundTail
 	OpenRefund     = refundHead + `''` + refundTail // without details
 	Reversal       = `id, kind, transaction_id, step_id, attempt, merchant_id, live, amount, currency,
-		captured, held, requested, asked, refused, looks, version, since, due_at, claim`
+		captured, held, requested, asked, refused, looks, version, since, due_at, claim, account, tag,
+		acquirer_id, last4, release, release_tag`
 	Token = `t.id, t.merchant_id, t.live, t.kind, t.details, t.vault_key, t.number, t.secret_hash,
 		t.cvc_given, t.used_by, t.used_at, t.created_at, t.expires_at`
 	Transaction     = transactionHead + `details` + transactionTail
@@ -43,18 +44,18 @@ const (
 	captureHead = `id, transaction_id, merchant_id, live, state, amount, currency, final, settled,
 		amount_refunded, amount_refund_pending, `
 	captureTail = `, failure_code, failure_message, claim, created_at,
-		updated_at, core_id, reclaimed_at, api_key_id, client_address`
+		updated_at, core_id, reclaimed_at, api_key_id, client_address, account, tag, acquirer_id`
 	refundHead = `id, COALESCE(transaction_id, 0), capture_id, merchant_id, live, state, amount,
 		currency, `
 	refundTail = `, failure_code, failure_message, claim, created_at, updated_at, core_id, reclaimed_at,
-		api_key_id, client_address`
+		api_key_id, client_address, account, tag, acquirer_id`
 	transactionHead = `id, merchant_id, live, status, auto_capture, amount, currency, payment_method,
 		amount_authorized, amount_captured, amount_capture_pending, amount_settled, amount_refunded,
 		amount_refund_pending, operation, operation_id, `
 	transactionTail = `, result, version, claim, created_at, updated_at,
 		attempt, partial, core_id, reclaimed_at, refused_confirmations, api_key_id, client_address,
 		confirm_api_key_id, confirm_client_address, void_api_key_id, void_client_address, captures_begun,
-		declined_confirmations, amount_changed`
+		declined_confirmations, amount_changed, account, tag, void_tag`
 )
 
 // ShownEvent adds payment.Event.Personal to Event. The subquery is no join, so it reads at most two

@@ -17,7 +17,8 @@ import (
 // whose API key has ended, or whose payment source cannot be used. refuse_batch fails the statement
 // if a token is used between its two reads of it.
 var beginAll = beginText(
-	", $22::bigint[], $23::bigint[], $24::bigint[]", ", customer_id, method_id, token_id", sourceConditions, `, used AS (
+	", $22::bigint[], $23::bigint[], $24::bigint[], $25::bigint[], $26::text[]",
+	", customer_id, method_id, token_id, account, tag", ", account, tag", sourceConditions, `, used AS (
 	UPDATE tokens t SET used_by = taken.id, used_at = $16::bigint FROM taken
 	WHERE t.id = taken.token_id AND t.id = ANY ($24::bigint[])
 		AND t.merchant_id = taken.merchant_id AND t.live = taken.live
@@ -28,9 +29,9 @@ var beginAll = beginText(
 )`, `CASE WHEN (SELECT COUNT(*) FROM used) = (SELECT COUNT(*) FROM taken WHERE token_id <> 0) THEN 1
 	ELSE refuse_batch('a token was used meanwhile') END`)
 
-// beginPlain is beginAll for payments without a stored payment source. Each part of a statement
-// costs time even if it finds no row.
-var beginPlain = beginText("", "", "", "", "1")
+// beginPlain is beginAll for payments without a stored payment source, and of test mode. Each part of
+// a statement costs time even if it finds no row.
+var beginPlain = beginText("", "", "", "", "", "1")
 
 // sourceConditions are the conditions on stored payment sources.
 const sourceConditions = `
@@ -43,7 +44,7 @@ const sourceConditions = `
 			WHERE t.id = a.token_id AND t.merchant_id = a.merchant_id AND t.live = a.live
 				AND t.used_by = 0 AND t.expires_at > $16::bigint))`
 
-func beginText(arrays, columns, conditions, used, checked string) string {
+func beginText(arrays, columns, account, conditions, used, checked string) string {
 	return `WITH good AS (
 	SELECT k.id FROM api_keys k WHERE k.id = ANY ($19::bigint[])
 		AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > $16::bigint)
@@ -66,9 +67,9 @@ func beginText(arrays, columns, conditions, used, checked string) string {
 ), inserted AS (
 	INSERT INTO transactions
 		(id, merchant_id, live, status, auto_capture, amount, currency, payment_method, details, claim,
-			created_at, updated_at, partial, core_id, api_key_id, client_address)
+			created_at, updated_at, partial, core_id, api_key_id, client_address` + account + `)
 	SELECT id, merchant_id, live, 'processing', auto_capture, amount, currency, payment_method, details, claim,
-		created_at, created_at, partial, $18::bigint, api_key, client_address FROM taken
+		created_at, created_at, partial, $18::bigint, api_key, client_address` + account + ` FROM taken
 ), terms AS (
 	INSERT INTO transaction_terms (merchant, is_live, kind, term, transaction_id)
 	SELECT merchant_id, live, 1, customer, id FROM taken WHERE customer <> ''
@@ -184,13 +185,15 @@ func (b *intentBatch) scan(row pgx.Rows) error {
 
 func (b *intentBatch) statement() *pgx.QueuedQuery {
 	q := &pgx.QueuedQuery{SQL: beginPlain, Arguments: b.columns()}
-	stored := func(i *store.Intent) bool { return i.Source != payment.StoredSource{} }
-	if slices.ContainsFunc(b.intents, stored) {
+	more := func(i *store.Intent) bool { return i.Source != payment.StoredSource{} || i.Transaction.Account != 0 }
+	if slices.ContainsFunc(b.intents, more) {
 		q.SQL = beginAll
 		q.Arguments = append(q.Arguments,
 			column(b.intents, func(i *store.Intent) int64 { return i.Source.Customer }),
 			column(b.intents, func(i *store.Intent) int64 { return i.Source.Method }),
 			column(b.intents, func(i *store.Intent) int64 { return i.Source.Token }),
+			column(b.intents, func(i *store.Intent) int64 { return i.Transaction.Account }),
+			column(b.intents, func(i *store.Intent) string { return i.Transaction.Tag }),
 		)
 	}
 	return q

@@ -32,9 +32,10 @@ var paymentSQL = map[string]string{
 		waiting_details = details,
 			payment_method = $1::text, details = $2::text, claim = $3::bigint, core_id = $4::bigint, reclaimed_at = 0,
 				updated_at = $5::bigint,
-			confirm_api_key_id = $6::bigint, confirm_client_address = $7::text
-		WHERE id = $8::bigint AND merchant_id = $9::bigint AND live = $10::bigint AND status = 'requires_confirmation'
-			AND attempt = $11::bigint AND version = $12::bigint`,
+			confirm_api_key_id = $6::bigint, confirm_client_address = $7::text, account = $8::bigint, tag = $9::text,
+			void_tag = ''
+		WHERE id = $10::bigint AND merchant_id = $11::bigint AND live = $12::bigint AND status = 'requires_confirmation'
+			AND attempt = $13::bigint AND version = $14::bigint`,
 	"unlinkConfirmation": `DELETE FROM transaction_terms WHERE transaction_id = $1::bigint AND kind = $3::bigint
 		AND (merchant, is_live, term) = (SELECT merchant_id, live, details::jsonb #>> '{customer}' FROM transactions
 			WHERE id = $1::bigint AND attempt = $2::bigint AND status = 'processing'
@@ -96,11 +97,11 @@ var paymentSQL = map[string]string{
 	"beginVoid": `UPDATE transactions SET operation = 'void', operation_id = $1::bigint, claim = $2::bigint,
 		core_id = $3::bigint, reclaimed_at = 0,
 			updated_at = $4::bigint, void_api_key_id = $5::bigint, void_client_address = CASE WHEN erased_at > 0 THEN ''
-				ELSE $6::text END
-		WHERE id = $7::bigint AND merchant_id = $8::bigint AND live = $9::bigint AND operation = ''
+				ELSE $6::text END, void_tag = $7::text
+		WHERE id = $8::bigint AND merchant_id = $9::bigint AND live = $10::bigint AND operation = ''
 			AND status IN ('authorized', 'partially_captured', 'captured')
 			AND amount_settled = 0 AND amount_refunded = 0 AND amount_refund_pending = 0
-				AND version = COALESCE($10::bigint, version)`,
+				AND version = COALESCE($11::bigint, version) AND account = $12::bigint`,
 	"refuseVoid": `UPDATE transactions SET operation = '', operation_id = 0, claim = 0,
 		updated_at = $1::bigint
 		WHERE id = $2::bigint AND operation = 'void' AND operation_id = $3::bigint`,
@@ -117,6 +118,14 @@ var paymentSQL = map[string]string{
 			WHERE (status IN ('processing', 'unknown') OR operation <> '') AND operation <> 'capture'
 				AND updated_at NOT BETWEEN $1::bigint AND $2::bigint AND id > $3::bigint
 			ORDER BY id LIMIT $4::bigint`,
+	"moveTransaction": `UPDATE transactions SET account = $1::bigint, tag = $2::text
+		WHERE id = $3::bigint AND attempt = $4::bigint AND account = $5::bigint AND status = 'processing'`,
+	"insertAttempt": `INSERT INTO attempts (transaction_id, number, account, tag, state, class)
+		VALUES ($1::bigint, (SELECT COALESCE(MAX(number), 0) + 1 FROM attempts WHERE transaction_id = $1::bigint),
+			$2::bigint, $3::text, $4::text, $5::text)`,
+	"deleteAttempts": `DELETE FROM attempts WHERE transaction_id = $1::bigint`,
+	"tagRelease": `UPDATE transactions SET void_tag = $1::text WHERE id = $2::bigint AND attempt = $3::bigint
+		AND void_tag = '' AND status IN ('processing', 'unknown')`,
 	"deleteTransaction": `DELETE FROM transactions WHERE id = $1::bigint AND status = 'processing' AND attempt = 0`,
 	"selectLapsed": `SELECT id, merchant_id, live, expires_at FROM transactions
 		WHERE expires_at > 0 AND status IN ('authorized', 'partially_captured') AND operation = ''

@@ -12,16 +12,16 @@ const openSteps = `SELECT CASE operation WHEN 'void' THEN 'void' ELSE 'authorize
 			ELSE api_key_id END AS api_key_id,
 		CASE WHEN operation = 'void' THEN void_client_address WHEN attempt > 0 THEN confirm_client_address
 			ELSE client_address END
-			AS client_address, '' AS of_kind, 0 AS of_step, 0 AS of_attempt
+			AS client_address, '' AS of_kind, 0 AS of_step, 0 AS of_attempt, account
 		FROM transactions WHERE (status IN ('processing', 'unknown') OR operation <> '') AND operation <> 'capture'
 	UNION ALL SELECT 'capture', id, 0, transaction_id, merchant_id, live, amount, 0, currency, 0, updated_at, 0,
-		api_key_id, client_address, '', 0, 0 FROM captures WHERE state = 'pending'
+		api_key_id, client_address, '', 0, 0, account FROM captures WHERE state = 'pending'
 	UNION ALL SELECT 'refund', id, 0, COALESCE(transaction_id, 0), merchant_id, live, amount, 0, currency, 0,
 		updated_at, 0,
-		api_key_id, client_address, '', 0, 0 FROM refunds WHERE state = 'pending'
+		api_key_id, client_address, '', 0, 0, account FROM refunds WHERE state = 'pending'
 	UNION ALL SELECT 'reversal', id, 0, transaction_id, merchant_id, live, amount, held, currency, refused, since,
 		due_at,
-		0, '', kind, step_id, attempt FROM reversals`
+		0, '', kind, step_id, attempt, account FROM reversals`
 
 // endedAttempt is the condition of a row of step_attempts whose step has ended.
 const endedAttempt = `NOT EXISTS (
@@ -38,16 +38,19 @@ const endedAttempt = `NOT EXISTS (
 var recoverySQL = map[string]string{
 	"saveReversal": `INSERT INTO reversals
 			(kind, transaction_id, step_id, attempt, merchant_id, live, amount, currency, captured, held, asked, since,
-				due_at, claim)
+				due_at, claim, account, tag, acquirer_id, last4)
 			VALUES ($1::text, $2::bigint, $3::bigint, $4::bigint, $5::bigint, $6::bigint, $7::bigint, $8::text,
-				$9::bigint, $10::bigint, $11::bigint, $12::bigint, $13::bigint, $14::bigint)
+				$9::bigint, $10::bigint, $11::bigint, $12::bigint, $13::bigint, $14::bigint, $15::bigint, $16::text,
+				$17::text, $18::text)
 		ON CONFLICT (kind, step_id, transaction_id, attempt) DO UPDATE
 			SET held = GREATEST(reversals.held, excluded.held),
 			claim = GREATEST(reversals.claim, excluded.claim), version = reversals.version + 1, looks = 0,
-				since = excluded.since, due_at = LEAST(reversals.due_at, excluded.due_at)`,
+				since = excluded.since, due_at = LEAST(reversals.due_at, excluded.due_at),
+				acquirer_id = CASE excluded.acquirer_id WHEN '' THEN reversals.acquirer_id ELSE excluded.acquirer_id END`,
 	"postponeReversal": `UPDATE reversals SET held = $1::bigint, requested = $2::bigint, asked = $3::bigint,
-		refused = $4::bigint, looks = $5::bigint, since = $6::bigint, due_at = $7::bigint, version = version + 1
-		WHERE id = $8::bigint AND version = $9::bigint`,
+		refused = $4::bigint, looks = $5::bigint, since = $6::bigint, due_at = $7::bigint, acquirer_id = $8::text,
+		release = $9::text, release_tag = $10::text, version = version + 1
+		WHERE id = $11::bigint AND version = $12::bigint`,
 	"lockReversal": `UPDATE reversals SET requested = requested
 		WHERE kind = $1::text AND step_id = $2::bigint AND transaction_id = $3::bigint AND attempt = $4::bigint
 			RETURNING requested`,
@@ -83,7 +86,7 @@ var recoverySQL = map[string]string{
 		COALESCE(a.begun_at, 0),
 				COALESCE(a.next_at, 0), COALESCE(a.last_error, ''), s.transaction_id, s.merchant_id, s.live, s.amount,
 					s.held, s.currency, s.refused,
-				s.since, s.due_at, s.api_key_id, s.client_address, s.of_kind, s.of_step, s.of_attempt
+				s.since, s.due_at, s.api_key_id, s.client_address, s.of_kind, s.of_step, s.of_attempt, s.account
 			FROM (
 		` + openSteps + `) s
 			LEFT JOIN step_attempts a ON a.kind = s.kind AND a.object_id = s.object_id AND a.number = s.number

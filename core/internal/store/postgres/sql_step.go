@@ -7,9 +7,9 @@ var stepSQL = map[string]string{
 	"insertCapture": `INSERT INTO captures
 		(id, transaction_id, merchant_id, live, state, amount, currency, final, details, claim, created_at,
 			updated_at,
-			core_id, api_key_id, client_address)
+			core_id, api_key_id, client_address, account, tag)
 		VALUES ($1::bigint, $2::bigint, $3::bigint, $4::bigint, $5::text, $6::bigint, $7::text, $8::bigint, $9::text,
-			$10::bigint, $11::bigint, $12::bigint, $13::bigint, $14::bigint, $15::text) ON CONFLICT DO NOTHING`,
+			$10::bigint, $11::bigint, $12::bigint, $13::bigint, $14::bigint, $15::text, $16::bigint, $17::text) ON CONFLICT DO NOTHING`,
 	"beginCapture": `UPDATE transactions SET operation = 'capture', operation_id = $1::bigint,
 			captures_begun = captures_begun + 1,
 			amount_capture_pending = CASE $2::bigint WHEN 0 THEN amount_authorized - amount_captured ELSE $2::bigint END,
@@ -17,9 +17,10 @@ var stepSQL = map[string]string{
 		WHERE id = $4::bigint AND merchant_id = $5::bigint AND live = $6::bigint AND operation = ''
 			AND status IN ('authorized', 'partially_captured')
 			AND amount_authorized - amount_captured >= GREATEST($2::bigint, 1) AND captures_begun < $7::bigint
+			AND account = $8::bigint
 		RETURNING amount_capture_pending, currency, erased_at`,
 	"endCapture": `UPDATE captures SET state = $1::text, failure_code = $2::text, failure_message = $3::text,
-		claim = 0, updated_at = $4::bigint, captured_at = $4::bigint
+		claim = 0, updated_at = $4::bigint, captured_at = $4::bigint, acquirer_id = $6::text
 		WHERE id = $5::bigint AND state = 'pending'`,
 	"endCaptureOfTransaction": `UPDATE transactions SET operation = '', operation_id = 0, amount_capture_pending = 0,
 			captures_begun = captures_begun - $6::bigint, amount_captured = amount_captured + $1::bigint,
@@ -30,6 +31,9 @@ var stepSQL = map[string]string{
 		WHERE id = $4::bigint AND operation = 'capture' AND operation_id = $5::bigint`,
 	"selectCapture": `SELECT ` + columns.Capture + ` FROM captures
 		WHERE id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint`,
+	"selectStandingCaptures": `SELECT ` + columns.OpenCapture + ` FROM captures
+		WHERE transaction_id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint AND state = 'succeeded'
+		ORDER BY id`,
 	"selectCaptureDetails": `SELECT details FROM captures WHERE id = $1`,
 	"selectOpenCaptures": `SELECT ` + columns.OpenCapture + ` FROM captures
 		WHERE state = 'pending' AND updated_at NOT BETWEEN $1::bigint AND $2::bigint AND id > $3::bigint
@@ -39,13 +43,14 @@ var stepSQL = map[string]string{
 		WHERE id = $3::bigint AND merchant_id = $4::bigint AND live = $5::bigint AND operation <> 'void'
 			AND status IN ('captured', 'partially_captured')
 			AND $1::bigint > 0 AND amount_captured - amount_refunded - amount_refund_pending >= $1::bigint
+			AND account = $6::bigint
 		RETURNING currency, erased_at`,
 	"insertRefund": `INSERT INTO refunds
 		(id, transaction_id, capture_id, merchant_id, live, state, amount, currency, details, claim, created_at,
 			updated_at,
-			core_id, api_key_id, client_address)
+			core_id, api_key_id, client_address, account, tag)
 		VALUES ($1::bigint, $2::bigint, $3::bigint, $4::bigint, $5::bigint, $6::text, $7::bigint, $8::text, $9::text,
-			$10::bigint, $11::bigint, $12::bigint, $13::bigint, $14::bigint, $15::text) ON CONFLICT DO NOTHING`,
+			$10::bigint, $11::bigint, $12::bigint, $13::bigint, $14::bigint, $15::text, $16::bigint, $17::text) ON CONFLICT DO NOTHING`,
 	"selectOnlyCapture": `SELECT CASE COUNT(*) WHEN 1 THEN MAX(id) ELSE 0 END FROM (SELECT id FROM captures
 		WHERE transaction_id = $1::bigint AND state = 'succeeded' LIMIT 2) AS first`,
 	"reserveRefundOfCapture": `UPDATE captures SET amount_refund_pending = amount_refund_pending + $1::bigint
@@ -53,12 +58,12 @@ var stepSQL = map[string]string{
 			AND amount - amount_refunded - amount_refund_pending >= $1::bigint`,
 	"insertCredit": `INSERT INTO refunds (id, merchant_id, live, state, amount, currency, details, claim,
 		created_at, updated_at,
-			core_id, api_key_id, client_address)
+			core_id, api_key_id, client_address, account, tag)
 		VALUES ($1::bigint, $2::bigint, $3::bigint, $4::text, $5::bigint, $6::text, $7::text, $8::bigint, $9::bigint,
-			$10::bigint, $11::bigint, $12::bigint, $13::text) ON CONFLICT DO NOTHING`,
+			$10::bigint, $11::bigint, $12::bigint, $13::text, $14::bigint, $15::text) ON CONFLICT DO NOTHING`,
 	"endRefund": `UPDATE refunds SET state = $1::text, failure_code = $2::text, failure_message = $3::text,
-		claim = 0, updated_at = $4::bigint
-		WHERE id = $5::bigint AND state = 'pending'`,
+		claim = 0, updated_at = $4::bigint, acquirer_id = $5::text
+		WHERE id = $6::bigint AND state = 'pending'`,
 	"endRefundOfTransaction": `UPDATE transactions SET amount_refund_pending = amount_refund_pending - $1::bigint,
 			amount_refunded = amount_refunded + $2::bigint, updated_at = $3::bigint
 		WHERE id = $4::bigint`,
@@ -78,11 +83,11 @@ var stepSQL = map[string]string{
 		WHERE id = $4::bigint AND operation = '' AND status IN ('authorized', 'partially_captured')
 			AND amount_authorized - amount_captured >= $1::bigint`,
 	"correctCapture": `UPDATE captures SET state = 'succeeded', failure_code = '', failure_message = '',
-		updated_at = $1::bigint, captured_at = $1::bigint
+		updated_at = $1::bigint, captured_at = $1::bigint, acquirer_id = $3::text
 		WHERE id = $2::bigint AND state = 'failed'`,
 	"correctRefund": `UPDATE refunds SET state = 'succeeded', failure_code = '', failure_message = '',
-		updated_at = $1::bigint
-		WHERE id = $2::bigint AND state = 'failed'`,
+		updated_at = $1::bigint, acquirer_id = $2::text
+		WHERE id = $3::bigint AND state = 'failed'`,
 	"correctRefundOfTransaction": `UPDATE transactions SET amount_refunded = amount_refunded + $1::bigint,
 		updated_at = $2::bigint
 		WHERE id = $3::bigint AND operation <> 'void' AND status IN ('captured', 'partially_captured')

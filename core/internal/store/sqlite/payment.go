@@ -76,6 +76,6 @@ func captureOf(r *store.OutcomeRecord) *payment.Capture {
 	return &payment.Capture{
 		ID: r.Capture, Transaction: t.ID, Tenant: t.Tenant, State: payment.StepSucceeded,
 		Amount: t.Captured, Currency: t.Currency, Final: true,
-		Details: []byte("{}"), Client: t.Authorizer(), CreatedAt: t.UpdatedAt, UpdatedAt: t.UpdatedAt,
+		Details: []byte("{}"), Client: t.Authorizer(), Account: t.Account, CreatedAt: t.UpdatedAt, UpdatedAt: t.UpdatedAt,
 	}
 }

@@ -29,7 +29,7 @@ var paymentSQL = map[string]string{
 	"beginConfirmation": `UPDATE transactions SET status = 'processing', waiting_method = payment_method,
 		waiting_details = details,
 			payment_method = ?, details = ?, claim = ?, core_id = ?, reclaimed_at = 0, updated_at = ?,
-			confirm_api_key_id = ?, confirm_client_address = ?
+			confirm_api_key_id = ?, confirm_client_address = ?, account = ?, tag = ?, void_tag = ''
 		WHERE id = ? AND merchant_id = ? AND live = ? AND status = 'requires_confirmation' AND attempt = ?
 			AND version = ?`,
 	"unlinkConfirmation": `DELETE FROM transaction_terms WHERE transaction_id = ?1 AND kind = ?3
@@ -68,8 +68,8 @@ var paymentSQL = map[string]string{
 	"insertTransaction": `INSERT INTO transactions
 		(id, merchant_id, live, status, auto_capture, amount, currency, payment_method, details, claim, created_at,
 			updated_at,
-			partial, core_id, api_key_id, client_address)
-		VALUES (?, ?, ?, 'processing', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			partial, core_id, api_key_id, client_address, account, tag)
+		VALUES (?, ?, ?, 'processing', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 	"resolveTransaction": `UPDATE transactions
 		SET status = ?, amount_authorized = ?, amount_captured = ?, result = ?, version = version + 1, claim = 0,
 			updated_at = ?
@@ -91,11 +91,12 @@ var paymentSQL = map[string]string{
 		WHERE transaction_id = ? AND state = 'succeeded' AND settled = 0`,
 	"beginVoid": `UPDATE transactions SET operation = 'void', operation_id = ?, claim = ?, core_id = ?,
 		reclaimed_at = 0,
-			updated_at = ?, void_api_key_id = ?, void_client_address = CASE WHEN erased_at > 0 THEN '' ELSE ? END
+			updated_at = ?, void_api_key_id = ?, void_client_address = CASE WHEN erased_at > 0 THEN '' ELSE ? END,
+			void_tag = ?
 		WHERE id = ? AND merchant_id = ? AND live = ? AND operation = ''
 			AND status IN ('authorized', 'partially_captured', 'captured')
 			AND amount_settled = 0 AND amount_refunded = 0 AND amount_refund_pending = 0 AND version = COALESCE(?,
-				version)`,
+				version) AND account = ?`,
 	"refuseVoid": `UPDATE transactions SET operation = '', operation_id = 0, claim = 0, updated_at = ?
 		WHERE id = ? AND operation = 'void' AND operation_id = ?`,
 	"endVoid": `UPDATE transactions SET status = 'voided', amount_captured = 0, operation = '',
@@ -115,6 +116,13 @@ var paymentSQL = map[string]string{
 			WHERE (status IN ('processing', 'unknown') OR operation <> '') AND operation <> 'capture'
 				AND updated_at NOT BETWEEN ? AND ? AND id > ?
 			ORDER BY id LIMIT ?`,
+	"moveTransaction": `UPDATE transactions SET account = ?, tag = ?
+		WHERE id = ? AND attempt = ? AND account = ? AND status = 'processing'`,
+	"insertAttempt": `INSERT INTO attempts (transaction_id, number, account, tag, state, class)
+		VALUES (?1, (SELECT COALESCE(MAX(number), 0) + 1 FROM attempts WHERE transaction_id = ?1), ?2, ?3, ?4, ?5)`,
+	"deleteAttempts": `DELETE FROM attempts WHERE transaction_id = ?`,
+	"tagRelease": `UPDATE transactions SET void_tag = ? WHERE id = ? AND attempt = ?
+		AND void_tag = '' AND status IN ('processing', 'unknown')`,
 	"deleteTransaction": `DELETE FROM transactions WHERE id = ? AND status = 'processing' AND attempt = 0`,
 	"listNamedTransactions": `SELECT ` + columns.Transaction + ` FROM transaction_terms CROSS JOIN transactions
 		ON id = transaction_id

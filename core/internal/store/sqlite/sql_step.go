@@ -7,16 +7,16 @@ var stepSQL = map[string]string{
 	"insertCapture": `INSERT INTO captures
 		(id, transaction_id, merchant_id, live, state, amount, currency, final, details, claim, created_at,
 			updated_at,
-			core_id, api_key_id, client_address)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			core_id, api_key_id, client_address, account, tag)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 	"beginCapture": `UPDATE transactions SET operation = 'capture', operation_id = ?1, captures_begun = captures_begun + 1,
 			amount_capture_pending = CASE ?2 WHEN 0 THEN amount_authorized - amount_captured ELSE ?2 END, updated_at = ?3
 		WHERE id = ?4 AND merchant_id = ?5 AND live = ?6 AND operation = ''
 			AND status IN ('authorized', 'partially_captured')
-			AND amount_authorized - amount_captured >= MAX(?2, 1) AND captures_begun < ?7
+			AND amount_authorized - amount_captured >= MAX(?2, 1) AND captures_begun < ?7 AND account = ?8
 		RETURNING amount_capture_pending, currency, erased_at`,
 	"endCapture": `UPDATE captures SET state = ?1, failure_code = ?2, failure_message = ?3, claim = 0,
-		updated_at = ?4, captured_at = ?4
+		updated_at = ?4, captured_at = ?4, acquirer_id = ?6
 		WHERE id = ?5 AND state = 'pending'`,
 	"endCaptureOfTransaction": `UPDATE transactions SET operation = '', operation_id = 0, amount_capture_pending = 0,
 			captures_begun = captures_begun - ?6, amount_captured = amount_captured + ?1,
@@ -44,6 +44,8 @@ var stepSQL = map[string]string{
 	"listCapturesOfTransactionBefore": `SELECT ` + columns.Capture + ` FROM captures INDEXED BY captures_by_transaction
 		WHERE merchant_id = ?1 AND live = ?2 AND transaction_id = ?3 AND ` + metadataHas("?4") + `
 			AND id > ? ORDER BY id LIMIT ?`,
+	"selectStandingCaptures": `SELECT ` + columns.OpenCapture + ` FROM captures
+		WHERE transaction_id = ? AND merchant_id = ? AND live = ? AND state = 'succeeded' ORDER BY id`,
 	"selectCaptureDetails": `SELECT details FROM captures WHERE id = ?`,
 	"selectOpenCaptures": `SELECT ` + columns.OpenCapture + ` FROM captures
 		WHERE state = 'pending' AND updated_at NOT BETWEEN ? AND ? AND id > ?
@@ -52,13 +54,13 @@ var stepSQL = map[string]string{
 		updated_at = ?2
 		WHERE id = ?3 AND merchant_id = ?4 AND live = ?5 AND operation <> 'void'
 			AND status IN ('captured', 'partially_captured')
-			AND ?1 > 0 AND amount_captured - amount_refunded - amount_refund_pending >= ?1
+			AND ?1 > 0 AND amount_captured - amount_refunded - amount_refund_pending >= ?1 AND account = ?6
 		RETURNING currency, erased_at`,
 	"insertRefund": `INSERT INTO refunds
 		(id, transaction_id, capture_id, merchant_id, live, state, amount, currency, details, claim, created_at,
 			updated_at,
-			core_id, api_key_id, client_address)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			core_id, api_key_id, client_address, account, tag)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 	"selectOnlyCapture": `SELECT CASE COUNT(*) WHEN 1 THEN MAX(id) ELSE 0 END FROM (SELECT id FROM captures
 		WHERE transaction_id = ? AND state = 'succeeded' LIMIT 2) AS first`,
 	"reserveRefundOfCapture": `UPDATE captures SET amount_refund_pending = amount_refund_pending + ?1
@@ -66,10 +68,10 @@ var stepSQL = map[string]string{
 			AND amount - amount_refunded - amount_refund_pending >= ?1`,
 	"insertCredit": `INSERT INTO refunds (id, merchant_id, live, state, amount, currency, details, claim,
 		created_at, updated_at,
-			core_id, api_key_id, client_address)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			core_id, api_key_id, client_address, account, tag)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 	"endRefund": `UPDATE refunds SET state = ?, failure_code = ?, failure_message = ?, claim = 0,
-		updated_at = ?
+		updated_at = ?, acquirer_id = ?
 		WHERE id = ? AND state = 'pending'`,
 	"endRefundOfTransaction": `UPDATE transactions SET amount_refund_pending = amount_refund_pending - ?,
 			amount_refunded = amount_refunded + ?, updated_at = ?
@@ -108,10 +110,10 @@ var stepSQL = map[string]string{
 		WHERE id = ?4 AND operation = '' AND status IN ('authorized', 'partially_captured')
 			AND amount_authorized - amount_captured >= ?1`,
 	"correctCapture": `UPDATE captures SET state = 'succeeded', failure_code = '', failure_message = '',
-		updated_at = ?1, captured_at = ?1
+		updated_at = ?1, captured_at = ?1, acquirer_id = ?3
 		WHERE id = ?2 AND state = 'failed'`,
 	"correctRefund": `UPDATE refunds SET state = 'succeeded', failure_code = '', failure_message = '',
-		updated_at = ?
+		updated_at = ?, acquirer_id = ?
 		WHERE id = ? AND state = 'failed'`,
 	"correctRefundOfTransaction": `UPDATE transactions SET amount_refunded = amount_refunded + ?1, updated_at = ?2
 		WHERE id = ?3 AND operation <> 'void' AND status IN ('captured', 'partially_captured')

@@ -92,6 +92,9 @@ CREATE TABLE transactions (
     void_client_address    TEXT     NOT NULL DEFAULT '',
     erased_at              BIGINT   NOT NULL DEFAULT 0,
     partial                SMALLINT NOT NULL DEFAULT 0 CHECK (partial IN (0, 1)),
+    account                BIGINT   NOT NULL DEFAULT 0,
+    tag                    TEXT     NOT NULL DEFAULT '',
+    void_tag               TEXT     NOT NULL DEFAULT '',
     position               BIGINT   NOT NULL DEFAULT commit_position(pg_current_xact_id()),
     CHECK (amount_captured + amount_capture_pending <= amount_authorized),
     CHECK (amount_refunded + amount_refund_pending <= amount_captured)
@@ -180,6 +183,9 @@ CREATE TABLE captures (
     amount_refunded       BIGINT   NOT NULL DEFAULT 0 CHECK (amount_refunded >= 0),
     amount_refund_pending BIGINT   NOT NULL DEFAULT 0
         CHECK (amount_refund_pending >= 0 AND amount_refunded + amount_refund_pending <= amount),
+    account               BIGINT   NOT NULL DEFAULT 0,
+    tag                   TEXT     NOT NULL DEFAULT '',
+    acquirer_id           TEXT     NOT NULL DEFAULT '',
     position              BIGINT   NOT NULL DEFAULT commit_position(pg_current_xact_id())
 );
 CREATE INDEX captures_by_tenant ON captures (merchant_id, live, position, id);
@@ -207,6 +213,9 @@ CREATE TABLE refunds (
     updated_at      BIGINT   NOT NULL,
     api_key_id      BIGINT   NOT NULL DEFAULT 0,
     client_address  TEXT     NOT NULL DEFAULT '',
+    account         BIGINT   NOT NULL DEFAULT 0,
+    tag             TEXT     NOT NULL DEFAULT '',
+    acquirer_id     TEXT     NOT NULL DEFAULT '',
     position        BIGINT   NOT NULL DEFAULT commit_position(pg_current_xact_id())
 );
 CREATE INDEX refunds_by_tenant ON refunds (merchant_id, live, position, id);
@@ -233,10 +242,27 @@ CREATE TABLE reversals (
     since          BIGINT   NOT NULL,
     due_at         BIGINT   NOT NULL,
     claim          BIGINT   NOT NULL DEFAULT 0,
+    account        BIGINT   NOT NULL DEFAULT 0,
+    tag            TEXT     NOT NULL DEFAULT '',
+    acquirer_id    TEXT     NOT NULL DEFAULT '',
+    last4          TEXT     NOT NULL DEFAULT '',
+    release        TEXT     NOT NULL DEFAULT '',
+    release_tag    TEXT     NOT NULL DEFAULT '',
     UNIQUE (kind, step_id, transaction_id, attempt)
 );
 CREATE INDEX reversals_due ON reversals (due_at);
 CREATE INDEX reversals_by_transaction ON reversals (transaction_id);
+
+CREATE TABLE attempts (
+    transaction_id BIGINT NOT NULL,
+    number         BIGINT NOT NULL,
+    account        BIGINT NOT NULL,
+    rule_version   BIGINT NOT NULL DEFAULT 0,
+    tag            TEXT   NOT NULL,
+    state          TEXT   NOT NULL CHECK (state = 'ended'),
+    class          TEXT   NOT NULL CHECK (class = 'unavailable'),
+    PRIMARY KEY (transaction_id, number)
+);
 
 CREATE TABLE step_attempts (
     kind       TEXT     NOT NULL CHECK (kind IN ('authorize', 'void', 'capture', 'refund', 'reversal')),

@@ -103,6 +103,11 @@ CREATE TABLE transactions (
     void_api_key_id        INTEGER NOT NULL DEFAULT 0,
     void_client_address    TEXT    NOT NULL DEFAULT '',
     erased_at              INTEGER NOT NULL DEFAULT 0, -- when its personal data was erased; 0: not yet
+    -- The acquirer account of the authorization, and of all later steps. 0: the simulator.
+    account                INTEGER NOT NULL DEFAULT 0,
+    tag                    TEXT    NOT NULL DEFAULT '', -- of the authorization, from the acquirer
+    -- Of the void in progress, or of the release of an unwanted partial approval.
+    void_tag               TEXT    NOT NULL DEFAULT '',
     CHECK (amount_captured + amount_capture_pending <= amount_authorized),
     CHECK (amount_refunded + amount_refund_pending <= amount_captured)
 ) STRICT;
@@ -200,7 +205,10 @@ CREATE TABLE captures (
     client_address        TEXT    NOT NULL DEFAULT '',
     amount_refunded       INTEGER NOT NULL DEFAULT 0 CHECK (amount_refunded >= 0),
     amount_refund_pending INTEGER NOT NULL DEFAULT 0
-        CHECK (amount_refund_pending >= 0 AND amount_refunded + amount_refund_pending <= amount)
+        CHECK (amount_refund_pending >= 0 AND amount_refunded + amount_refund_pending <= amount),
+    account               INTEGER NOT NULL DEFAULT 0, -- of the transaction
+    tag                   TEXT    NOT NULL DEFAULT '', -- from the acquirer; '' for a sale
+    acquirer_id           TEXT    NOT NULL DEFAULT ''  -- the acquirer's id of the capture; '' for none
 ) STRICT;
 CREATE INDEX captures_by_tenant ON captures (merchant_id, live, id);
 CREATE INDEX captures_by_transaction ON captures (transaction_id, id);
@@ -227,7 +235,10 @@ CREATE TABLE refunds (
     created_at      INTEGER NOT NULL,
     updated_at      INTEGER NOT NULL,
     api_key_id      INTEGER NOT NULL DEFAULT 0,
-    client_address  TEXT    NOT NULL DEFAULT ''
+    client_address  TEXT    NOT NULL DEFAULT '',
+    account         INTEGER NOT NULL DEFAULT 0, -- as in transactions
+    tag             TEXT    NOT NULL DEFAULT '', -- from the acquirer
+    acquirer_id     TEXT    NOT NULL DEFAULT ''  -- the acquirer's id of the refund; '' for none
 ) STRICT;
 CREATE INDEX refunds_by_tenant ON refunds (merchant_id, live, id);
 CREATE INDEX refunds_by_transaction ON refunds (transaction_id, id);
@@ -256,10 +267,28 @@ CREATE TABLE reversals (
     since          INTEGER NOT NULL,
     due_at         INTEGER NOT NULL,
     claim          INTEGER NOT NULL DEFAULT 0, -- the idempotency key that stays taken until the reversal ends
+    account        INTEGER NOT NULL DEFAULT 0, -- of the step
+    tag            TEXT    NOT NULL DEFAULT '', -- of the step
+    acquirer_id    TEXT    NOT NULL DEFAULT '', -- the acquirer's id of the step; '' if unknown
+    last4          TEXT    NOT NULL DEFAULT '', -- the last digits of the payment source; '' if unknown
+    release        TEXT    NOT NULL DEFAULT '', -- the reference of the last release request; '' for none
+    release_tag    TEXT    NOT NULL DEFAULT '', -- of that request
     UNIQUE (kind, step_id, transaction_id, attempt)
 ) STRICT;
 CREATE INDEX reversals_due ON reversals (due_at);
 CREATE INDEX reversals_by_transaction ON reversals (transaction_id);
+
+-- The attempts at payments that had no effect, and after which the payment went to another account.
+CREATE TABLE attempts (
+    transaction_id INTEGER NOT NULL,
+    number         INTEGER NOT NULL, -- from 1
+    account        INTEGER NOT NULL,
+    rule_version   INTEGER NOT NULL DEFAULT 0, -- of the rules that chose the account; 0 for none
+    tag            TEXT    NOT NULL,
+    state          TEXT    NOT NULL CHECK (state = 'ended'),
+    class          TEXT    NOT NULL CHECK (class = 'unavailable'), -- the proof that it had no effect
+    PRIMARY KEY (transaction_id, number)
+) STRICT, WITHOUT ROWID;
 
 -- The last attempt of recovery at each unfinished step that it has tried. A step that ends has no
 -- row.

@@ -1,0 +1,35 @@
+package store
+
+import "github.com/causeway-pay/causeway/core/internal/payment"
+
+var (
+	moveTransaction = declare("moveTransaction")
+	insertAttempt   = declare("insertAttempt")
+	deleteAttempts  = declare("deleteAttempts")
+	tagRelease      = declare("tagRelease")
+)
+
+// The state and the class of an attempt after which a payment goes to another account: no byte of
+// its request was sent.
+const (
+	attemptEnded       = "ended"
+	attemptUnavailable = "unavailable"
+)
+
+// MoveTransaction moves the authorization of t to another account, with the tag of the next request,
+// and records the attempt at the account of t. Call it if that attempt certainly had no effect. It
+// returns ErrConflict if t.Attempt is not the current attempt, or is not processing at that account.
+func (tx *Tx) MoveTransaction(t *payment.Transaction, account int64, tag string) error {
+	err := tx.execOne(moveTransaction, account, tag, t.ID, t.Attempt, t.Account)
+	if err != nil {
+		return err
+	}
+	return tx.exec(insertAttempt, t.ID, t.Account, t.Tag, attemptEnded, attemptUnavailable)
+}
+
+// TagRelease stores the tag of the release of an unwanted partial approval before its request. It
+// returns ErrConflict if the payment is not open, has such a tag, or t.Attempt is not its current
+// attempt.
+func (tx *Tx) TagRelease(t *payment.Transaction) error {
+	return tx.execOne(tagRelease, t.VoidTag, t.ID, t.Attempt)
+}
