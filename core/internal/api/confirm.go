@@ -233,7 +233,7 @@ func confirmed(in *v1.TransactionConfirm, d transactionDetails, from payer) engi
 	}
 	p := engine.Payment{
 		PaymentMethod: from.method, Source: from.Source, Drawn: from.drawn, Billing: billing(d.Billing),
-		ThreeDSecure: threeDSecure(in.ThreeDSecure), Initiator: initiator(d.Initiator), Details: encode(&d),
+		ThreeDSecure: threeDSecure(in.ThreeDSecure), Initiator: initiator(d.Initiator), Order: order(&d), Details: encode(&d),
 		Terms: terms(from.customer, d.Reference),
 	}
 	if in.Amount != nil && in.Currency != nil {

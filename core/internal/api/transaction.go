@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/gorilla/mux"
 
@@ -71,7 +72,8 @@ func (a *API) createTransaction(c *call) (engine.Result, error) {
 		Amount: in.Amount, Currency: in.Currency, AutoCapture: autoCapture(&in), Partial: partial(&in), PaymentMethod: payer.method,
 		PriorCode: priorCode(&in), Source: payer.Source, Drawn: payer.drawn, Billing: billing(in.Billing), ThreeDSecure: threeDSecure(in.ThreeDSecure), Initiator: initiator(in.Initiator),
 	}
-	p.Details, p.Terms = encode(details(&in, payer.shown, payer.customer)), terms(payer.customer, in.Reference)
+	d := details(&in, payer.shown, payer.customer)
+	p.Details, p.Order, p.Terms = encode(d), order(d), terms(payer.customer, in.Reference)
 	out, err := a.Engine.Authorize(c.Context(), c.request, p)
 	return out, payer.sourceFault(err)
 }
@@ -151,19 +153,35 @@ func holder(c *v1.CardInput) *string {
 	return c.Holder
 }
 
-// billing returns the part of the payer's address that the issuer checks.
+// billing returns the payer and the address for the acquirer. A country that is given by its name
+// has no code, and is left out.
 func billing(c *v1.Contact) acquirer.Billing {
-	var b acquirer.Billing
-	if c == nil || c.Address == nil {
-		return b
+	if c == nil {
+		return acquirer.Billing{}
 	}
-	if c.Address.Line1 != nil {
-		b.AddressLine = *c.Address.Line1
+	b := acquirer.Billing{
+		FirstName: v1.Text(c.FirstName), LastName: v1.Text(c.LastName), Company: v1.Text(c.Company),
+		Email: v1.Text(c.Email), Phone: v1.Text(c.Phone),
 	}
-	if c.Address.PostalCode != nil {
-		b.PostalCode = *c.Address.PostalCode
+	if a := c.Address; a != nil {
+		b.AddressLine, b.AddressLine2, b.City, b.State = v1.Text(a.Line1), v1.Text(a.Line2), v1.Text(a.City), v1.Text(a.State)
+		b.PostalCode = v1.Text(a.PostalCode)
+		if country := v1.Text(a.Country); len(country) == len("us") {
+			b.Country = strings.ToUpper(country)
+		}
 	}
 	return b
+}
+
+// order returns the merchant's own data of a payment for the acquirer.
+func order(d *transactionDetails) acquirer.Order {
+	o := acquirer.Order{
+		Reference: v1.Text(d.Reference), Description: v1.Text(d.Description), StatementDescriptor: v1.Text(d.StatementDescriptor),
+	}
+	if d.Order != nil {
+		o.Details = encode(d.Order)
+	}
+	return o
 }
 
 func (a *API) listTransactions(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/shared/money"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -59,6 +60,7 @@ func (a *API) createCredit(c *call, in *v1.RefundCreate) (engine.Result, error) 
 	}
 	return a.Engine.Credit(c.Context(), c.request, engine.Credit{
 		Amount: *in.Amount, Currency: *in.Currency, PaymentMethod: payee.method, Source: payee.Source, Drawn: payee.drawn,
+		Order: acquirer.Order{Reference: v1.Text(in.Reference)},
 		Details: encode(&stepDetails{
 			Reason: in.Reason, Reference: in.Reference, Metadata: in.Metadata, PaymentMethod: &payee.method, shownSource: payee.shown,
 		}),

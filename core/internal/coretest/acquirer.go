@@ -59,6 +59,8 @@ type Acquirer struct {
 
 	mu        sync.Mutex
 	follows   []acquirer.Follow
+	payments  []acquirer.Authorize
+	credits   []acquirer.Credit
 	responses map[string]acquirer.Response // by reference
 	calls     []Call
 	moved     map[Verb]int64 // approved minor units by verb
@@ -80,6 +82,9 @@ func (a *Acquirer) Prepare(context.Context) (string, error) {
 
 // Authorize implements acquirer.Acquirer.
 func (a *Acquirer) Authorize(ctx context.Context, r acquirer.Authorize) (acquirer.Response, error) {
+	a.mu.Lock()
+	a.payments = append(a.payments, r)
+	a.mu.Unlock()
 	kind := acquirer.Authorization
 	if r.Capture {
 		kind = acquirer.Sale
@@ -126,6 +131,20 @@ func (a *Acquirer) follow(
 	})
 }
 
+// Payments returns all authorizations so far as they were requested, in their order.
+func (a *Acquirer) Payments() []acquirer.Authorize {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(a.payments)
+}
+
+// Credits returns all unlinked refunds so far as they were requested, in their order.
+func (a *Acquirer) Credits() []acquirer.Credit {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(a.credits)
+}
+
 // Follows returns all captures, voids and refunds so far as they were requested, in their order.
 func (a *Acquirer) Follows() []acquirer.Follow {
 	a.mu.Lock()
@@ -135,6 +154,9 @@ func (a *Acquirer) Follows() []acquirer.Follow {
 
 // Credit implements acquirer.Acquirer.
 func (a *Acquirer) Credit(ctx context.Context, r acquirer.Credit) (acquirer.Response, error) {
+	a.mu.Lock()
+	a.credits = append(a.credits, r)
+	a.mu.Unlock()
 	a.rules.sent(acquirer.Sent{
 		Kind: acquirer.UnlinkedRefund, Reference: r.Reference, Tag: r.Tag, Amount: r.Amount, Currency: r.Currency,
 	}, false)
