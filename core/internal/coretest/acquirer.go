@@ -123,12 +123,17 @@ func (a *Acquirer) follow(
 		a.rules.names(c)
 	}
 	if a.Proves && r.Again && !known {
-		a.rules.forget(r.Reference)
+		a.rules.prove(r.Reference)
 		return acquirer.Response{}, acquirer.ErrNotFound
 	}
 	return a.respond(ctx, Call{
 		Verb: v, Reference: r.Reference, Authorization: r.Original.Reference, Amount: r.Amount, Final: v == Capture && r.Final,
 	})
+}
+
+// Arrive makes the acquirer process a payment whose request was delayed on its way.
+func (a *Acquirer) Arrive(r acquirer.Authorize) {
+	a.effect(Call{Verb: Authorize, Reference: r.Reference, Amount: r.Amount})
 }
 
 // Payments returns all authorizations so far as they were requested, in their order.

@@ -79,6 +79,13 @@ func (a *Accounts) Enable(ids ...int64) {
 	a.enabled = ids
 }
 
+// Of returns the acquirer of an account.
+func (a *Accounts) Of(id int64) *Acquirer {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.all[id]
+}
+
 // Queries returns the calls of ForPayment so far.
 func (a *Accounts) Queries() []AccountQuery {
 	a.mu.Lock()
@@ -133,12 +140,13 @@ type rules struct {
 	mu       sync.Mutex
 	prepared int
 	known    map[string]acquirer.Sent // by reference, as it was requested first
+	proved   map[string]bool          // references that certainly had no effect so far
 	tags     map[string]string        // the reference of each tag, "" while it has none
 }
 
 func newRules(tb testing.TB) *rules {
 	tb.Helper()
-	return &rules{tb: tb, known: map[string]acquirer.Sent{}, tags: map[string]string{}}
+	return &rules{tb: tb, known: map[string]acquirer.Sent{}, proved: map[string]bool{}, tags: map[string]string{}}
 }
 
 func idOf(reference string) string { return "id_of_" + reference }
@@ -165,22 +173,22 @@ func (r *rules) sent(s acquirer.Sent, again bool) {
 	switch {
 	case !prepared || of != "" && of != s.Reference:
 		r.tb.Errorf("%s has the tag %q, which is of %q", s.Reference, s.Tag, of)
-	case repeated && !again:
+	case repeated && !again && !r.proved[s.Reference]:
 		r.tb.Errorf("%s was sent again as a first request", s.Reference)
 	case repeated && first != s:
 		r.tb.Errorf("sent again: got %+v, want %+v", s, first)
 	}
-	r.known[s.Reference], r.tags[s.Tag] = s, s.Reference
+	r.known[s.Reference], r.tags[s.Tag], r.proved[s.Reference] = s, s.Reference, false
 }
 
-// forget makes the next request with a reference a first one: no effect of it is possible.
-func (r *rules) forget(reference string) {
+// prove allows a first request with a reference that was sent before and had no effect.
+func (r *rules) prove(reference string) {
 	if r == nil {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.known, reference)
+	r.proved[reference] = true
 }
 
 // names checks the description of an earlier request.

@@ -108,7 +108,7 @@ func (s *captureStep) cancel(tx *store.Tx) error {
 	return err
 }
 
-func (*captureStep) missing(context.Context) error { return errStillOpen }
+func (s *captureStep) missing(ctx context.Context) error { return s.missingFollow(ctx, s, s.write) }
 
 func (s *captureStep) leave(ctx context.Context) *payment.Transaction {
 	return s.transactionOf(ctx, s.about())

@@ -64,37 +64,39 @@ func (st step) metric() string { return string(st.verb) }
 func TestApprovalOfAFailedStep(t *testing.T) {
 	t.Parallel()
 	for _, st := range followUpSteps() {
-		t.Run(st.name, func(t *testing.T) {
-			t.Parallel()
-			s := coretest.Open(t)
-			series := scraped(s)
-			alerts := observed(s)
-			txn := st.MustPrepare(t, s)
-			first := true
-			s.Acquirer.Before = func(_ context.Context, c coretest.Call) error {
-				if c.Verb == st.verb && first {
-					first = false
-					reportsDecline(s, st.verb)
-					s.Recover(t) //nolint:contextcheck // it is the test's
+		for mode, open := range modes() {
+			t.Run(st.name+" "+mode, func(t *testing.T) {
+				t.Parallel()
+				s := open(t)
+				series := scraped(s)
+				alerts := observed(s)
+				txn := st.MustPrepare(t, s)
+				first := true
+				s.Acquirer.Before = func(_ context.Context, c coretest.Call) error {
+					if c.Verb == st.verb && first {
+						first = false
+						reportsDecline(s, st.verb)
+						s.Recover(t) //nolint:contextcheck // it is the test's
+					}
+					return nil
 				}
-				return nil
-			}
-			a, err := st.take(t.Context(), s, s.Request("k"), txn)
-			if err != nil || a.Status != 504 {
-				t.Errorf("got %d %s, %v, want 504", a.Status, a.Body, err)
-			}
-			heal(s)
-			st.wantDone(t, s) // immediately, and not by the look
-			lookUntilTheEnd(t, s)
-			st.wantDone(t, s)
-			alerts.want(t, st.metric()+" late_recorded")
-			line := `causeway_acquirer_contradictions_total{kind="late_recorded",step="` + st.metric() + `"} 1`
-			if !strings.Contains(series(), line) {
-				t.Errorf("%s is not counted", line)
-			}
-			st.wantResponse(t, s, 402, true) // the first response stands
-			st.wantDone(t, s)
-		})
+				a, err := st.take(t.Context(), s, s.Request("k"), txn)
+				if err != nil || a.Status != 504 {
+					t.Errorf("got %d %s, %v, want 504", a.Status, a.Body, err)
+				}
+				heal(s)
+				st.wantDone(t, s) // immediately, and not by the look
+				lookUntilTheEnd(t, s)
+				st.wantDone(t, s)
+				alerts.want(t, st.metric()+" late_recorded")
+				line := `causeway_acquirer_contradictions_total{kind="late_recorded",step="` + st.metric() + `"} 1`
+				if !strings.Contains(series(), line) {
+					t.Errorf("%s is not counted", line)
+				}
+				st.wantResponse(t, s, 402, true) // the first response stands
+				st.wantDone(t, s)
+			})
+		}
 	}
 }
 
@@ -104,32 +106,34 @@ func TestLookAfterADecline(t *testing.T) {
 	t.Parallel()
 	for _, st := range followUpSteps() {
 		for _, contradicts := range []bool{false, true} {
-			t.Run(fmt.Sprint(st.name, " ", contradicts), func(t *testing.T) {
-				t.Parallel()
-				s := coretest.Open(t)
-				alerts := observed(s)
-				st.mustLoseOutcome(t, s, contradicts)
-				reportsDecline(s, st.verb)
-				if !contradicts {
-					s.Acquirer.Decide = func(coretest.Call) string { return "generic_decline" }
-				}
-				if open := s.Recover(t); open != 0 {
-					t.Fatalf("%d stay open", open)
-				}
-				st.wantResponse(t, s, 402, true)
-				st.wantUndone(t, s)
-				if got := s.Number(t, "SELECT COUNT(*) FROM reversals"); got != 1 {
-					t.Errorf("%d looks are pending, want one", got)
-				}
-				lookUntilTheEnd(t, s)
-				if !contradicts {
+			for mode, open := range modes() {
+				t.Run(fmt.Sprint(mode, " ", st.name, " ", contradicts), func(t *testing.T) {
+					t.Parallel()
+					s := open(t)
+					alerts := observed(s)
+					st.mustLoseOutcome(t, s, contradicts)
+					reportsDecline(s, st.verb)
+					if !contradicts {
+						s.Acquirer.Decide = func(coretest.Call) string { return "generic_decline" }
+					}
+					if open := s.Recover(t); open != 0 {
+						t.Fatalf("%d stay open", open)
+					}
+					st.wantResponse(t, s, 402, true)
 					st.wantUndone(t, s)
-					alerts.want(t)
-					return
-				}
-				st.wantDone(t, s)
-				alerts.want(t, st.metric()+" late_recorded")
-			})
+					if got := s.Number(t, "SELECT COUNT(*) FROM reversals"); got != 1 {
+						t.Errorf("%d looks are pending, want one", got)
+					}
+					lookUntilTheEnd(t, s)
+					if !contradicts {
+						st.wantUndone(t, s)
+						alerts.want(t)
+						return
+					}
+					st.wantDone(t, s)
+					alerts.want(t, st.metric()+" late_recorded")
+				})
+			}
 		}
 	}
 }

@@ -41,41 +41,43 @@ func TestKilledBeforeTheAcquirerHeard(t *testing.T) {
 	t.Parallel()
 	for _, st := range steps() {
 		for _, key := range []string{"", "k"} {
-			t.Run(st.name+" "+key, func(t *testing.T) {
-				t.Parallel()
-				s := st.MustDie(t, coretest.Open(t), key, false)
-				if got := s.Recover(t); got != 0 {
-					t.Fatalf("%d stay open", got)
-				}
-				switch {
-				case !st.authorizes(): // sent again, under the same reference
-					st.wantDone(t, s)
-					if key != "" {
-						st.wantResponse(t, s, st.success, true)
+			for mode, open := range modes() {
+				t.Run(mode+" "+st.name+" "+key, func(t *testing.T) {
+					t.Parallel()
+					s := st.MustDie(t, open(t), key, false)
+					if got := s.Recover(t); got != 0 {
+						t.Fatalf("%d stay open", got)
+					}
+					switch {
+					case !st.authorizes(): // sent again, under the same reference
 						st.wantDone(t, s)
+						if key != "" {
+							st.wantResponse(t, s, st.success, true)
+							st.wantDone(t, s)
+						}
+					case st.attempt > 0: // it has failed, and the key is free
+						wantNoEffect(t, s)
+					case key != "": // no client has a response, so the step is removed and the key is free
+						st.wantUndone(t, s)
+						if got := s.Number(t, "SELECT (SELECT COUNT(*) FROM transactions) + (SELECT COUNT(*) FROM idempotency_keys)"); got != 0 {
+							t.Errorf("%d rows of the payment stay", got)
+						}
+						st.wantResponse(t, s, st.success, false)
+						st.wantDone(t, s)
+					default:
+						st.wantUndone(t, s)
+						if got, want := s.Texts(t, "SELECT type FROM events"), "transaction.failed"; len(got) != 1 || got[0] != want {
+							t.Errorf("events: got %v, want %s", got, want)
+						}
+						if got := MustTransaction(t, s); got.Status != "failed" || got.Result.FailureCode == "" {
+							t.Errorf("got %s %+v, want failed and why", got.Status, got.Result)
+						}
 					}
-				case st.attempt > 0: // it has failed, and the key is free
-					wantNoEffect(t, s)
-				case key != "": // no client has a response, so the step is removed and the key is free
-					st.wantUndone(t, s)
-					if got := s.Number(t, "SELECT (SELECT COUNT(*) FROM transactions) + (SELECT COUNT(*) FROM idempotency_keys)"); got != 0 {
-						t.Errorf("%d rows of the payment stay", got)
+					if st.authorizes() && len(s.Acquirer.Calls(coretest.Void)) != 1 {
+						t.Error("the payment was not reversed, so it could arrive late")
 					}
-					st.wantResponse(t, s, st.success, false)
-					st.wantDone(t, s)
-				default:
-					st.wantUndone(t, s)
-					if got, want := s.Texts(t, "SELECT type FROM events"), "transaction.failed"; len(got) != 1 || got[0] != want {
-						t.Errorf("events: got %v, want %s", got, want)
-					}
-					if got := MustTransaction(t, s); got.Status != "failed" || got.Result.FailureCode == "" {
-						t.Errorf("got %s %+v, want failed and why", got.Status, got.Result)
-					}
-				}
-				if st.authorizes() && len(s.Acquirer.Calls(coretest.Void)) != 1 {
-					t.Error("the payment was not reversed, so it could arrive late")
-				}
-			})
+				})
+			}
 		}
 	}
 }
@@ -84,24 +86,26 @@ func TestKilledBeforeTheOutcomeWasWritten(t *testing.T) {
 	t.Parallel()
 	for _, st := range steps() {
 		for _, key := range []string{"", "k"} {
-			t.Run(st.name+" "+key, func(t *testing.T) {
-				t.Parallel()
-				s := st.MustDie(t, coretest.Open(t), key, true)
-				if got := s.Recover(t); got != 0 {
-					t.Fatalf("%d stay open", got)
-				}
-				st.wantDone(t, s)
-				if key != "" {
-					first := st.wantResponse(t, s, st.success, true)
-					if again := st.wantResponse(t, s, st.success, true); !bytes.Equal(again, first) {
-						t.Errorf("got %s, want %s", again, first)
+			for mode, open := range modes() {
+				t.Run(mode+" "+st.name+" "+key, func(t *testing.T) {
+					t.Parallel()
+					s := st.MustDie(t, open(t), key, true)
+					if got := s.Recover(t); got != 0 {
+						t.Fatalf("%d stay open", got)
 					}
 					st.wantDone(t, s)
-				}
-				if st.authorizes() && len(s.Acquirer.Calls(coretest.Authorize)) != 0 {
-					t.Error("the payment was asked for again")
-				}
-			})
+					if key != "" {
+						first := st.wantResponse(t, s, st.success, true)
+						if again := st.wantResponse(t, s, st.success, true); !bytes.Equal(again, first) {
+							t.Errorf("got %s, want %s", again, first)
+						}
+						st.wantDone(t, s)
+					}
+					if st.authorizes() && len(s.Acquirer.Calls(coretest.Authorize)) != 0 {
+						t.Error("the payment was asked for again")
+					}
+				})
+			}
 		}
 	}
 }
@@ -175,25 +179,27 @@ func TestKilledWhileTheAcquirerIsAway(t *testing.T) {
 func TestKilledAfterTheOutcome(t *testing.T) {
 	t.Parallel()
 	for _, st := range steps() {
-		t.Run(st.name, func(t *testing.T) {
-			t.Parallel()
-			first := coretest.Open(t)
-			txn := st.MustPrepare(t, first)
-			a, err := st.take(t.Context(), first, first.Request("k"), txn)
-			if err != nil || a.Status != st.success {
-				t.Fatalf("got %d, %v", a.Status, err)
-			}
-			s := first.Revive(t, first.Snapshot(t))
-			if got := s.Recover(t); got != 0 {
-				t.Fatalf("%d are open", got)
-			}
-			if got := st.wantResponse(t, s, st.success, true); !bytes.Equal(got, a.Body) {
-				t.Errorf("got %s, want %s", got, a.Body)
-			}
-			st.wantDone(t, s)
-			if calls := s.Acquirer.Calls(st.verb); len(calls) != 0 {
-				t.Errorf("asked again: %v", calls)
-			}
-		})
+		for mode, open := range modes() {
+			t.Run(st.name+" "+mode, func(t *testing.T) {
+				t.Parallel()
+				first := open(t)
+				txn := st.MustPrepare(t, first)
+				a, err := st.take(t.Context(), first, first.Request("k"), txn)
+				if err != nil || a.Status != st.success {
+					t.Fatalf("got %d, %v", a.Status, err)
+				}
+				s := first.Revive(t, first.Snapshot(t))
+				if got := s.Recover(t); got != 0 {
+					t.Fatalf("%d are open", got)
+				}
+				if got := st.wantResponse(t, s, st.success, true); !bytes.Equal(got, a.Body) {
+					t.Errorf("got %s, want %s", got, a.Body)
+				}
+				st.wantDone(t, s)
+				if calls := s.Acquirer.Calls(st.verb); len(calls) != 0 {
+					t.Errorf("asked again: %v", calls)
+				}
+			})
+		}
 	}
 }

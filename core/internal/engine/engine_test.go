@@ -15,22 +15,24 @@ import (
 func TestAcquirerUnavailable(t *testing.T) {
 	t.Parallel()
 	for _, st := range steps() {
-		t.Run(st.name, func(t *testing.T) {
-			t.Parallel()
-			s := coretest.Open(t)
-			txn := st.MustPrepare(t, s)
-			s.Acquirer.Before = func(context.Context, coretest.Call) error { return acquirer.ErrUnavailable }
-			if a, err := st.take(t.Context(), s, s.Request("k"), txn); !errors.Is(err, engine.ErrAcquirerUnavailable) {
-				t.Fatalf("got %d, %v, want %v", a.Status, err, engine.ErrAcquirerUnavailable)
-			}
-			st.wantUndone(t, s)
-			if got := s.Number(t, "SELECT COUNT(*) FROM idempotency_keys"); got != 0 {
-				t.Error("the key is still taken")
-			}
-			heal(s)
-			st.wantResponse(t, s, st.success, false)
-			st.wantDone(t, s)
-		})
+		for mode, open := range modes() {
+			t.Run(st.name+" "+mode, func(t *testing.T) {
+				t.Parallel()
+				s := open(t)
+				txn := st.MustPrepare(t, s)
+				s.Acquirer.Before = func(context.Context, coretest.Call) error { return acquirer.ErrUnavailable }
+				if a, err := st.take(t.Context(), s, s.Request("k"), txn); !errors.Is(err, engine.ErrAcquirerUnavailable) {
+					t.Fatalf("got %d, %v, want %v", a.Status, err, engine.ErrAcquirerUnavailable)
+				}
+				st.wantUndone(t, s)
+				if got := s.Number(t, "SELECT COUNT(*) FROM idempotency_keys"); got != 0 {
+					t.Error("the key is still taken")
+				}
+				heal(s)
+				st.wantResponse(t, s, st.success, false)
+				st.wantDone(t, s)
+			})
+		}
 	}
 }
 
@@ -39,40 +41,42 @@ func TestLostResponse(t *testing.T) {
 	for _, st := range steps() {
 		for _, after := range []bool{false, true} {
 			name := map[bool]string{false: " before the effect", true: " after the effect"}[after]
-			t.Run(st.name+name, func(t *testing.T) {
-				t.Parallel()
-				s := coretest.Open(t)
-				txn := st.MustPrepare(t, s)
-				lose(s, st.verb, after, nil)
-				a, err := st.take(t.Context(), s, s.Request("k"), txn)
-				if err != nil || a.Status != 504 {
-					t.Fatalf("got %d, %v, want 504", a.Status, err)
-				}
-				if _, err := st.take(t.Context(), s, s.Request("k"), txn); !errors.Is(err, engine.ErrKeyInUse) {
-					t.Errorf("meanwhile: got %v, want %v", err, engine.ErrKeyInUse)
-				}
-				if st.authorizes() && MustTransaction(t, s).Status != payment.Unknown {
-					t.Errorf("status: got %s, want unknown", MustTransaction(t, s).Status)
-				}
-				heal(s)
-				if open := s.Recover(t); open != 0 {
-					t.Fatalf("%d stay open", open)
-				}
-				if st.authorizes() && !after {
-					if got := MustTransaction(t, s); got.Status != payment.Failed {
-						t.Errorf("status: got %s, want failed", got.Status)
+			for mode, open := range modes() {
+				t.Run(mode+" "+st.name+name, func(t *testing.T) {
+					t.Parallel()
+					s := open(t)
+					txn := st.MustPrepare(t, s)
+					lose(s, st.verb, after, nil)
+					a, err := st.take(t.Context(), s, s.Request("k"), txn)
+					if err != nil || a.Status != 504 {
+						t.Fatalf("got %d, %v, want 504", a.Status, err)
 					}
-					wantSettledBooks(t, s)
-					first := st.success // the key is free, so this is a first request
-					if !st.makes {
-						first = http.StatusConflict // the payment has ended
+					if _, err := st.take(t.Context(), s, s.Request("k"), txn); !errors.Is(err, engine.ErrKeyInUse) {
+						t.Errorf("meanwhile: got %v, want %v", err, engine.ErrKeyInUse)
 					}
-					st.wantResponse(t, s, first, false)
-					return
-				}
-				st.wantDone(t, s)
-				st.wantResponse(t, s, st.success, true)
-			})
+					if st.authorizes() && MustTransaction(t, s).Status != payment.Unknown {
+						t.Errorf("status: got %s, want unknown", MustTransaction(t, s).Status)
+					}
+					heal(s)
+					if open := s.Recover(t); open != 0 {
+						t.Fatalf("%d stay open", open)
+					}
+					if st.authorizes() && !after {
+						if got := MustTransaction(t, s); got.Status != payment.Failed {
+							t.Errorf("status: got %s, want failed", got.Status)
+						}
+						wantSettledBooks(t, s)
+						first := st.success // the key is free, so this is a first request
+						if !st.makes {
+							first = http.StatusConflict // the payment has ended
+						}
+						st.wantResponse(t, s, first, false)
+						return
+					}
+					st.wantDone(t, s)
+					st.wantResponse(t, s, st.success, true)
+				})
+			}
 		}
 	}
 }

@@ -57,6 +57,25 @@ func (e *Engine) commitFollow(
 	return out, err
 }
 
+// missingFollow closes a repeated capture, void or refund that certainly had no effect at the
+// acquirer: it has failed, its amount and its key are free. A first attempt of a process that seems
+// to have ended may still run, so the same commit writes a pending look for its effect.
+func (e *Engine) missingFollow(ctx context.Context, s step, write followWriter) error {
+	o := s.about()
+	err := e.undo(ctx, o, func(tx *store.Tx) error {
+		if _, err := write(tx, unprocessed()); err != nil {
+			return err
+		}
+		look := o.reversal(tx.Now)
+		look.Acknowledge(tx.Now) // there is nothing to release
+		return tx.InsertReversal(look)
+	})
+	if err == nil {
+		e.Log.WarnContext(ctx, "recovery: the acquirer never processed the step", slog.String("reference", o.reference))
+	}
+	return unlessChanged(err)
+}
+
 // errMayBeDropped: the acquirer approved the step and may have dropped it since.
 var errMayBeDropped = errors.New("engine: the acquirer may have dropped the step that it approved; an inquiry decides")
 

@@ -20,7 +20,8 @@ func unwantedPart(t *payment.Transaction, a acquirer.Response) bool {
 // released before. It returns errStillHeld if the request has no response within the attempt's
 // time. The payment then stays open, and recovery repeats the request under the same reference. The
 // response to that reference is final. If it is a refusal, releasePart returns the minor units that
-// the acquirer holds, and a pending reversal continues under other references.
+// the acquirer holds, and a pending reversal continues under other references. It does so, too, if
+// the payment is not open any more, because then the tag of the request cannot be stored.
 func (e *Engine) releasePart(
 	ctx context.Context, t *payment.Transaction, part acquirer.Response, repeated bool,
 ) (refused int64, err error) {
@@ -31,7 +32,11 @@ func (e *Engine) releasePart(
 	if err != nil {
 		return 0, err
 	}
-	if err := e.tagRelease(ctx, acq, t); err != nil {
+	err = e.tagRelease(ctx, acq, t)
+	if errors.Is(err, store.ErrConflict) {
+		return part.Amount, nil // the payment has ended, or another attempt releases the part
+	}
+	if err != nil {
 		return 0, fmt.Errorf("%w: %w", errStillHeld, err)
 	}
 	original := sentAuthorization(t)

@@ -169,7 +169,7 @@ func (s *refundStep) cancel(tx *store.Tx) error {
 	return err
 }
 
-func (*refundStep) missing(context.Context) error { return errStillOpen }
+func (s *refundStep) missing(ctx context.Context) error { return s.missingFollow(ctx, s, s.write) }
 
 func (s *refundStep) leave(ctx context.Context) *payment.Transaction {
 	return s.transactionOf(ctx, s.about())

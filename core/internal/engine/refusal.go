@@ -12,6 +12,11 @@ const (
 	keyReused        = "idempotency_key_reused" // another request was sent with the key
 )
 
+// unprocessed returns the reason of a capture, void or refund that the acquirer never processed.
+func unprocessed() *payment.Refusal {
+	return &payment.Refusal{Code: notProcessed, Message: "The acquirer never processed this step; no money was moved."}
+}
+
 // unavailable returns the reason of a capture or refund whose request certainly did not reach the
 // acquirer.
 func unavailable() *payment.Refusal {

@@ -202,8 +202,7 @@ func (e *Engine) resolveFollow(tx *store.Tx, r Request, s step, write followWrit
 		return tx.CompleteKey(o.claim, out.Status, out.Body)
 	case DecisionNoEffect, DecisionReleased:
 	}
-	none := &payment.Refusal{Code: notProcessed, Message: "The acquirer never processed this step; no money was moved."}
-	if _, err := write(tx, none); err != nil {
+	if _, err := write(tx, unprocessed()); err != nil {
 		return err
 	}
 	look := o.reversal(tx.Now)

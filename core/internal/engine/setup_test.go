@@ -64,6 +64,12 @@ func steps() []step {
 	}
 }
 
+// modes returns the functions that open a service for a merchant in test mode, and in live mode with
+// an account that checks the rules of the port.
+func modes() map[string]func(testing.TB) *coretest.Service {
+	return map[string]func(testing.TB) *coretest.Service{"test": coretest.Open, "live": coretest.OpenLive}
+}
+
 // takeFunc takes a step on a transaction, 0 for a step that makes it.
 type takeFunc func(ctx context.Context, s *coretest.Service, r engine.Request, txn int64) (engine.Result, error)
 

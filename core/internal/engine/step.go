@@ -28,7 +28,8 @@ type step interface {
 	commit(ctx context.Context, from origin, a acquirer.Response) (Result, error)
 	// cancel closes the step as one that had no effect.
 	cancel(tx *store.Tx) error
-	// missing decides about a step that the acquirer does not have.
+	// missing decides about a step that the acquirer does not have, and of a capture, void or refund
+	// will never have.
 	missing(ctx context.Context) error
 	// leave leaves the open step to recovery, and returns the transaction for the response, nil if
 	// there is none or it cannot be read.

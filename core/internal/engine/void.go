@@ -97,7 +97,7 @@ func (s *voidStep) cancel(tx *store.Tx) error {
 	return err
 }
 
-func (*voidStep) missing(context.Context) error { return errStillOpen }
+func (s *voidStep) missing(ctx context.Context) error { return s.missingFollow(ctx, s, s.write) }
 
 func (s *voidStep) leave(ctx context.Context) *payment.Transaction {
 	return s.transactionOf(ctx, s.about())
