@@ -55,16 +55,53 @@ func (e *Engine) Authorize(ctx context.Context, r Request, p Payment) (Result, e
 	return e.take(ctx, r.ID, a, func(ctx context.Context) (acquirer.Response, error) { return a.send(ctx, routes, p) })
 }
 
-// send makes the first attempt at a payment.
+// send makes the first attempt at a payment, at the account of its intent. If no byte of the request
+// was sent, it moves the payment to the next account, once. That account gets the same reference: it
+// has never had it.
 func (s *authorizationStep) send(
 	ctx context.Context, routes []acquirer.Account, p Payment,
 ) (acquirer.Response, error) {
+	a, err := routes[0].Authorize(ctx, s.request(p))
+	if !errors.Is(err, acquirer.ErrUnavailable) || len(routes) == 1 {
+		return a, err
+	}
+	next := routes[1]
+	tag, unprepared := prepare(ctx, next)
+	if unprepared != nil {
+		return a, err
+	}
+	if err := s.moveTo(ctx, next.ID, tag); err != nil {
+		return acquirer.Response{}, err
+	}
+	return next.Authorize(ctx, s.request(p))
+}
+
+// moveTo commits that the payment is at another account, before that gets a request. It returns
+// store.ErrConflict if recovery has reclaimed the payment.
+func (s *authorizationStep) moveTo(ctx context.Context, account int64, tag string) error {
+	err := s.Store.Finish(ctx, s.t.Tenant, func(tx *store.Tx) error {
+		if err := tx.LockUnreclaimed(authorizationStepID(s.t)); err != nil {
+			return err
+		}
+		return tx.MoveTransaction(s.t, account, tag)
+	})
+	if err != nil {
+		return err
+	}
+	s.Log.WarnContext(ctx, "authorize: the account was not reached; the payment goes to another one",
+		slog.String("transaction", authorizationReference(s.t)), slog.Int64("from", s.t.Account), slog.Int64("to", account))
+	s.t.Account, s.t.Tag = account, tag
+	return nil
+}
+
+// request returns the request of a payment.
+func (s *authorizationStep) request(p Payment) acquirer.Authorize {
 	t := s.t
-	return routes[0].Authorize(ctx, acquirer.Authorize{
+	return acquirer.Authorize{
 		Reference: authorizationReference(t), Tag: t.Tag, Amount: t.Amount, Currency: t.Currency,
 		Capture: t.AutoCapture, Partial: t.Partial, PriorCode: p.PriorCode, Source: p.Source, Billing: p.Billing,
 		ThreeDSecure: p.ThreeDSecure, Initiator: p.Initiator, Order: p.Order,
-	})
+	}
 }
 
 // begin commits the intent of a payment, which w holds from then on. It returns the result of a
