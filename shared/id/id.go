@@ -27,6 +27,7 @@ const (
 	Rotation        Prefix = "rot" // of certificates
 	PolicyChange    Prefix = "pol" // of the TLS policy
 	MLERequirement  Prefix = "mlr"
+	Account         Prefix = "acct" // of a merchant at an acquirer
 )
 
 // ErrMalformed is wrapped by every error of this package: the text is not an id of the wanted kind.

@@ -58,11 +58,11 @@ func (m *Main) listSteps(ctx context.Context, at *storeFlags, merchant, kind str
 		if err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintln(w, "step\treference\tkind\tmerchant\tmode\tamount\tsince\tattempts\tnext\tlast error"); err != nil {
+		if _, err := fmt.Fprintln(w, "step\treference\tkind\tmerchant\tmode\taccount\tamount\tsince\tattempts\tnext\tlast error"); err != nil {
 			return err
 		}
 		for _, s := range found {
-			_, err := fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%d %s\t%s\t%d\t%s\t%q\n", s.ID, s.Reference, s.Kind, s.Merchant, s.Mode, s.Amount, s.Currency,
+			_, err := fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%d %s\t%s\t%d\t%s\t%q\n", s.ID, s.Reference, s.Kind, s.Merchant, s.Mode, orDash(s.Account), s.Amount, s.Currency,
 				s.Since.Format(time.RFC3339), s.Attempts, nextAttempt(&s), s.LastError)
 			if err != nil {
 				return err
@@ -90,6 +90,7 @@ func printStep(w io.Writer, s *operator.UnfinishedStep) error {
 		{"merchant", s.Merchant},
 		{"mode", string(s.Mode)},
 		{"transaction", orDash(s.Transaction)},
+		{"account", orDash(s.Account)},
 		{"amount", fmt.Sprintf("%d %s", s.Amount, s.Currency)},
 		{"held", fmt.Sprintf("%d %s", s.Held, s.Currency)},
 		{"since", s.Since.Format(time.RFC3339)},

@@ -28,8 +28,8 @@ func TestSteps(t *testing.T) {
 	for _, row := range []string{"1, 'unknown', '', 0, 0", "2, 'unknown', '', 0, 1", "3, 'authorized', 'void', 4, 1"} {
 		if _, err := db.ExecContext(t.Context(), `INSERT INTO transactions (id, status, operation, operation_id, attempt, merchant_id, live,
 				auto_capture, amount, currency, payment_method, details, created_at, updated_at, api_key_id, client_address,
-				confirm_api_key_id, confirm_client_address, void_api_key_id, void_client_address)
-			SELECT `+row+`, id, 0, 0, 100, 'usd', 'card', '{}', 1, 1, 1, '192.0.2.1', 2, '192.0.2.2', 3, '192.0.2.3' FROM merchants`); err != nil {
+				confirm_api_key_id, confirm_client_address, void_api_key_id, void_client_address, account)
+			SELECT `+row+`, id, 0, 0, 100, 'usd', 'card', '{}', 1, 1, 1, '192.0.2.1', 2, '192.0.2.2', 3, '192.0.2.3', 5 FROM merchants`); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -41,6 +41,12 @@ func TestSteps(t *testing.T) {
 		if code, got, _ := run(t, append(args, "--data", data)...); code != 0 || !strings.Contains(got, refund) || !strings.Contains(got, "100 usd") || !strings.Contains(got, "credit") {
 			t.Errorf("%v: got\n%s", args, got)
 		}
+	}
+	if code, got, _ := run(t, "steps", "list", "--data", data); code != 0 || strings.Count(got, "acct_0000000000005") != 3 {
+		t.Errorf("list: got\n%s, want the account of three steps", got)
+	}
+	if code, got, _ := run(t, "steps", "show", "void_0000000000003_0000000000004", "--data", data); code != 0 || !strings.Contains(got, "acct_0000000000005") {
+		t.Errorf("show: got\n%s, want the account", got)
 	}
 	for step, want := range map[string][2]string{
 		refund: {"key_0000000000009", "203.0.113.7"}, "txn_0000000000001": {"key_0000000000001", "192.0.2.1"},

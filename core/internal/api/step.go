@@ -136,6 +136,9 @@ func ShowStep(u *payment.Unfinished, d *engine.Resolution) operator.UnfinishedSt
 	if u.Tenant.Live {
 		out.Mode = v1.ModeLive
 	}
+	if u.Account != 0 {
+		out.Account = id.Format(id.Account, u.Account)
+	}
 	if u.Transaction != 0 {
 		out.Transaction = id.Format(id.Transaction, u.Transaction)
 	}

@@ -131,7 +131,8 @@ type UnfinishedStep struct {
 	Merchant      string   `json:"merchant"`
 	Mode          v1.Mode  `json:"mode"`
 	Transaction   string   `json:"transaction,omitempty"`
-	Amount        int64    `json:"amount"` // minor units
+	Account       string   `json:"account,omitempty"` // of the merchant at the acquirer; "" for the simulator
+	Amount        int64    `json:"amount"`            // minor units
 	Currency      string   `json:"currency"`
 	Held          int64    `json:"held,omitempty"` // minor units that the acquirer reported as approved; of a reversal
 	Since         v1.Time  `json:"since"`
