@@ -157,7 +157,7 @@ func (s *authorizationStep) about() about {
 	return about{
 		StepID: authorizationStepID(s.t), tenant: s.t.Tenant, claim: s.t.Claim,
 		reference: authorizationReference(s.t), amount: s.t.Amount, currency: s.t.Currency,
-		account: s.t.Account, tag: s.t.Tag, last4: last4(s.t.Details),
+		account: s.t.Account, tag: s.t.Tag, details: s.t.Details,
 		captured: s.t.AutoCapture, drawn: s.t.ID, method: s.t.PaymentMethod, secrets: s.secrets,
 	}
 }

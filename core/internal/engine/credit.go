@@ -83,7 +83,7 @@ type creditStep struct {
 
 func (s *creditStep) about() about {
 	o := s.refundStep.about()
-	o.method, o.secrets, o.last4 = s.c.PaymentMethod, s.c.Drawn.secrets, last4(s.f.Details)
+	o.method, o.secrets, o.details = s.c.PaymentMethod, s.c.Drawn.secrets, s.f.Details
 	return o
 }
 

@@ -611,3 +611,37 @@ func TestPartLateInLiveMode(t *testing.T) {
 	}
 	wantSettledBooks(t, s)
 }
+
+// TestReleaseHasTheLastDigits: a payment was removed because the acquirer did not have it. Its late
+// approval is settled, so a refund must release it: that needs the last digits of the card.
+func TestReleaseHasTheLastDigits(t *testing.T) {
+	t.Parallel()
+	s := coretest.OpenLive(t)
+	var dir string
+	s.Acquirer.Before = func(context.Context, coretest.Call) error {
+		dir = s.Snapshot(t)
+		return acquirer.ErrUnknown
+	}
+	if a, err := s.Engine.Authorize(t.Context(), s.Request("k"), engine.Payment{
+		Amount: 100, Currency: "usd", AutoCapture: true, PaymentMethod: "card", Details: []byte(`{"card":{"last4":"4242"}}`),
+	}); err != nil || a.Status != 504 {
+		t.Fatalf("got %d %s, %v", a.Status, a.Body, err)
+	}
+	sent := s.Acquirer.Payments()[0]
+	next := s.Revive(t, dir)
+	next.Recover(t)
+	if got := next.Number(t, "SELECT COUNT(*) FROM transactions"); got != 0 {
+		t.Fatalf("%d payments stay", got)
+	}
+	next.Acquirer.Arrive(sent)
+	next.Acquirer.Decide = func(c coretest.Call) string { return map[coretest.Verb]string{coretest.Void: "settled"}[c.Verb] }
+	lookUntilTheEnd(t, next)
+	got := next.Acquirer.Follows()
+	last := got[len(got)-1]
+	if last.Last4 != "4242" || last.Original.Kind != acquirer.Sale || last.Original.ID == "" || len(next.Acquirer.Calls(coretest.Refund)) != 1 {
+		t.Errorf("got %+v, want a refund with the last digits", got)
+	}
+	if held := next.Acquirer.HeldInAll(); held != 0 {
+		t.Errorf("held: got %d", held)
+	}
+}

@@ -91,8 +91,8 @@ func last4(details []byte) string {
 		NetworkToken source `json:"network_token"`
 		BankAccount  source `json:"bank_account"`
 	}
-	if err := json.Unmarshal(details, &d); err != nil {
-		return "" // no details of an object of the contract
+	if len(details) == 0 || json.Unmarshal(details, &d) != nil {
+		return "" // not the details of an object of the contract
 	}
 	for _, s := range []source{d.Card, d.NetworkToken, d.BankAccount} {
 		if s.Last4 != "" {

@@ -48,7 +48,7 @@ type about struct {
 	account   int64  // the acquirer account, 0 for the simulator
 	reference string // the acquirer's idempotency key
 	tag       string // the acquirer's, of the reference
-	last4     string // the last digits of the payment source, "" if unknown
+	details   []byte // of the object that shows the payment source; nil if the step has none
 	amount    int64  // minor units
 	currency  string
 	captured  bool          // the step takes money; after its settlement, only a refund can return it
@@ -68,7 +68,7 @@ type origin struct {
 func (o about) reversal(at time.Time) *payment.Reversal {
 	return &payment.Reversal{
 		Step: o.StepID, Tenant: o.tenant, Amount: o.amount, Currency: o.currency, Captured: o.captured, Since: at, DueAt: at,
-		Account: o.account, Tag: o.tag, Last4: o.last4,
+		Account: o.account, Tag: o.tag, Last4: last4(o.details),
 	}
 }
 
