@@ -1,0 +1,191 @@
+package upstream
+
+import (
+	"bytes"
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/netip"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/shared/tlspolicy"
+)
+
+const (
+	maxBody   = 1 << 20  // bytes of a response's body
+	maxHeader = 64 << 10 // bytes of a response's header
+	// connectTimeout bounds a TCP connection, and again a TLS handshake.
+	connectTimeout = 5 * time.Second
+	// idleTimeout is shorter than the time after which providers close idle connections. A request
+	// that meets such a close has an unknown outcome.
+	idleTimeout = 10 * time.Second
+	// mostConnections is the default of Config.Connections.
+	mostConnections = 64
+)
+
+// Config is the provider's host.
+type Config struct {
+	// BaseURL has a scheme, a host and optionally a path. The scheme must be https, except for a
+	// loopback host.
+	BaseURL string
+	// Roots are the trusted authorities; nil means the system's.
+	Roots *x509.CertPool
+	// Connections is the greatest number of connections, busy and idle; 0 means 64. Further requests
+	// wait.
+	Connections int
+}
+
+// Client sends requests to one host over HTTP/1.1. It follows no redirect, and ignores the proxies
+// of the environment. It is safe for concurrent use.
+type Client struct {
+	base      *url.URL
+	transport *http.Transport
+}
+
+// Response is a complete response of the host. Any status is possible.
+type Response struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// New returns a client of a host. Its error names a wrong setting.
+func New(cfg Config) (*Client, error) {
+	base, err := parseBase(cfg.BaseURL)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Connections <= 0 {
+		cfg.Connections = mostConnections
+	}
+	var http1 http.Protocols
+	http1.SetHTTP1(true) // one request owns its connection, so that a lost one cannot disturb another
+	return &Client{base: base, transport: &http.Transport{
+		Proxy:                  nil, // not from the environment: card numbers go only to the provider
+		DialContext:            (&net.Dialer{Timeout: connectTimeout, KeepAlive: 30 * time.Second}).DialContext,
+		TLSClientConfig:        tlspolicy.Client(cfg.Roots),
+		TLSHandshakeTimeout:    connectTimeout,
+		Protocols:              &http1,
+		MaxConnsPerHost:        cfg.Connections,
+		MaxIdleConnsPerHost:    cfg.Connections,
+		IdleConnTimeout:        idleTimeout,
+		MaxResponseHeaderBytes: maxHeader,
+		DisableCompression:     true, // the limit then holds for the bytes that are kept
+	}}, nil
+}
+
+// parseBase checks the URL. Its errors do not repeat it, because it may hold a password.
+func parseBase(text string) (*url.URL, error) {
+	base, err := url.Parse(text)
+	switch {
+	case err != nil:
+		return nil, errors.New("upstream: base URL: want a URL such as https://api.example.com")
+	case base.Host == "" || base.Hostname() == "":
+		return nil, errors.New("upstream: base URL: want a host")
+	case base.User != nil || base.RawQuery != "" || base.ForceQuery || base.Fragment != "":
+		return nil, errors.New("upstream: base URL: want no user, query or fragment")
+	case base.Scheme == "https", base.Scheme == "http" && loopback(base.Hostname()):
+	default:
+		return nil, errors.New("upstream: base URL: want https, or http to a loopback host")
+	}
+	base.Path = strings.TrimSuffix(base.Path, "/")
+	base.RawPath = ""
+	return base, nil
+}
+
+func loopback(host string) bool {
+	address, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && address.IsLoopback()
+}
+
+// Host returns the Host field of the requests, for signatures.
+func (c *Client) Host() string { return c.base.Host }
+
+// Close closes the idle connections.
+func (c *Client) Close() { c.transport.CloseIdleConnections() }
+
+// Send sends a request and returns the complete response. The path begins with a slash and may
+// have a query. It is appended to the path of the base URL. The deadline of ctx bounds all of it.
+//
+// A request with a body is sent at most once. A request without one must be a GET, and can reach
+// the host twice if a kept connection breaks.
+//
+// The error is acquirer.ErrUnavailable if no byte of the request was sent and none will be. Any
+// other failure is acquirer.ErrUnknown: also a response that is malformed, cut off or larger than
+// 1 MiB. No error has any text of the request or the response.
+func (c *Client) Send(
+	ctx context.Context, method, path string, header http.Header, body []byte,
+) (Response, error) {
+	var connected atomic.Bool
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn: func(httptrace.GotConnInfo) { connected.Store(true) },
+	})
+	r, err := c.request(ctx, method, path, header, body)
+	if err != nil {
+		return Response{}, err
+	}
+	response, err := c.transport.RoundTrip(r)
+	switch {
+	case err == nil:
+	case !connected.Load():
+		// A transport writes only to a connection that it took. After an error it takes none.
+		return Response{}, fmt.Errorf("upstream: connect: %w: %w", acquirer.ErrUnavailable, err)
+	default:
+		return Response{}, lost(ctx, "send", err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	content, err := io.ReadAll(io.LimitReader(response.Body, maxBody+1))
+	switch {
+	case err != nil:
+		return Response{}, lost(ctx, "read the response", err)
+	case len(content) > maxBody:
+		return Response{}, fmt.Errorf("upstream: %w: response of more than %d bytes", acquirer.ErrUnknown, maxBody)
+	}
+	return Response{Status: response.StatusCode, Header: response.Header, Body: content}, nil
+}
+
+// request returns the request. The transport repeats a request on its own only if it has no body,
+// or if GetBody returns the body again. So a body has no GetBody.
+func (c *Client) request(
+	ctx context.Context, method, path string, header http.Header, body []byte,
+) (*http.Request, error) {
+	if !strings.HasPrefix(path, "/") || (len(body) == 0) != (method == http.MethodGet) {
+		return nil, fmt.Errorf("upstream: %w: want a GET without a body or another method with one, and a path",
+			acquirer.ErrUnavailable)
+	}
+	r, err := http.NewRequestWithContext(ctx, method, c.base.String()+path, http.NoBody)
+	if err != nil {
+		return nil, fmt.Errorf("upstream: %w: invalid path", acquirer.ErrUnavailable)
+	}
+	if len(body) > 0 {
+		r.Body, r.GetBody = io.NopCloser(bytes.NewReader(body)), nil
+		r.ContentLength = int64(len(body))
+	}
+	if header != nil {
+		r.Header = header.Clone()
+	}
+	return r, nil
+}
+
+// lost returns the error of a request that may have reached the host. It has the class of the cause
+// and not its text, which can hold bytes of the response.
+func lost(ctx context.Context, step string, err error) error {
+	var timeout net.Error
+	class := "connection broken"
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+		class = "canceled"
+	case ctx.Err() != nil, errors.As(err, &timeout) && timeout.Timeout():
+		class = "timeout"
+	}
+	return fmt.Errorf("upstream: %s: %w: %s", step, acquirer.ErrUnknown, class)
+}
