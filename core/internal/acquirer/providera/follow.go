@@ -1,0 +1,94 @@
+package providera
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+)
+
+// unsent returns the error of a step that was not sent, because its original could not be read. An
+// earlier attempt can still have had an effect.
+func unsent(r acquirer.Follow, err error) error {
+	if r.Again {
+		return err
+	}
+	return fmt.Errorf("providera: the original was not read: %w (%s)", acquirer.ErrUnavailable, err.Error())
+}
+
+// question returns the part of a step that its response must fit.
+func (c *Connector) question(kind acquirer.Kind, r acquirer.Follow, original string) question {
+	return question{
+		kind: kind, refID: invoiceNumber(r.Reference), original: original, amount: r.Amount, currency: r.Currency,
+	}
+}
+
+// Capture implements acquirer.Acquirer. The provider makes one capture of an authorization and
+// releases the rest. A capture after another one is declined and not sent.
+func (c *Connector) Capture(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
+	if len(r.Captures) > 0 {
+		return notPossible(), nil
+	}
+	original := r.Original.ID
+	if original == "" || r.Again {
+		d, err := c.find(ctx, r.Original)
+		switch {
+		case err != nil:
+			return acquirer.Response{}, unsent(r, err)
+		case r.Again:
+			return d.captured(r.Amount, r.Currency)
+		}
+		original = number(d.ID)
+	}
+	t, err := encodeCapture(r, original)
+	if err != nil {
+		return acquirer.Response{}, fmt.Errorf("%w: %w", acquirer.ErrUnavailable, err)
+	}
+	return c.transact(ctx, c.question(acquirer.Capture, r, original), t)
+}
+
+// Void implements acquirer.Acquirer. A void of a transaction whose number the engine has is sent
+// once. A void of a request with an unknown outcome first searches for it, and is sent if it is found
+// and still holds money. Its repetition has no further effect at the provider.
+func (c *Connector) Void(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
+	original := r.Original.ID
+	if original == "" || r.Again || r.Original.Kind == acquirer.Capture {
+		d, err := c.find(ctx, r.Original)
+		if err != nil {
+			return acquirer.Response{}, err
+		}
+		repeated := r.Again && r.Original.ID != ""
+		uncaptured := r.Original.Kind == acquirer.Capture && d.state() == held
+		if repeated || uncaptured || !d.voidable() {
+			return d.voided(r.Amount)
+		}
+		original = number(d.ID)
+	}
+	return c.transact(ctx, c.question(acquirer.Void, r, original), encodeVoid(original))
+}
+
+// Refund implements acquirer.Acquirer. It first reads the original: the API wants the masked number
+// of its source. A repeated refund is not sent: it searches for the earlier one.
+func (c *Connector) Refund(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
+	about := acquirer.Sent{
+		Kind: acquirer.Refund, Reference: r.Reference, Tag: r.Tag, Amount: r.Amount, Currency: r.Currency,
+	}
+	if r.Again {
+		return c.Inquire(ctx, about)
+	}
+	d, err := c.find(ctx, r.Original)
+	if err != nil {
+		return acquirer.Response{}, unsent(r, err)
+	}
+	source, err := d.source(r.Last4)
+	if err != nil {
+		return acquirer.Response{}, unsent(r, err)
+	}
+	original := number(d.ID)
+	t, err := encodeRefund(r, original, source)
+	if err != nil {
+		return acquirer.Response{}, errors.Join(acquirer.ErrUnavailable, err)
+	}
+	return c.unlessDuplicate(ctx, about, c.question(acquirer.Refund, r, original), t)
+}
