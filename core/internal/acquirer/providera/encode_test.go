@@ -126,8 +126,8 @@ func TestEncode(t *testing.T) {
 			})
 		}
 	}
-	for name, make := range all {
-		made, err := make()
+	for name, build := range all {
+		made, err := build()
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue

@@ -1,0 +1,575 @@
+package providera
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/core/internal/acquirer/acquirertest"
+	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/secret"
+)
+
+// command is a request of each kind, on a payment that a host has.
+type command struct {
+	captured, settled bool // of the payment
+	send              func(context.Context, *Connector, acquirer.Sent) (acquirer.Response, error)
+	// find finds the outcome after a lost response.
+	find func(context.Context, *Connector, acquirer.Sent) (acquirer.Response, error)
+	kind string // the transaction type
+}
+
+func step(original acquirer.Sent, again bool) acquirer.Follow {
+	return acquirer.Follow{
+		Reference: "re_01jd8m3k2q4r5", Tag: tagOf(time.Date(2026, 3, 2, 15, 0, 0, 0, time.UTC)), Again: again, Original: original,
+		Amount: 500, Currency: "usd", Last4: "1111", Final: true,
+	}
+}
+
+// commands are the requests that move money. Those with a source are found by an inquiry, the others
+// by a repetition.
+func commands() map[string]command {
+	const own = "txn_01jd8m3k2q4r6"
+	authorize := func(capture bool) (send, find func(context.Context, *Connector, acquirer.Sent) (acquirer.Response, error)) {
+		kind := acquirer.Authorization
+		if capture {
+			kind = acquirer.Sale
+		}
+		return func(ctx context.Context, c *Connector, _ acquirer.Sent) (acquirer.Response, error) {
+				return c.Authorize(ctx, pay(visa(), func(r *acquirer.Authorize) { r.Reference, r.Capture, r.Amount = own, capture, 500 }))
+			}, func(ctx context.Context, c *Connector, _ acquirer.Sent) (acquirer.Response, error) {
+				return c.Inquire(ctx, acquirer.Sent{Kind: kind, Reference: own, Amount: 500, Currency: "usd"})
+			}
+	}
+	follow := func(call func(*Connector, context.Context, acquirer.Follow) (acquirer.Response, error), again bool,
+	) func(context.Context, *Connector, acquirer.Sent) (acquirer.Response, error) {
+		return func(ctx context.Context, c *Connector, original acquirer.Sent) (acquirer.Response, error) {
+			return call(c, ctx, step(original, again))
+		}
+	}
+	out := map[string]command{
+		"capture": {kind: typeCapture, send: follow((*Connector).Capture, false), find: follow((*Connector).Capture, true)},
+		"void":    {kind: typeVoid, send: follow((*Connector).Void, false), find: follow((*Connector).Void, true)},
+		"refund": {
+			kind: typeRefund, captured: true, settled: true, send: follow((*Connector).Refund, false), find: follow((*Connector).Refund, true),
+		},
+		"credit": {
+			kind: typeRefund,
+			send: func(ctx context.Context, c *Connector, _ acquirer.Sent) (acquirer.Response, error) {
+				return c.Credit(ctx, acquirer.Credit{Reference: "re_01jd8m3k2q4r6", Amount: 500, Currency: "usd", Source: visa()})
+			},
+			find: func(ctx context.Context, c *Connector, _ acquirer.Sent) (acquirer.Response, error) {
+				return c.Inquire(ctx, acquirer.Sent{Kind: acquirer.UnlinkedRefund, Reference: "re_01jd8m3k2q4r6", Amount: 500, Currency: "usd"})
+			},
+		},
+	}
+	send, find := authorize(false)
+	out["authorize"] = command{kind: typeAuthorize, send: send, find: find}
+	send, find = authorize(true)
+	out["sale"] = command{kind: typeSale, send: send, find: find}
+	return out
+}
+
+// TestLostResponse: whatever happens to a request or its response, its outcome is unknown, it is not
+// sent again, and an effect is found later. Without an effect the outcome remains unknown.
+func TestLostResponse(t *testing.T) {
+	t.Parallel()
+	fates := map[fate]bool{ // whether the request has an effect
+		passes: true, lost: false, unheard: true, truncated: true, garbled: true, oversized: true, gateway: false, failing: true,
+		slow: true, empty: true, misnumber: true,
+	}
+	for name, c := range commands() {
+		for f, effect := range fates {
+			t.Run(name+" "+string(f), func(t *testing.T) {
+				t.Parallel()
+				h, connector := startHost(t)
+				original := paid(t, connector, c.captured)
+				if c.settled {
+					h.settle(1)
+				}
+				h.do(func() {
+					h.fate = func(kind string) fate {
+						if kind == c.kind {
+							return f
+						}
+						return passes
+					}
+				})
+				ctx := t.Context()
+				if f == slow {
+					short, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
+					defer cancel()
+					ctx = short
+				}
+				a, err := c.send(ctx, connector, original)
+				want := "unknown"
+				if f == passes {
+					want = "approved"
+				}
+				if got := acquirer.Outcome(a, err); got != want || err != nil && !errors.Is(err, acquirer.ErrUnknown) {
+					t.Fatalf("got %s: %+v, %v, want %s", got, a, err, want)
+				}
+				sent := h.totals()
+				again, err := c.find(t.Context(), connector, original)
+				want = "unknown"
+				if effect {
+					want = "approved"
+				}
+				if got := acquirer.Outcome(again, err); got != want || again.Released {
+					t.Errorf("found: got %s: %+v, %v, want %s", got, again, err, want)
+				}
+				if effect && (again.Amount != 500 || again.ID == "") || f == passes && (again.ID != a.ID || again.Amount != a.Amount) {
+					t.Errorf("found %+v, want as %+v", again, a)
+				}
+				if got := h.totals(); got != sent {
+					t.Errorf("sent %s, then %s: want nothing sent again", sent, got)
+				}
+			})
+		}
+	}
+}
+
+// TestLaggingLists: a request that the lists do not have yet has an unknown outcome.
+func TestLaggingLists(t *testing.T) {
+	t.Parallel()
+	for name, c := range commands() {
+		if name == "capture" || name == "void" {
+			continue // found by the number of their original
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h, connector := startHost(t)
+			original := paid(t, connector, c.captured)
+			if c.settled {
+				h.settle(1)
+			}
+			if a, err := c.send(t.Context(), connector, original); err != nil || !a.Approved {
+				t.Fatalf("got %+v, %v", a, err)
+			}
+			h.do(func() { h.hidden = true })
+			if a, err := c.find(t.Context(), connector, original); !errors.Is(err, acquirer.ErrUnknown) || errors.Is(err, acquirer.ErrNotFound) {
+				t.Errorf("got %+v, %v, want an unknown outcome", a, err)
+			}
+			h.do(func() { h.hidden = false })
+			if a, err := c.find(t.Context(), connector, original); err != nil || !a.Approved {
+				t.Errorf("once listed: got %+v, %v, want approved", a, err)
+			}
+		})
+	}
+}
+
+// TestSearch: a request is found on any page and in any batch since it was prepared.
+func TestSearch(t *testing.T) {
+	t.Parallel()
+	h, c := startHost(t)
+	first := paid(t, c, true)
+	about := first
+	about.ID, about.Tag = "", tagOf(h.now)
+	fill := func() {
+		h.do(func() {
+			for range 2 * pageSize {
+				h.next++
+				h.made = append(h.made, &record{
+					id: strconv.Itoa(h.next), kind: typeSale, invoice: "other" + strconv.Itoa(h.next), status: "capturedPendingSettlement",
+					submitted: h.now,
+				})
+			}
+		})
+	}
+	inquire := func(c *Connector, what, want string) {
+		t.Helper()
+		a, err := c.Inquire(t.Context(), about)
+		if got := inShort(a, err); got != want {
+			t.Errorf("%s: got %s (%v), want %s", what, got, err, want)
+		}
+	}
+	want := "approved " + first.ID + " 1999"
+	fill()
+	inquire(c, "the third page", want)
+	h.do(func() { // the merchant's own refund of it, made elsewhere
+		h.next++
+		h.made = append(h.made, &record{
+			id: strconv.Itoa(h.next), kind: typeRefund, invoice: first.Reference, status: "voided", authorized: "19.99", submitted: h.now,
+		})
+	})
+	inquire(c, "besides a refund", want)
+	h.settle(1)
+	later := h.connect(t, clock.NewFake(h.now.Add(72*time.Hour)))
+	inquire(later, "a settled batch", want)
+	fill()
+	h.settle(2)
+	inquire(later, "the first of two batches", want)
+	about.Tag = ""
+	inquire(later, "no tag", "unknown")
+	about.Tag = tagOf(h.now.Add(48 * time.Hour))
+	inquire(later, "a later tag", "unknown")
+	about.Tag = tagOf(h.now)
+	h.do(func() {
+		h.next++
+		h.made = append(h.made, &record{
+			id: strconv.Itoa(h.next), kind: typeSale, invoice: first.Reference, status: "capturedPendingSettlement", authorized: "19.99",
+			taken: "19.99", submitted: h.now,
+		})
+		h.next++
+		h.made = append(h.made, &record{
+			id: strconv.Itoa(h.next), kind: typeSale, invoice: first.Reference, status: "capturedPendingSettlement", authorized: "19.99",
+			taken: "19.99", submitted: h.now,
+		})
+	})
+	inquire(later, "two of them", "unknown")
+}
+
+// TestSearchEnds: a search does not read rows that are older than the request.
+func TestSearchEnds(t *testing.T) {
+	t.Parallel()
+	h, c := startHost(t)
+	h.do(func() {
+		for range 3 * pageSize {
+			h.next++
+			h.made = append(h.made, &record{id: strconv.Itoa(h.next), submitted: h.now.Add(-48 * time.Hour)})
+		}
+	})
+	_, err := c.Inquire(t.Context(), acquirer.Sent{
+		Kind: acquirer.Sale, Reference: reference, Tag: tagOf(h.now), Amount: 1999, Currency: "usd",
+	})
+	if got := h.reads["getUnsettledTransactionList"]; !errors.Is(err, acquirer.ErrUnknown) || got != 1 {
+		t.Errorf("got %v after %d pages, want an unknown outcome after 1", err, got)
+	}
+}
+
+// TestDuplicate: a duplicate is the earlier arrival of the same request. It proves an approval only if
+// the account shows one.
+func TestDuplicate(t *testing.T) {
+	t.Parallel()
+	h, c := startHost(t)
+	first := paid(t, c, true)
+	r := pay(visa(), func(r *acquirer.Authorize) { r.Capture = true })
+	if a, err := c.Authorize(t.Context(), r); err != nil || !a.Approved || a.ID != first.ID {
+		t.Errorf("got %+v, %v, want the first payment's outcome", a, err)
+	}
+	h.do(func() { h.made[0].status = "declined" })
+	if a, err := c.Authorize(t.Context(), r); err != nil || a.Approved {
+		t.Errorf("declined: got %+v, %v, want a decline", a, err)
+	}
+	h.do(func() { h.hidden = true })
+	if a, err := c.Authorize(t.Context(), r); !errors.Is(err, acquirer.ErrUnknown) {
+		t.Errorf("hidden: got %+v, %v, want an unknown outcome", a, err)
+	}
+}
+
+// TestVoidOfUnknown: a void of a payment with an unknown outcome searches for it first.
+func TestVoidOfUnknown(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[string]string{
+		"authorizedPendingCapture":  "approved 60410000101 1999 sent",
+		"capturedPendingSettlement": "approved 60410000101 1999 sent",
+		"voided":                    "approved 60410000101 1999",
+		"expired":                   "approved 60410000101 1999",
+		"declined":                  "approved 60410000101 1999",
+		"settledSuccessfully":       "declined  processing_error 12",
+		"FDSPendingReview":          "unknown",
+		"a new status":              "unknown",
+	} {
+		t.Run(status, func(t *testing.T) {
+			t.Parallel()
+			h, c := startHost(t)
+			about := paid(t, c, false)
+			about.ID = ""
+			r := acquirer.Follow{Reference: "reverse_" + reference, Original: about, Amount: about.Amount, Currency: about.Currency}
+			h.do(func() { h.hidden = true })
+			if a, err := c.Void(t.Context(), r); !errors.Is(err, acquirer.ErrUnknown) {
+				t.Errorf("hidden: got %+v, %v, want an unknown outcome", a, err)
+			}
+			h.do(func() { h.hidden, h.made[0].status = false, status })
+			r.Again = true
+			a, err := c.Void(t.Context(), r)
+			got := inShort(a, err)
+			if h.sent[typeVoid] > 0 {
+				got += " sent"
+			}
+			if got != want {
+				t.Errorf("got %s (%v), want %s", got, err, want)
+			}
+		})
+	}
+}
+
+// TestVoidOfCapture: a void of a capture releases its whole authorization, so it needs a capture.
+func TestVoidOfCapture(t *testing.T) {
+	t.Parallel()
+	h, c := startHost(t)
+	about := paid(t, c, false)
+	about.Kind = acquirer.Capture
+	r := step(about, false)
+	if a, err := c.Void(t.Context(), r); !errors.Is(err, acquirer.ErrUnknown) || h.sent[typeVoid] != 0 {
+		t.Errorf("not captured: got %+v, %v, sent %d", a, err, h.sent[typeVoid])
+	}
+	h.do(func() { h.made[0].status = "capturedPendingSettlement" })
+	if a, err := c.Void(t.Context(), r); err != nil || !a.Approved || h.sent[typeVoid] != 1 {
+		t.Errorf("captured: got %+v, %v, sent %d", a, err, h.sent[typeVoid])
+	}
+}
+
+// TestSecondCapture: a second capture of an authorization is declined. If the engine names the first
+// one, it is not sent.
+func TestSecondCapture(t *testing.T) {
+	t.Parallel()
+	h, c := startHost(t)
+	about := paid(t, c, false)
+	r := step(about, false)
+	if a, err := c.Capture(t.Context(), r); err != nil || !a.Approved {
+		t.Fatalf("got %+v, %v", a, err)
+	}
+	r.Reference = "cap_01jd8m3k2q4r7"
+	if a, err := c.Capture(t.Context(), r); inShort(a, err) != "declined  processing_error 12" || h.sent[typeCapture] != 2 {
+		t.Errorf("got %+v, %v", a, err)
+	}
+	r.Captures = []acquirer.Sent{{Kind: acquirer.Capture, Reference: "cap_01jd8m3k2q4r5", ID: about.ID, Amount: 500, Currency: "usd"}}
+	if a, err := c.Capture(t.Context(), r); inShort(a, err) != "declined  processing_error 12" || h.sent[typeCapture] != 2 {
+		t.Errorf("named: got %+v, %v, sent %d", a, err, h.sent[typeCapture])
+	}
+	r.Captures, r.Again, r.Amount = nil, true, 600
+	if a, err := c.Capture(t.Context(), r); !errors.Is(err, acquirer.ErrUnknown) {
+		t.Errorf("another amount: got %+v, %v, want an unknown outcome", a, err)
+	}
+}
+
+// TestRefundSource: a refund names the masked source of its original, and is not sent to another one.
+func TestRefundSource(t *testing.T) {
+	t.Parallel()
+	h, c := startHost(t)
+	pays := pay(checking("checking"), func(r *acquirer.Authorize) { r.Capture = true })
+	a, err := c.Authorize(t.Context(), pays)
+	if err != nil || !a.Approved {
+		t.Fatalf("got %+v, %v", a, err)
+	}
+	h.settle(1)
+	r := step(acquirer.Sent{Kind: acquirer.Sale, Reference: reference, ID: a.ID, Amount: 1999, Currency: "usd"}, false)
+	if a, err := c.Refund(t.Context(), r); !errors.Is(err, acquirer.ErrUnavailable) || h.sent[typeRefund] != 0 {
+		t.Errorf("another source: got %+v, %v, sent %d, want nothing sent", a, err, h.sent[typeRefund])
+	}
+	r.Last4 = "6789"
+	if a, err := c.Refund(t.Context(), r); err != nil || !a.Approved {
+		t.Errorf("got %+v, %v", a, err)
+	}
+	if got, want := h.made[1].payment, h.made[0].payment; got != want {
+		t.Errorf("refunded to %s, want %s", got, want)
+	}
+}
+
+// TestInquire: what each status of a transaction says about the request that made it.
+func TestInquire(t *testing.T) {
+	t.Parallel()
+	const auth, sale, refund = acquirer.Authorization, acquirer.Sale, acquirer.Refund
+	types := map[acquirer.Kind]string{auth: typeAuthorize, sale: typeSale, refund: typeRefund}
+	wants := map[acquirer.Kind]map[string]string{
+		auth: {
+			"authorizedPendingCapture": "approved", "authorizedPendingRelease": "approved", "capturedPendingSettlement": "approved",
+			"settledSuccessfully": "approved", "voided": "released", "expired": "released",
+		},
+		sale: {
+			"capturedPendingSettlement": "approved", "settledSuccessfully": "approved", "chargeback": "approved",
+			"returnedItem": "approved", "voided": "released", "expired": "released",
+		},
+		refund: {"refundPendingSettlement": "approved", "refundSettledSuccessfully": "approved", "voided": "released"},
+	}
+	for kind, byStatus := range wants {
+		for status := range states {
+			want := byStatus[status]
+			switch {
+			case states[status] == refused:
+				want = "declined"
+			case want == "" && states[status] == settled && kind != refund:
+				want = "approved"
+			case want == "" && states[status] == released:
+				want = "released"
+			case want == "":
+				want = "unknown"
+			}
+			r := record{
+				id: "60410000123", kind: types[kind], status: status, invoice: reference, authorized: "19.99", taken: "0.00",
+			}
+			d, err := parse("getTransactionDetails", []byte(wrap("getTransactionDetailsResponse", okay+r.details())))
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, err := d.Details.outcome(acquirer.Sent{Kind: kind, Reference: reference, Amount: 1999, Currency: "usd"})
+			got := acquirer.Outcome(a, err)
+			if a.Released {
+				got = "released"
+			}
+			if got != want {
+				t.Errorf("%s %s: got %s (%v), want %s", kind, status, got, err, want)
+			}
+		}
+	}
+}
+
+// TestInquireContradicts: a transaction that does not fit the request has an unknown outcome.
+func TestInquireContradicts(t *testing.T) {
+	t.Parallel()
+	about := acquirer.Sent{Kind: acquirer.Authorization, Reference: reference, Amount: 1999, Currency: "usd"}
+	made := record{id: "7", kind: typeAuthorize, status: "authorizedPendingCapture", invoice: reference, authorized: "19.99"}
+	fits := made.details()
+	for name, c := range map[string]struct{ old, new, want string }{
+		"fits":             {"", "", "approved 7 1999"},
+		"less, unnamed":    {">19.99<", ">19.98<", "unknown"},
+		"more":             {">19.99<", ">20.00<", "unknown"},
+		"a part":           {"<authAmount>19.99", "<requestedAmount>19.99</requestedAmount><authAmount>1.23", "approved 7 123"},
+		"of other":         {"<authAmount>19.99", "<requestedAmount>20.00</requestedAmount><authAmount>1.23", "unknown"},
+		"nothing":          {"<authAmount>19.99", "<requestedAmount>19.99</requestedAmount><authAmount>0.00", "unknown"},
+		"no amount":        {"<authAmount>19.99", "<authAmount>x", "unknown"},
+		"other invoice":    {reference, "txn_01jd8m3k2q4r6", "unknown"},
+		"other type":       {typeAuthorize, typeSale, "unknown"},
+		"balance":          {"</settleAmount>", "</settleAmount><prepaidBalanceRemaining>-1.00</prepaidBalanceRemaining>", "approved 7 1999 balance -100"},
+		"repeated":         {"</settleAmount>", "</settleAmount><authAmount>19.99</authAmount>", "unknown"},
+		"declined by code": {"authorizedPendingCapture", "declined", "declined 7 generic_decline 05"},
+	} {
+		body := wrap("getTransactionDetailsResponse", okay+strings.Replace(fits, c.old, c.new, 1))
+		d, err := parse("getTransactionDetails", []byte(body))
+		var a acquirer.Response
+		if err == nil {
+			a, err = d.Details.outcome(about)
+		}
+		if got := inShort(a, err); got != c.want {
+			t.Errorf("%s: got %s (%v), want %s", name, got, err, c.want)
+		}
+	}
+}
+
+// TestCheck: a check needs the login and the right to read transactions, and moves nothing.
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	h, c := startHost(t)
+	if err := c.Check(t.Context()); err != nil {
+		t.Errorf("got %v", err)
+	}
+	h.do(func() { h.off = true })
+	if err := c.Check(t.Context()); !errors.Is(err, ErrDetailsOff) {
+		t.Errorf("got %v, want ErrDetailsOff", err)
+	}
+	h.do(func() { h.key = "another" })
+	if err := c.Check(t.Context()); err == nil || !strings.Contains(err.Error(), "E00007") || strings.Contains(err.Error(), hostKey) {
+		t.Errorf("got %v, want E00007", err)
+	}
+	if got := h.totals(); got != "map[]" {
+		t.Errorf("sent %s", got)
+	}
+}
+
+// TestSourcesWithoutAPlace: a source or an approval that the API has no place for is declined unsent.
+func TestSourcesWithoutAPlace(t *testing.T) {
+	t.Parallel()
+	h, c := startHost(t)
+	long := visa()
+	long.Card.Number = secret.New("6200000000000000003")
+	for name, r := range map[string]acquirer.Authorize{
+		"long number":        pay(long, nil),
+		"uncaptured by code": pay(visa(), func(r *acquirer.Authorize) { r.PriorCode = "A1B2C3" }),
+	} {
+		if a, err := c.Authorize(t.Context(), r); err != nil || a.Approved || a.DeclineCode == "" {
+			t.Errorf("%s: got %+v, %v, want a decline", name, a, err)
+		}
+	}
+	if a, err := c.Credit(t.Context(), acquirer.Credit{Reference: "re_1", Amount: 1, Currency: "usd", Source: long}); err != nil || a.Approved {
+		t.Errorf("credit: got %+v, %v, want a decline", a, err)
+	}
+	if got := h.totals(); got != "map[]" {
+		t.Errorf("sent %s", got)
+	}
+}
+
+// TestMisreports: no failure of the network or of a gateway is a proof that a request had no effect.
+func TestMisreports(t *testing.T) {
+	t.Parallel()
+	for name, respond := range map[string]http.HandlerFunc{
+		"lost":    func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+		"gateway": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) },
+		"redirect": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/other", http.StatusTemporaryRedirect)
+		},
+		"page":    func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, "<html></html>") },
+		"refused": nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var received atomic.Int32
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				received.Add(1)
+				respond(w, r)
+			}))
+			t.Cleanup(server.Close)
+			if respond == nil {
+				server.Close()
+			}
+			c, err := New(Config{BaseURL: server.URL, Name: "demoLogin1", TransactionKey: secret.New(hostKey)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(c.Close)
+			for _, text := range acquirertest.Misreports(t.Context(), acquirertest.Subject{
+				Acquirer: numbered{c}, Received: func(string) bool { return received.Load() > 0 },
+			}) {
+				t.Error(text)
+			}
+			if (received.Load() > 0) != (respond != nil) {
+				t.Errorf("the host received %d requests", received.Load())
+			}
+		})
+	}
+}
+
+// numbered gives the steps of Misreports the number of their original. A refund only reads before it
+// has its original, so it has another test.
+type numbered struct{ *Connector }
+
+func (n numbered) Capture(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
+	r.Original.ID = "7"
+	return n.Connector.Capture(ctx, r)
+}
+
+func (n numbered) Void(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
+	r.Original.ID = "7"
+	return n.Connector.Void(ctx, r)
+}
+
+func (n numbered) Refund(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
+	r.Again = true
+	return n.Connector.Refund(ctx, r)
+}
+
+// TestPrepare: the tag is the time, in UTC.
+func TestPrepare(t *testing.T) {
+	t.Parallel()
+	_, c := startHost(t)
+	tag, err := c.Prepare(t.Context(), reference)
+	if at, ok := timeOf(tag); err != nil || tag != "2026-03-02T15:00:00Z" || !ok || !at.Equal(c.clock.Now()) {
+		t.Errorf("got %q, %v", tag, err)
+	}
+}
+
+// TestNew: settings that no account has are refused, without the key in the error.
+func TestNew(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*Config){
+		"no name":  func(c *Config) { c.Name = "" },
+		"no key":   func(c *Config) { c.TransactionKey = secret.String{} },
+		"long key": func(c *Config) { c.TransactionKey = secret.New("demoKey0000000012") },
+		"no host":  func(c *Config) { c.BaseURL = "https://" },
+		"plain":    func(c *Config) { c.BaseURL = "http://api.example.com" },
+	} {
+		cfg := Config{BaseURL: "https://api.example.com", Name: "demoLogin1", TransactionKey: secret.New(hostKey)}
+		change(&cfg)
+		if _, err := New(cfg); err == nil || strings.Contains(err.Error(), "demoKey") {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,359 @@
+package providera
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/secret"
+)
+
+// fate is what the network does to a transaction.
+type fate string
+
+const (
+	passes    fate = ""
+	lost      fate = "lost request"      // no effect, and the connection breaks
+	unheard   fate = "lost response"     // an effect, and the connection breaks
+	truncated fate = "truncated"         // an effect, and half of the response
+	garbled   fate = "garbled"           // an effect, and the page of a gateway
+	oversized fate = "oversized"         // an effect, and more than a response may have
+	gateway   fate = "gateway status"    // no effect, and the status 502
+	failing   fate = "system error"      // an effect, and E00001
+	slow      fate = "no response"       // an effect, and nothing before the request's deadline
+	empty     fate = "no transaction"    // an effect, and success without a transaction
+	misnumber fate = "another reference" // an effect, and the response to another request
+)
+
+// record is a transaction of the host.
+type record struct {
+	id, original, kind, status, invoice string
+	authorized, taken                   string
+	payment                             string
+	batch                               int // 0 for none
+	submitted                           time.Time
+}
+
+// host is an account of the provider. Its lists have the transactions once listed is set.
+type host struct {
+	url    string
+	mu     sync.Mutex
+	made   []*record
+	next   int
+	fate   func(kind string) fate
+	sent   map[string]int // transactions by type, also lost ones
+	reads  map[string]int // reading methods
+	hidden bool           // the lists lag behind
+	off    bool           // no Transaction Details API
+	key    string
+	now    time.Time
+}
+
+const hostKey = "demoKey000000001"
+
+func startHost(t *testing.T) (*host, *Connector) {
+	t.Helper()
+	h := &host{
+		next: 60410000100, sent: map[string]int{}, reads: map[string]int{}, key: hostKey,
+		now: time.Date(2026, 3, 2, 15, 0, 0, 0, time.UTC),
+	}
+	server := httptest.NewServer(http.HandlerFunc(h.serve))
+	t.Cleanup(server.Close)
+	h.url = server.URL
+	return h, h.connect(t, clock.NewFake(h.now))
+}
+
+func (h *host) connect(t *testing.T, c clock.Clock) *Connector {
+	t.Helper()
+	made, err := New(Config{BaseURL: h.url, Name: "demoLogin1", TransactionKey: secret.New(hostKey), Clock: c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(made.Close)
+	return made
+}
+
+// order is the part of a request that the host reads.
+type hostRequest struct {
+	XMLName xml.Name
+	Login   struct {
+		Key string `xml:"transactionKey"`
+	} `xml:"merchantAuthentication"`
+	RefID       string      `xml:"refId"`
+	Transaction transaction `xml:"transactionRequest"`
+	ID          string      `xml:"transId"`
+	Batch       string      `xml:"batchId"`
+	First       time.Time   `xml:"firstSettlementDate"`
+	Last        time.Time   `xml:"lastSettlementDate"`
+	Paging      paging      `xml:"paging"`
+}
+
+func (h *host) serve(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	var in hostRequest
+	if err != nil || xml.Unmarshal(body, &in) != nil || r.URL.Path != path || r.Method != http.MethodPost {
+		w.WriteHeader(http.StatusTeapot)
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	method := strings.TrimSuffix(in.XMLName.Local, "Request")
+	respond := func(inside string) {
+		_, _ = io.WriteString(w, wrap(method+"Response", inside))
+	}
+	fail := func(code string) { respond(strings.Replace(bad, "E00027", code, 1)) }
+	if in.Login.Key != h.key {
+		fail("E00007")
+		return
+	}
+	if method == "createTransaction" {
+		h.transact(w, r, in)
+		return
+	}
+	h.reads[method]++
+	switch {
+	case method == "authenticateTest":
+		respond(okay)
+	case h.off:
+		fail("E00011")
+	case method == "getTransactionDetails":
+		if found := h.find(in.ID); found != nil {
+			respond(okay + found.details())
+			return
+		}
+		fail("E00040")
+	case method == "getUnsettledTransactionList":
+		respond(h.page(in.Paging, func(r *record) bool { return r.batch == 0 }))
+	case method == "getTransactionList":
+		respond(h.page(in.Paging, func(r *record) bool { return strconv.Itoa(r.batch) == in.Batch }))
+	case method == "getSettledBatchList":
+		respond(h.batches(in.First, in.Last))
+	default:
+		fail("E00004")
+	}
+}
+
+func (h *host) find(id string) *record {
+	for _, r := range h.made {
+		if r.id == id {
+			return r
+		}
+	}
+	return nil
+}
+
+// batches are one a day, settled at midnight.
+func (h *host) batches(first, last time.Time) string {
+	seen, out := map[int]bool{}, ""
+	for _, r := range h.made {
+		at := r.submitted.Truncate(24 * time.Hour).Add(24 * time.Hour)
+		if r.batch == 0 || seen[r.batch] || at.Before(first) || at.After(last) {
+			continue
+		}
+		seen[r.batch] = true
+		out += "<batch><batchId>" + strconv.Itoa(r.batch) + "</batchId><settlementState>settledSuccessfully</settlementState></batch>"
+	}
+	if out == "" {
+		return strings.Replace(okay, "I00001", "I00004", 1)
+	}
+	return okay + "<batchList>" + out + "</batchList>"
+}
+
+func (h *host) page(p paging, has func(*record) bool) string {
+	var rows []string
+	for i := len(h.made) - 1; i >= 0; i-- {
+		if r := h.made[i]; has(r) && !h.hidden {
+			rows = append(rows, "<transaction><transId>"+r.id+"</transId><submitTimeUTC>"+r.submitted.Format(time.RFC3339)+
+				"</submitTimeUTC><transactionStatus>"+r.status+"</transactionStatus><invoiceNumber>"+r.invoice+
+				"</invoiceNumber></transaction>")
+		}
+	}
+	from := (p.Page - 1) * p.Limit
+	if from >= len(rows) {
+		return strings.Replace(okay, "I00001", "I00004", 1)
+	}
+	return okay + "<transactions>" + strings.Join(rows[from:min(len(rows), from+p.Limit)], "") + "</transactions>"
+}
+
+func (r *record) details() string {
+	original := ""
+	if r.original != "" {
+		original = "<refTransId>" + r.original + "</refTransId>"
+	}
+	return "<transaction><transId>" + r.id + "</transId>" + original + "<submitTimeUTC>" +
+		r.submitted.Format("2006-01-02T15:04:05.7Z") + "</submitTimeUTC><transactionType>" + r.kind +
+		"</transactionType><transactionStatus>" + r.status + "</transactionStatus><responseCode>1</responseCode>" +
+		"<responseReasonCode>1</responseReasonCode><authCode>K7Q2ZD</authCode><AVSResponse>Y</AVSResponse>" +
+		"<order><invoiceNumber>" + r.invoice + "</invoiceNumber></order><authAmount>" + r.authorized +
+		"</authAmount><settleAmount>" + r.taken + "</settleAmount><payment>" + r.payment + "</payment>" +
+		"<networkTransId>Q4D8ZK1T0V7MB2X9RJ5CYWN</networkTransId></transaction>"
+}
+
+// transact carries out a transaction with its fate.
+func (h *host) transact(w http.ResponseWriter, r *http.Request, in hostRequest) {
+	t := in.Transaction
+	h.sent[t.Type]++
+	f := passes
+	if h.fate != nil {
+		f = h.fate(t.Type)
+	}
+	switch f {
+	case lost:
+		panic(http.ErrAbortHandler)
+	case gateway:
+		w.WriteHeader(http.StatusBadGateway)
+		return
+	default:
+	}
+	inside := h.effect(t)
+	whole := wrap("createTransactionResponse", "<refId>"+in.RefID+"</refId>"+inside)
+	switch f {
+	case unheard:
+		panic(http.ErrAbortHandler)
+	case slow:
+		h.mu.Unlock()
+		<-r.Context().Done()
+		h.mu.Lock()
+	case truncated:
+		whole = whole[:len(whole)/2]
+	case garbled:
+		whole = "<html>Bad Gateway</html>"
+	case oversized:
+		whole += strings.Repeat(" ", 2<<20)
+	case failing:
+		whole = wrap("ErrorResponse", strings.Replace(bad, "E00027", "E00001", 1))
+	case empty:
+		whole = wrap("createTransactionResponse", "<refId>"+in.RefID+"</refId>"+okay)
+	case misnumber:
+		whole = strings.Replace(whole, "<refId>", "<refId>x", 1)
+	default:
+	}
+	_, _ = io.WriteString(w, whole)
+}
+
+// effect changes the account and returns the messages and the transaction of the response.
+func (h *host) effect(t transaction) string {
+	refuse := func(reason string) string {
+		return bad + "<transactionResponse>" + errorOf("3", reason, "<transId>0</transId>") + "</transactionResponse>"
+	}
+	accept := func(r *record, reason string) string {
+		id := r.id
+		if reason != "1" {
+			id = "0"
+		}
+		original := r.original
+		if t.Original != "" {
+			original = t.Original
+		}
+		return okay + "<transactionResponse>" + follow(reason, id, original) + "</transactionResponse>"
+	}
+	original := h.find(t.Original)
+	switch {
+	case t.Type == typeCapture || t.Type == typeVoid:
+		switch {
+		case original == nil:
+			return refuse("16")
+		case original.status == "voided":
+			return accept(original, "310")
+		case t.Type == typeVoid && original.batch != 0:
+			return refuse("327")
+		case t.Type == typeVoid:
+			original.status = "voided"
+		case original.status != "authorizedPendingCapture":
+			return accept(original, "311")
+		default:
+			original.status, original.taken = "capturedPendingSettlement", t.Amount
+		}
+		return accept(original, "1")
+	case t.Type == typeRefund && t.Original != "" && (original == nil || original.batch == 0):
+		return refuse("54")
+	}
+	for _, r := range h.made {
+		if r.invoice == t.Order.Invoice && r.kind == t.Type {
+			return refuse("11")
+		}
+	}
+	return accept(h.add(t), "1")
+}
+
+// add adds the transaction of a request with a source.
+func (h *host) add(t transaction) *record {
+	h.next++
+	r := &record{
+		id: strconv.Itoa(h.next), original: t.Original, kind: t.Type, invoice: t.Order.Invoice, authorized: t.Amount,
+		taken: t.Amount, submitted: h.now,
+		status: map[string]string{
+			typeAuthorize: "authorizedPendingCapture", typeSale: "capturedPendingSettlement",
+			typeForced: "capturedPendingSettlement", typeRefund: "refundPendingSettlement",
+		}[t.Type],
+	}
+	switch {
+	case t.Payment.Card != nil:
+		n := t.Payment.Card.Number
+		r.payment = "<creditCard><cardNumber>XXXX" + n[len(n)-4:] + "</cardNumber></creditCard>"
+	case t.Payment.Bank != nil:
+		b := t.Payment.Bank
+		r.payment = "<bankAccount><accountType>" + b.Type + "</accountType><routingNumber>XXXX" + b.Routing[len(b.Routing)-4:] +
+			"</routingNumber><accountNumber>XXXX" + b.Number[len(b.Number)-4:] + "</accountNumber><nameOnAccount>" + b.Holder +
+			"</nameOnAccount></bankAccount>"
+	}
+	h.made = append(h.made, r)
+	return r
+}
+
+// do runs f with the host's state.
+func (h *host) do(f func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	f()
+}
+
+// settle moves all transactions to a batch.
+func (h *host) settle(batch int) {
+	h.do(func() {
+		for _, r := range h.made {
+			switch {
+			case r.batch != 0:
+				continue
+			case r.status == "capturedPendingSettlement":
+				r.status = "settledSuccessfully"
+			case r.status == "refundPendingSettlement":
+				r.status = "refundSettledSuccessfully"
+			case r.status != "voided":
+				continue
+			}
+			r.batch = batch
+		}
+	})
+}
+
+// totals counts the transactions that were sent.
+func (h *host) totals() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return fmt.Sprint(h.sent)
+}
+
+// paid makes a payment and returns it as an earlier request.
+func paid(t *testing.T, c *Connector, capture bool) acquirer.Sent {
+	t.Helper()
+	r := pay(visa(), func(r *acquirer.Authorize) { r.Capture = capture })
+	a, err := c.Authorize(t.Context(), r)
+	if err != nil || !a.Approved {
+		t.Fatalf("payment: %+v, %v", a, err)
+	}
+	about := acquirer.Sent{Kind: acquirer.Authorization, Reference: r.Reference, ID: a.ID, Amount: r.Amount, Currency: r.Currency}
+	if capture {
+		about.Kind = acquirer.Sale
+	}
+	return about
+}
