@@ -14,6 +14,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/core/internal/acquirer/acquirertest"
+	"github.com/causeway-pay/causeway/core/internal/acquirer/upstream"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
@@ -510,11 +511,7 @@ func TestMisreports(t *testing.T) {
 			if respond == nil {
 				server.Close()
 			}
-			c, err := New(Config{BaseURL: server.URL, Name: "demoLogin1", TransactionKey: secret.New(hostKey)})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(c.Close)
+			c := connect(t, upstream.Config{BaseURL: server.URL}, Config{Name: "demoLogin1", TransactionKey: secret.New(hostKey)})
 			for _, text := range acquirertest.Misreports(t.Context(), acquirertest.Subject{
 				Acquirer: numbered{c}, Received: func(string) bool { return received.Load() > 0 },
 			}) {
@@ -559,14 +556,17 @@ func TestPrepare(t *testing.T) {
 // TestNew: settings that no account has are refused, without the key in the error.
 func TestNew(t *testing.T) {
 	t.Parallel()
+	client, err := upstream.New(upstream.Config{BaseURL: "https://api.example.com"})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, change := range map[string]func(*Config){
 		"no name":  func(c *Config) { c.Name = "" },
 		"no key":   func(c *Config) { c.TransactionKey = secret.String{} },
 		"long key": func(c *Config) { c.TransactionKey = secret.New("demoKey0000000012") },
-		"no host":  func(c *Config) { c.BaseURL = "https://" },
-		"plain":    func(c *Config) { c.BaseURL = "http://api.example.com" },
+		"no host":  func(c *Config) { c.Upstream = nil },
 	} {
-		cfg := Config{BaseURL: "https://api.example.com", Name: "demoLogin1", TransactionKey: secret.New(hostKey)}
+		cfg := Config{Name: "demoLogin1", TransactionKey: secret.New(hostKey), Upstream: client}
 		change(&cfg)
 		if _, err := New(cfg); err == nil || strings.Contains(err.Error(), "demoKey") {
 			t.Errorf("%s: got %v", name, err)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/core/internal/acquirer/upstream"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
@@ -74,11 +75,22 @@ func startHost(t *testing.T) (*host, *Connector) {
 
 func (h *host) connect(t *testing.T, c clock.Clock) *Connector {
 	t.Helper()
-	made, err := New(Config{BaseURL: h.url, Name: "demoLogin1", TransactionKey: secret.New(hostKey), Clock: c})
+	return connect(t, upstream.Config{BaseURL: h.url}, Config{Name: "demoLogin1", TransactionKey: secret.New(hostKey), Clock: c})
+}
+
+// connect returns a connector to a host.
+func connect(t *testing.T, host upstream.Config, account Config) *Connector {
+	t.Helper()
+	client, err := upstream.New(host)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(made.Close)
+	t.Cleanup(client.Close)
+	account.Upstream = client
+	made, err := New(account)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return made
 }
 

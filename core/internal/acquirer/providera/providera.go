@@ -2,7 +2,6 @@ package providera
 
 import (
 	"context"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net/http"
@@ -19,11 +18,10 @@ const path = "/xml/v1/request.api"
 
 // Config is a merchant's account at the provider.
 type Config struct {
-	BaseURL        string         // of the API, such as https://api.authorize.net
-	Name           string         // the API login id
-	TransactionKey secret.String  // of the login
-	Roots          *x509.CertPool // trusted authorities; nil means the system's
-	Clock          clock.Clock    // nil means the machine's
+	Name           string           // the API login id
+	TransactionKey secret.String    // of the login
+	Upstream       *upstream.Client // of the API's host, such as https://api.authorize.net
+	Clock          clock.Clock      // nil means the machine's
 }
 
 // Connector is the account as an acquirer. It is safe for concurrent use.
@@ -50,18 +48,14 @@ func New(cfg Config) (*Connector, error) {
 	if cfg.TransactionKey.IsZero() || cfg.TransactionKey.Len() > longestKey {
 		return nil, fmt.Errorf("providera: transaction key: want 1 to %d characters", longestKey)
 	}
-	client, err := upstream.New(upstream.Config{BaseURL: cfg.BaseURL, Roots: cfg.Roots})
-	if err != nil {
-		return nil, fmt.Errorf("providera: %w", err)
+	if cfg.Upstream == nil {
+		return nil, errors.New("providera: no upstream")
 	}
 	if cfg.Clock == nil {
 		cfg.Clock = clock.System()
 	}
-	return &Connector{client: client, name: cfg.Name, key: cfg.TransactionKey, clock: cfg.Clock}, nil
+	return &Connector{client: cfg.Upstream, name: cfg.Name, key: cfg.TransactionKey, clock: cfg.Clock}, nil
 }
-
-// Close closes the idle connections.
-func (c *Connector) Close() { c.client.Close() }
 
 func (c *Connector) login() login { return login{c.name, c.key.Reveal()} }
 
