@@ -34,7 +34,8 @@ func givenBy(r acquirer.Authorize) given {
 	return given{!r.Card.CVC.IsZero(), r.Billing.AddressLine != "", r.Billing.PostalCode != ""}
 }
 
-// checksOf returns the results for the result codes. What the request did not have is not provided.
+// checksOf returns the results for the result codes. Data that the request did not have are not
+// provided.
 func checksOf(avs, cvc, cavv text, g given) acquirer.Checks {
 	codes := acquirer.ResultCodes{AVS: resultCode(avs), CVC: resultCode(cvc), CAVV: resultCode(cavv)}
 	address, known := addressChecks[codes.AVS]

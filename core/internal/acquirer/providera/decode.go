@@ -80,7 +80,7 @@ func decodeEnvelope(d *document) (acquirer.Response, error) {
 	for _, m := range d.Messages.Message {
 		next, known := envelopes[m.Code.value]
 		if !known || found && next != v {
-			v, found = verdict{class: unknown}, true
+			v = verdict{class: unknown}
 			break
 		}
 		v, found = next, true
@@ -132,8 +132,8 @@ const (
 	codeUnsuccessful = "E00027"
 )
 
-// decodeEarlier returns the outcome of a capture or void of a transaction that was voided or captured
-// before. Such a void has reached its end.
+// decodeEarlier returns the outcome of a capture or void of a transaction that was voided or
+// captured before. Such a void has reached its end.
 func decodeEarlier(q question, t *transactionResponse, v verdict, reason int) (acquirer.Response, error) {
 	if original := number(t.Original); original != "" && original != q.original {
 		return acquirer.Response{}, contradiction("original")
@@ -166,7 +166,7 @@ func (q question) decline(t *transactionResponse, v verdict) acquirer.Response {
 	return a
 }
 
-// source reports whether the request asked an issuer.
+// source reports whether an issuer decides about the request.
 func (q question) source() bool { return q.kind == acquirer.Authorization || q.kind == acquirer.Sale }
 
 // decodeApproval returns an approval that fits the request.

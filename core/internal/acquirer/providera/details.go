@@ -26,8 +26,8 @@ const (
 	refused   state = "refused"   // declined or failed: it never held money
 )
 
-// states gives each transactionStatus its state. A payment under review and a settlement that failed
-// are open, because a person decides about them.
+// states gives each transactionStatus its state. A payment under review and a settlement that
+// failed are open, because a person decides about them.
 var states = map[string]state{
 	"authorizedPendingCapture":   held,
 	"authorizedPendingRelease":   held,
@@ -111,7 +111,7 @@ func undecided(d *details) error {
 	return fmt.Errorf("providera: %w: the transaction is in %s", acquirer.ErrUnknown, status)
 }
 
-// decline returns the decline of a payment or refund. A status can tell less than its reason.
+// decline returns the decline of a payment or refund. A reason can be more exact than the status.
 func (d *details) decline() acquirer.Response {
 	v := verdict{declined, v1.DeclineCodeGenericDecline, isoDoNotHonor}
 	switch d.Status.value {
@@ -129,7 +129,7 @@ func (d *details) decline() acquirer.Response {
 	return a
 }
 
-// describe adds what the details show of the issuer's response.
+// describe adds the issuer's response, in the details.
 func (d *details) describe(a *acquirer.Response) {
 	a.ID = number(d.ID)
 	if d.Type.value == typeRefund {
@@ -180,8 +180,8 @@ func (d *details) captured(amount int64, currency string) (acquirer.Response, er
 	return acquirer.Response{}, undecided(d)
 }
 
-// voided returns the outcome of a void of the transaction. A transaction that holds no money any more
-// needs no void. One that has settled cannot be voided.
+// voided returns the outcome of a void of the transaction. A transaction that holds no money any
+// more needs no void. One that has settled cannot be voided.
 func (d *details) voided(amount int64) (acquirer.Response, error) {
 	switch d.state() {
 	case released, refused:
@@ -208,7 +208,8 @@ func (d *details) source(last4 string) (payment, error) {
 		out.Card, end = &creditCard{Number: p.Token.Number.value, Expiration: hiddenMonth}, p.Token.Number.value
 	case p.Bank != nil:
 		out.Bank = &bankAccount{
-			Type: p.Bank.Type.value, Routing: p.Bank.Routing.value, Number: p.Bank.Number.value, Holder: cut(p.Bank.Holder.value, 22),
+			Type: p.Bank.Type.value, Routing: p.Bank.Routing.value, Number: p.Bank.Number.value,
+			Holder: cut(p.Bank.Holder.value, 22),
 		}
 		end = p.Bank.Number.value
 	}

@@ -193,8 +193,8 @@ func encodeBilling(b acquirer.Billing) *billTo {
 	return &out
 }
 
-// encodeAuthentication adds the result of a cardholder authentication. The schema requires its value.
-// The indicator has no leading zero in this API.
+// encodeAuthentication adds the result of a cardholder authentication. The schema requires its
+// value. The indicator has no leading zero in this API.
 func encodeAuthentication(t *transaction, s acquirer.ThreeDSecure) {
 	if s.CAVV.IsZero() || s.ECI == "" {
 		return
@@ -295,8 +295,8 @@ func encodeLineItems(given []v1.LineItem) *lineItems {
 			id = strconv.Itoa(i + 1)
 		}
 		out.Items = append(out.Items, lineItem{
-			ID: id, Name: cmp.Or(cut(item.Name, 31), id), Description: cut(v1.Text(item.Description), 255), Quantity: item.Quantity,
-			UnitPrice: item.UnitPrice, Taxable: item.Taxable,
+			ID: id, Name: cmp.Or(cut(item.Name, 31), id), Description: cut(v1.Text(item.Description), 255),
+			Quantity: item.Quantity, UnitPrice: item.UnitPrice, Taxable: item.Taxable,
 		})
 	}
 	if len(out.Items) == 0 {

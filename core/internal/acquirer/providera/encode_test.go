@@ -51,10 +51,11 @@ func pay(source acquirer.Source, change func(*acquirer.Authorize)) acquirer.Auth
 	return r
 }
 
-const orderDetails = `{"purchase_order_number":"PO-1234567890-1234567890-1234567890","tax_amount":120,"tax_exempt":false,` +
+const orderDetails = `{"purchase_order_number":"PO-1234567890-1234567890-1234567890","tax_amount":120,` +
+	`"tax_exempt":false,` +
 	`"duty_amount":0,"shipping_amount":499,"discount_amount":50,"line_items":[` +
-	`{"name":"A mug with a very long name that the API cuts","quantity":"2","unit_price":"6.25","taxable":true,"id":"sku-1",` +
-	`"description":"blue"},{"name":"tea","quantity":"0.5","unit_price":"3.3333"}]}`
+	`{"name":"A mug with a very long name that the API cuts","quantity":"2","unit_price":"6.25","taxable":true,` +
+	`"id":"sku-1","description":"blue"},{"name":"tea","quantity":"0.5","unit_price":"3.3333"}]}`
 
 // payments are the payments of the golden files, by the name of the file.
 func payments() map[string]acquirer.Authorize {
@@ -118,11 +119,13 @@ func TestEncode(t *testing.T) {
 		}})
 	}
 	for name, source := range map[string]acquirer.Source{
-		"credit": visa(), "credit-token": token(), "credit-bank": checking("checking"), "credit-bank-business": checking("business_checking"),
+		"credit": visa(), "credit-token": token(), "credit-bank": checking("checking"),
+		"credit-bank-business": checking("business_checking"),
 	} {
 		all[name] = func() (transaction, error) {
 			return encodeCredit(acquirer.Credit{
-				Reference: "re_01jd8m3k2q4r5", Amount: 500, Currency: "usd", Source: source, Order: acquirer.Order{Reference: "return 5"},
+				Reference: "re_01jd8m3k2q4r5", Amount: 500, Currency: "usd", Source: source,
+				Order: acquirer.Order{Reference: "return 5"},
 			})
 		}
 	}

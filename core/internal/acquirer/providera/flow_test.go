@@ -19,122 +19,129 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// command is a request of each kind, on a payment that a host has.
+// sender sends a request, about a payment that a host has.
+type sender func(context.Context, *Connector, acquirer.Sent) (acquirer.Response, error)
+
+// command is a request of one kind.
 type command struct {
-	captured, settled bool // of the payment
-	send              func(context.Context, *Connector, acquirer.Sent) (acquirer.Response, error)
-	// find finds the outcome after a lost response.
-	find func(context.Context, *Connector, acquirer.Sent) (acquirer.Response, error)
-	kind string // the transaction type
+	captured, settled bool   // of the payment
+	kind              string // the transaction type
+	send              sender
+	find              sender // finds the outcome after a lost response
 }
 
 func step(original acquirer.Sent, again bool) acquirer.Follow {
 	return acquirer.Follow{
-		Reference: "re_01jd8m3k2q4r5", Tag: tagOf(time.Date(2026, 3, 2, 15, 0, 0, 0, time.UTC)), Again: again, Original: original,
+		Reference: "re_01jd8m3k2q4r5", Tag: "2026-03-02T15:00:00Z", Again: again, Original: original,
 		Amount: 500, Currency: "usd", Last4: "1111", Final: true,
 	}
 }
 
-// commands are the requests that move money. Those with a source are found by an inquiry, the others
-// by a repetition.
-func commands() map[string]command {
-	const own = "txn_01jd8m3k2q4r6"
-	authorize := func(capture bool) (send, find func(context.Context, *Connector, acquirer.Sent) (acquirer.Response, error)) {
-		kind := acquirer.Authorization
-		if capture {
-			kind = acquirer.Sale
-		}
-		return func(ctx context.Context, c *Connector, _ acquirer.Sent) (acquirer.Response, error) {
-				return c.Authorize(ctx, pay(visa(), func(r *acquirer.Authorize) { r.Reference, r.Capture, r.Amount = own, capture, 500 }))
-			}, func(ctx context.Context, c *Connector, _ acquirer.Sent) (acquirer.Response, error) {
-				return c.Inquire(ctx, acquirer.Sent{Kind: kind, Reference: own, Amount: 500, Currency: "usd"})
-			}
+// following returns a step on the payment.
+func following(call func(*Connector, context.Context, acquirer.Follow) (acquirer.Response, error), again bool) sender {
+	return func(ctx context.Context, c *Connector, original acquirer.Sent) (acquirer.Response, error) {
+		return call(c, ctx, step(original, again))
 	}
-	follow := func(call func(*Connector, context.Context, acquirer.Follow) (acquirer.Response, error), again bool,
-	) func(context.Context, *Connector, acquirer.Sent) (acquirer.Response, error) {
-		return func(ctx context.Context, c *Connector, original acquirer.Sent) (acquirer.Response, error) {
-			return call(c, ctx, step(original, again))
-		}
-	}
-	out := map[string]command{
-		"capture": {kind: typeCapture, send: follow((*Connector).Capture, false), find: follow((*Connector).Capture, true)},
-		"void":    {kind: typeVoid, send: follow((*Connector).Void, false), find: follow((*Connector).Void, true)},
-		"refund": {
-			kind: typeRefund, captured: true, settled: true, send: follow((*Connector).Refund, false), find: follow((*Connector).Refund, true),
-		},
-		"credit": {
-			kind: typeRefund,
-			send: func(ctx context.Context, c *Connector, _ acquirer.Sent) (acquirer.Response, error) {
-				return c.Credit(ctx, acquirer.Credit{Reference: "re_01jd8m3k2q4r6", Amount: 500, Currency: "usd", Source: visa()})
-			},
-			find: func(ctx context.Context, c *Connector, _ acquirer.Sent) (acquirer.Response, error) {
-				return c.Inquire(ctx, acquirer.Sent{Kind: acquirer.UnlinkedRefund, Reference: "re_01jd8m3k2q4r6", Amount: 500, Currency: "usd"})
-			},
-		},
-	}
-	send, find := authorize(false)
-	out["authorize"] = command{kind: typeAuthorize, send: send, find: find}
-	send, find = authorize(true)
-	out["sale"] = command{kind: typeSale, send: send, find: find}
-	return out
 }
 
-// TestLostResponse: whatever happens to a request or its response, its outcome is unknown, it is not
-// sent again, and an effect is found later. Without an effect the outcome remains unknown.
+// inquiring returns an inquiry about a request.
+func inquiring(kind acquirer.Kind, reference string) sender {
+	return func(ctx context.Context, c *Connector, _ acquirer.Sent) (acquirer.Response, error) {
+		return c.Inquire(ctx, acquirer.Sent{Kind: kind, Reference: reference, Amount: 500, Currency: "usd"})
+	}
+}
+
+// commands are the requests that move money. An inquiry finds a request with a source. For the
+// others, a repeated request does.
+func commands() map[string]command {
+	const own, credit = "txn_01jd8m3k2q4r6", "re_01jd8m3k2q4r6"
+	paying := func(capture bool) sender {
+		return func(ctx context.Context, c *Connector, _ acquirer.Sent) (acquirer.Response, error) {
+			return c.Authorize(ctx, pay(visa(), func(r *acquirer.Authorize) {
+				r.Reference, r.Capture, r.Amount = own, capture, 500
+			}))
+		}
+	}
+	crediting := func(ctx context.Context, c *Connector, _ acquirer.Sent) (acquirer.Response, error) {
+		return c.Credit(ctx, acquirer.Credit{Reference: credit, Amount: 500, Currency: "usd", Source: visa()})
+	}
+	return map[string]command{
+		"authorize": {kind: typeAuthorize, send: paying(false), find: inquiring(auth, own)},
+		"sale":      {kind: typeSale, send: paying(true), find: inquiring(sale, own)},
+		"capture": {
+			kind: typeCapture, send: following((*Connector).Capture, false), find: following((*Connector).Capture, true),
+		},
+		"void": {kind: typeVoid, send: following((*Connector).Void, false), find: following((*Connector).Void, true)},
+		"refund": {
+			captured: true, settled: true, kind: typeRefund,
+			send: following((*Connector).Refund, false), find: following((*Connector).Refund, true),
+		},
+		"credit": {kind: typeRefund, send: crediting, find: inquiring(creditKind, credit)},
+	}
+}
+
+// TestLostResponse: a request or its response is lost in each way. Its outcome is then unknown, it
+// is not sent again, and an effect is found later. Without an effect the outcome remains unknown.
 func TestLostResponse(t *testing.T) {
 	t.Parallel()
 	fates := map[fate]bool{ // whether the request has an effect
-		passes: true, lost: false, unheard: true, truncated: true, garbled: true, oversized: true, gateway: false, failing: true,
-		slow: true, empty: true, misnumber: true,
+		passes: true, lost: false, unheard: true, truncated: true, garbled: true, oversized: true, gateway: false,
+		failing: true, slow: true, empty: true, misnumber: true,
 	}
 	for name, c := range commands() {
 		for f, effect := range fates {
 			t.Run(name+" "+string(f), func(t *testing.T) {
 				t.Parallel()
-				h, connector := startHost(t)
-				original := paid(t, connector, c.captured)
-				if c.settled {
-					h.settle(1)
-				}
-				h.do(func() {
-					h.fate = func(kind string) fate {
-						if kind == c.kind {
-							return f
-						}
-						return passes
-					}
-				})
-				ctx := t.Context()
-				if f == slow {
-					short, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
-					defer cancel()
-					ctx = short
-				}
-				a, err := c.send(ctx, connector, original)
-				want := "unknown"
-				if f == passes {
-					want = "approved"
-				}
-				if got := acquirer.Outcome(a, err); got != want || err != nil && !errors.Is(err, acquirer.ErrUnknown) {
-					t.Fatalf("got %s: %+v, %v, want %s", got, a, err, want)
-				}
-				sent := h.totals()
-				again, err := c.find(t.Context(), connector, original)
-				want = "unknown"
-				if effect {
-					want = "approved"
-				}
-				if got := acquirer.Outcome(again, err); got != want || again.Released {
-					t.Errorf("found: got %s: %+v, %v, want %s", got, again, err, want)
-				}
-				if effect && (again.Amount != 500 || again.ID == "") || f == passes && (again.ID != a.ID || again.Amount != a.Amount) {
-					t.Errorf("found %+v, want as %+v", again, a)
-				}
-				if got := h.totals(); got != sent {
-					t.Errorf("sent %s, then %s: want nothing sent again", sent, got)
-				}
+				c.lose(t, f, effect)
 			})
 		}
+	}
+}
+
+// lose sends the command with a fate, and finds its outcome.
+func (c command) lose(t *testing.T, f fate, effect bool) {
+	t.Helper()
+	h, connector := startHost(t)
+	original := paid(t, connector, c.captured)
+	if c.settled {
+		h.settle(1)
+	}
+	h.do(func() {
+		h.fate = func(kind string) fate {
+			if kind == c.kind {
+				return f
+			}
+			return passes
+		}
+	})
+	ctx := t.Context()
+	if f == slow {
+		short, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
+		defer cancel()
+		ctx = short
+	}
+	a, err := c.send(ctx, connector, original)
+	want := "unknown"
+	if f == passes {
+		want = "approved"
+	}
+	if got := acquirer.Outcome(a, err); got != want || err != nil && !errors.Is(err, acquirer.ErrUnknown) {
+		t.Fatalf("got %s: %+v, %v, want %s", got, a, err, want)
+	}
+	sent := h.totals()
+	again, err := c.find(t.Context(), connector, original)
+	want = "unknown"
+	if effect {
+		want = "approved"
+	}
+	if got := acquirer.Outcome(again, err); got != want || again.Released {
+		t.Errorf("found: got %s: %+v, %v, want %s", got, again, err, want)
+	}
+	if effect && (again.Amount != 500 || again.ID == "") || f == passes && again.ID != a.ID {
+		t.Errorf("found %+v, want as %+v", again, a)
+	}
+	if got := h.totals(); got != sent {
+		t.Errorf("sent %s, then %s: want nothing sent again", sent, got)
 	}
 }
 
@@ -156,7 +163,7 @@ func TestLaggingLists(t *testing.T) {
 				t.Fatalf("got %+v, %v", a, err)
 			}
 			h.do(func() { h.hidden = true })
-			if a, err := c.find(t.Context(), connector, original); !errors.Is(err, acquirer.ErrUnknown) || errors.Is(err, acquirer.ErrNotFound) {
+			if a, err := c.find(t.Context(), connector, original); acquirer.Outcome(a, err) != "unknown" {
 				t.Errorf("got %+v, %v, want an unknown outcome", a, err)
 			}
 			h.do(func() { h.hidden = false })
@@ -167,6 +174,18 @@ func TestLaggingLists(t *testing.T) {
 	}
 }
 
+// more adds transactions of others.
+func (h *host) more(n int, r record) {
+	h.do(func() {
+		for range n {
+			h.next++
+			made := r
+			made.id, made.submitted = strconv.Itoa(h.next), h.now
+			h.made = append(h.made, &made)
+		}
+	})
+}
+
 // TestSearch: a request is found on any page and in any batch since it was prepared.
 func TestSearch(t *testing.T) {
 	t.Parallel()
@@ -174,17 +193,6 @@ func TestSearch(t *testing.T) {
 	first := paid(t, c, true)
 	about := first
 	about.ID, about.Tag = "", tagOf(h.now)
-	fill := func() {
-		h.do(func() {
-			for range 2 * pageSize {
-				h.next++
-				h.made = append(h.made, &record{
-					id: strconv.Itoa(h.next), kind: typeSale, invoice: "other" + strconv.Itoa(h.next), status: "capturedPendingSettlement",
-					submitted: h.now,
-				})
-			}
-		})
-	}
 	inquire := func(c *Connector, what, want string) {
 		t.Helper()
 		a, err := c.Inquire(t.Context(), about)
@@ -193,19 +201,16 @@ func TestSearch(t *testing.T) {
 		}
 	}
 	want := "approved " + first.ID + " 1999"
-	fill()
+	others := record{kind: typeSale, invoice: "another", status: "capturedPendingSettlement"}
+	h.more(2*pageSize, others)
 	inquire(c, "the third page", want)
-	h.do(func() { // the merchant's own refund of it, made elsewhere
-		h.next++
-		h.made = append(h.made, &record{
-			id: strconv.Itoa(h.next), kind: typeRefund, invoice: first.Reference, status: "voided", authorized: "19.99", submitted: h.now,
-		})
-	})
+	// The merchant's refund of it, made elsewhere, has its invoice number.
+	h.more(1, record{kind: typeRefund, invoice: first.Reference, status: "voided", authorized: "19.99"})
 	inquire(c, "besides a refund", want)
 	h.settle(1)
 	later := h.connect(t, clock.NewFake(h.now.Add(72*time.Hour)))
 	inquire(later, "a settled batch", want)
-	fill()
+	h.more(2*pageSize, others)
 	h.settle(2)
 	inquire(later, "the first of two batches", want)
 	about.Tag = ""
@@ -213,17 +218,8 @@ func TestSearch(t *testing.T) {
 	about.Tag = tagOf(h.now.Add(48 * time.Hour))
 	inquire(later, "a later tag", "unknown")
 	about.Tag = tagOf(h.now)
-	h.do(func() {
-		h.next++
-		h.made = append(h.made, &record{
-			id: strconv.Itoa(h.next), kind: typeSale, invoice: first.Reference, status: "capturedPendingSettlement", authorized: "19.99",
-			taken: "19.99", submitted: h.now,
-		})
-		h.next++
-		h.made = append(h.made, &record{
-			id: strconv.Itoa(h.next), kind: typeSale, invoice: first.Reference, status: "capturedPendingSettlement", authorized: "19.99",
-			taken: "19.99", submitted: h.now,
-		})
+	h.more(2, record{
+		kind: typeSale, invoice: first.Reference, status: "capturedPendingSettlement", authorized: "19.99", taken: "19.99",
 	})
 	inquire(later, "two of them", "unknown")
 }
@@ -246,8 +242,8 @@ func TestSearchEnds(t *testing.T) {
 	}
 }
 
-// TestDuplicate: a duplicate is the earlier arrival of the same request. It proves an approval only if
-// the account shows one.
+// TestDuplicate: a duplicate is the earlier arrival of the same request. It proves an approval only
+// if the account shows one.
 func TestDuplicate(t *testing.T) {
 	t.Parallel()
 	h, c := startHost(t)
@@ -284,7 +280,9 @@ func TestVoidOfUnknown(t *testing.T) {
 			h, c := startHost(t)
 			about := paid(t, c, false)
 			about.ID = ""
-			r := acquirer.Follow{Reference: "reverse_" + reference, Original: about, Amount: about.Amount, Currency: about.Currency}
+			r := acquirer.Follow{
+				Reference: "reverse_" + reference, Original: about, Amount: about.Amount, Currency: about.Currency,
+			}
 			h.do(func() { h.hidden = true })
 			if a, err := c.Void(t.Context(), r); !errors.Is(err, acquirer.ErrUnknown) {
 				t.Errorf("hidden: got %+v, %v, want an unknown outcome", a, err)
@@ -319,8 +317,11 @@ func TestVoidOfCapture(t *testing.T) {
 	}
 }
 
-// TestSecondCapture: a second capture of an authorization is declined. If the engine names the first
-// one, it is not sent.
+// impossible is the decline of a step that the state of its original does not allow.
+const impossible = "declined  processing_error 12"
+
+// TestSecondCapture: a second capture of an authorization is declined. If the engine names the
+// first one, it is not sent.
 func TestSecondCapture(t *testing.T) {
 	t.Parallel()
 	h, c := startHost(t)
@@ -330,11 +331,11 @@ func TestSecondCapture(t *testing.T) {
 		t.Fatalf("got %+v, %v", a, err)
 	}
 	r.Reference = "cap_01jd8m3k2q4r7"
-	if a, err := c.Capture(t.Context(), r); inShort(a, err) != "declined  processing_error 12" || h.sent[typeCapture] != 2 {
+	if a, err := c.Capture(t.Context(), r); inShort(a, err) != impossible || h.sent[typeCapture] != 2 {
 		t.Errorf("got %+v, %v", a, err)
 	}
-	r.Captures = []acquirer.Sent{{Kind: acquirer.Capture, Reference: "cap_01jd8m3k2q4r5", ID: about.ID, Amount: 500, Currency: "usd"}}
-	if a, err := c.Capture(t.Context(), r); inShort(a, err) != "declined  processing_error 12" || h.sent[typeCapture] != 2 {
+	r.Captures = []acquirer.Sent{{Kind: acquirer.Capture, Reference: "cap_1", ID: about.ID, Amount: 500, Currency: "usd"}}
+	if a, err := c.Capture(t.Context(), r); inShort(a, err) != impossible || h.sent[typeCapture] != 2 {
 		t.Errorf("named: got %+v, %v, sent %d", a, err, h.sent[typeCapture])
 	}
 	r.Captures, r.Again, r.Amount = nil, true, 600
@@ -343,7 +344,8 @@ func TestSecondCapture(t *testing.T) {
 	}
 }
 
-// TestRefundSource: a refund names the masked source of its original, and is not sent to another one.
+// TestRefundSource: a refund names the masked source of its original, and is not sent to another
+// one.
 func TestRefundSource(t *testing.T) {
 	t.Parallel()
 	h, c := startHost(t)
@@ -366,21 +368,21 @@ func TestRefundSource(t *testing.T) {
 	}
 }
 
-// TestInquire: what each status of a transaction says about the request that made it.
+// TestInquire: each status of a transaction decides the outcome of the request that made it.
 func TestInquire(t *testing.T) {
 	t.Parallel()
-	const auth, sale, refund = acquirer.Authorization, acquirer.Sale, acquirer.Refund
-	types := map[acquirer.Kind]string{auth: typeAuthorize, sale: typeSale, refund: typeRefund}
+	types := map[acquirer.Kind]string{auth: typeAuthorize, sale: typeSale, refundKind: typeRefund}
 	wants := map[acquirer.Kind]map[string]string{
 		auth: {
-			"authorizedPendingCapture": "approved", "authorizedPendingRelease": "approved", "capturedPendingSettlement": "approved",
-			"settledSuccessfully": "approved", "voided": "released", "expired": "released",
+			"authorizedPendingCapture": "approved", "authorizedPendingRelease": "approved",
+			"capturedPendingSettlement": "approved", "settledSuccessfully": "approved",
+			"voided": "released", "expired": "released",
 		},
 		sale: {
 			"capturedPendingSettlement": "approved", "settledSuccessfully": "approved", "chargeback": "approved",
 			"returnedItem": "approved", "voided": "released", "expired": "released",
 		},
-		refund: {"refundPendingSettlement": "approved", "refundSettledSuccessfully": "approved", "voided": "released"},
+		refundKind: {"refundPendingSettlement": "approved", "refundSettledSuccessfully": "approved", "voided": "released"},
 	}
 	for kind, byStatus := range wants {
 		for status := range states {
@@ -388,7 +390,7 @@ func TestInquire(t *testing.T) {
 			switch {
 			case states[status] == refused:
 				want = "declined"
-			case want == "" && states[status] == settled && kind != refund:
+			case want == "" && states[status] == settled && kind != refundKind:
 				want = "approved"
 			case want == "" && states[status] == released:
 				want = "released"
@@ -418,19 +420,26 @@ func TestInquire(t *testing.T) {
 func TestInquireContradicts(t *testing.T) {
 	t.Parallel()
 	about := acquirer.Sent{Kind: acquirer.Authorization, Reference: reference, Amount: 1999, Currency: "usd"}
-	made := record{id: "7", kind: typeAuthorize, status: "authorizedPendingCapture", invoice: reference, authorized: "19.99"}
+	made := record{
+		id: "7", kind: typeAuthorize, status: "authorizedPendingCapture", invoice: reference, authorized: "19.99",
+	}
 	fits := made.details()
+	const (
+		requested = "<requestedAmount>19.99</requestedAmount>"
+		other     = "<requestedAmount>20.00</requestedAmount>"
+		balance   = "<prepaidBalanceRemaining>-1.00</prepaidBalanceRemaining>"
+	)
 	for name, c := range map[string]struct{ old, new, want string }{
 		"fits":             {"", "", "approved 7 1999"},
 		"less, unnamed":    {">19.99<", ">19.98<", "unknown"},
 		"more":             {">19.99<", ">20.00<", "unknown"},
-		"a part":           {"<authAmount>19.99", "<requestedAmount>19.99</requestedAmount><authAmount>1.23", "approved 7 123"},
-		"of other":         {"<authAmount>19.99", "<requestedAmount>20.00</requestedAmount><authAmount>1.23", "unknown"},
-		"nothing":          {"<authAmount>19.99", "<requestedAmount>19.99</requestedAmount><authAmount>0.00", "unknown"},
+		"a part":           {"<authAmount>19.99", requested + "<authAmount>1.23", "approved 7 123"},
+		"of other":         {"<authAmount>19.99", other + "<authAmount>1.23", "unknown"},
+		"nothing":          {"<authAmount>19.99", requested + "<authAmount>0.00", "unknown"},
 		"no amount":        {"<authAmount>19.99", "<authAmount>x", "unknown"},
 		"other invoice":    {reference, "txn_01jd8m3k2q4r6", "unknown"},
 		"other type":       {typeAuthorize, typeSale, "unknown"},
-		"balance":          {"</settleAmount>", "</settleAmount><prepaidBalanceRemaining>-1.00</prepaidBalanceRemaining>", "approved 7 1999 balance -100"},
+		"balance":          {"<payment>", balance + "<payment>", "approved 7 1999 balance -100"},
 		"repeated":         {"</settleAmount>", "</settleAmount><authAmount>19.99</authAmount>", "unknown"},
 		"declined by code": {"authorizedPendingCapture", "declined", "declined 7 generic_decline 05"},
 	} {
@@ -458,7 +467,8 @@ func TestCheck(t *testing.T) {
 		t.Errorf("got %v, want ErrDetailsOff", err)
 	}
 	h.do(func() { h.key = "another" })
-	if err := c.Check(t.Context()); err == nil || !strings.Contains(err.Error(), "E00007") || strings.Contains(err.Error(), hostKey) {
+	err := c.Check(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "E00007") || strings.Contains(err.Error(), hostKey) {
 		t.Errorf("got %v, want E00007", err)
 	}
 	if got := h.totals(); got != "map[]" {
@@ -466,7 +476,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestSourcesWithoutAPlace: a source or an approval that the API has no place for is declined unsent.
+// TestSourcesWithoutAPlace: a source or an approval that the API has no place for is declined
+// unsent.
 func TestSourcesWithoutAPlace(t *testing.T) {
 	t.Parallel()
 	h, c := startHost(t)
@@ -480,7 +491,8 @@ func TestSourcesWithoutAPlace(t *testing.T) {
 			t.Errorf("%s: got %+v, %v, want a decline", name, a, err)
 		}
 	}
-	if a, err := c.Credit(t.Context(), acquirer.Credit{Reference: "re_1", Amount: 1, Currency: "usd", Source: long}); err != nil || a.Approved {
+	credit := acquirer.Credit{Reference: "re_1", Amount: 1, Currency: "usd", Source: long}
+	if a, err := c.Credit(t.Context(), credit); err != nil || a.Approved {
 		t.Errorf("credit: got %+v, %v, want a decline", a, err)
 	}
 	if got := h.totals(); got != "map[]" {
@@ -488,7 +500,8 @@ func TestSourcesWithoutAPlace(t *testing.T) {
 	}
 }
 
-// TestMisreports: no failure of the network or of a gateway is a proof that a request had no effect.
+// TestMisreports: no failure of the network or of a gateway is a proof that a request had no
+// effect.
 func TestMisreports(t *testing.T) {
 	t.Parallel()
 	for name, respond := range map[string]http.HandlerFunc{
@@ -511,7 +524,7 @@ func TestMisreports(t *testing.T) {
 			if respond == nil {
 				server.Close()
 			}
-			c := connect(t, upstream.Config{BaseURL: server.URL}, Config{Name: "demoLogin1", TransactionKey: secret.New(hostKey)})
+			c := connect(t, upstream.Config{BaseURL: server.URL}, Config{Name: hostName, TransactionKey: secret.New(hostKey)})
 			for _, text := range acquirertest.Misreports(t.Context(), acquirertest.Subject{
 				Acquirer: numbered{c}, Received: func(string) bool { return received.Load() > 0 },
 			}) {
@@ -524,8 +537,8 @@ func TestMisreports(t *testing.T) {
 	}
 }
 
-// numbered gives the steps of Misreports the number of their original. A refund only reads before it
-// has its original, so it has another test.
+// numbered gives the steps of Misreports the number of their original. A refund only reads before
+// it has its original, so it has another test.
 type numbered struct{ *Connector }
 
 func (n numbered) Capture(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
@@ -566,7 +579,7 @@ func TestNew(t *testing.T) {
 		"long key": func(c *Config) { c.TransactionKey = secret.New("demoKey0000000012") },
 		"no host":  func(c *Config) { c.Upstream = nil },
 	} {
-		cfg := Config{Name: "demoLogin1", TransactionKey: secret.New(hostKey), Upstream: client}
+		cfg := Config{Name: hostName, TransactionKey: secret.New(hostKey), Upstream: client}
 		change(&cfg)
 		if _, err := New(cfg); err == nil || strings.Contains(err.Error(), "demoKey") {
 			t.Errorf("%s: got %v", name, err)

@@ -49,8 +49,8 @@ func (c *Connector) Capture(ctx context.Context, r acquirer.Follow) (acquirer.Re
 }
 
 // Void implements acquirer.Acquirer. A void of a transaction whose number the engine has is sent
-// once. A void of a request with an unknown outcome first searches for it, and is sent if it is found
-// and still holds money. Its repetition has no further effect at the provider.
+// once. A void of a request with an unknown outcome first searches for it, and is sent if it is
+// found and still holds money. Its repetition has no further effect at the provider.
 func (c *Connector) Void(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
 	original := r.Original.ID
 	if original == "" || r.Again || r.Original.Kind == acquirer.Capture {

@@ -18,7 +18,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// fate is what the network does to a transaction.
+// fate is the way in which a transaction or its response is lost.
 type fate string
 
 const (
@@ -59,7 +59,7 @@ type host struct {
 	now    time.Time
 }
 
-const hostKey = "demoKey000000001"
+const hostName, hostKey = "demoLogin1", "demoKey000000001"
 
 func startHost(t *testing.T) (*host, *Connector) {
 	t.Helper()
@@ -75,7 +75,9 @@ func startHost(t *testing.T) (*host, *Connector) {
 
 func (h *host) connect(t *testing.T, c clock.Clock) *Connector {
 	t.Helper()
-	return connect(t, upstream.Config{BaseURL: h.url}, Config{Name: "demoLogin1", TransactionKey: secret.New(hostKey), Clock: c})
+	return connect(t, upstream.Config{BaseURL: h.url}, Config{
+		Name: hostName, TransactionKey: secret.New(hostKey), Clock: c,
+	})
 }
 
 // connect returns a connector to a host.
@@ -94,7 +96,7 @@ func connect(t *testing.T, host upstream.Config, account Config) *Connector {
 	return made
 }
 
-// order is the part of a request that the host reads.
+// hostRequest is the part of a request that the host reads.
 type hostRequest struct {
 	XMLName xml.Name
 	Login   struct {
@@ -172,7 +174,7 @@ func (h *host) batches(first, last time.Time) string {
 			continue
 		}
 		seen[r.batch] = true
-		out += "<batch><batchId>" + strconv.Itoa(r.batch) + "</batchId><settlementState>settledSuccessfully</settlementState></batch>"
+		out += "<batch><batchId>" + strconv.Itoa(r.batch) + "</batchId></batch>"
 	}
 	if out == "" {
 		return strings.Replace(okay, "I00001", "I00004", 1)
@@ -314,8 +316,9 @@ func (h *host) add(t transaction) *record {
 		r.payment = "<creditCard><cardNumber>XXXX" + n[len(n)-4:] + "</cardNumber></creditCard>"
 	case t.Payment.Bank != nil:
 		b := t.Payment.Bank
-		r.payment = "<bankAccount><accountType>" + b.Type + "</accountType><routingNumber>XXXX" + b.Routing[len(b.Routing)-4:] +
-			"</routingNumber><accountNumber>XXXX" + b.Number[len(b.Number)-4:] + "</accountNumber><nameOnAccount>" + b.Holder +
+		r.payment = "<bankAccount><accountType>" + b.Type + "</accountType><routingNumber>XXXX" +
+			b.Routing[len(b.Routing)-4:] + "</routingNumber><accountNumber>XXXX" +
+			b.Number[len(b.Number)-4:] + "</accountNumber><nameOnAccount>" + b.Holder +
 			"</nameOnAccount></bankAccount>"
 	}
 	h.made = append(h.made, r)
@@ -363,7 +366,9 @@ func paid(t *testing.T, c *Connector, capture bool) acquirer.Sent {
 	if err != nil || !a.Approved {
 		t.Fatalf("payment: %+v, %v", a, err)
 	}
-	about := acquirer.Sent{Kind: acquirer.Authorization, Reference: r.Reference, ID: a.ID, Amount: r.Amount, Currency: r.Currency}
+	about := acquirer.Sent{
+		Kind: acquirer.Authorization, Reference: r.Reference, ID: a.ID, Amount: r.Amount, Currency: r.Currency,
+	}
 	if capture {
 		about.Kind = acquirer.Sale
 	}

@@ -17,9 +17,9 @@ const (
 	longestBatchSpan = 31 * 24 * time.Hour
 )
 
-// Inquire implements acquirer.Acquirer. A capture or void has no number of its own, so its outcome is
-// the state of the transaction of Sent.ID. A request that is not found has an unknown outcome: the
-// lists lag behind.
+// Inquire implements acquirer.Acquirer. A capture or void has no invoice number, so its outcome is
+// the state of the transaction with the number in Sent.ID. A request that is not found has an
+// unknown outcome: the lists lag behind.
 func (c *Connector) Inquire(ctx context.Context, about acquirer.Sent) (acquirer.Response, error) {
 	d, err := c.find(ctx, about)
 	if err != nil {
@@ -55,7 +55,8 @@ func (c *Connector) find(ctx context.Context, about acquirer.Sent) (*details, er
 		}
 	}
 	if len(s.found) != 1 {
-		return nil, fmt.Errorf("providera: %w: the account shows %d transactions of the request", acquirer.ErrUnknown, len(s.found))
+		return nil, fmt.Errorf(
+			"providera: %w: the account shows %d transactions of the request", acquirer.ErrUnknown, len(s.found))
 	}
 	return s.found[0], nil
 }
@@ -74,8 +75,8 @@ func (c *Connector) details(ctx context.Context, id string) (*details, error) {
 	return d.Details, nil
 }
 
-// read calls a method that moves nothing. Its error is acquirer.ErrUnknown, also if nothing was sent:
-// it proves nothing about the request that the caller reads about.
+// read calls a method that moves nothing. Its error is acquirer.ErrUnknown, also if nothing was
+// sent: it proves nothing about the request that the caller reads about.
 func (c *Connector) read(ctx context.Context, method string, request any) (*document, error) {
 	body, err := c.post(ctx, request)
 	if err != nil {

@@ -59,13 +59,15 @@ func New(cfg Config) (*Connector, error) {
 
 func (c *Connector) login() login { return login{c.name, c.key.Reveal()} }
 
-// post sends a document once and returns the response's. Every outcome of the API has the status 200.
+// post sends a document once and returns the response's. Every outcome of the API has the status
+// 200.
 func (c *Connector) post(ctx context.Context, request any) ([]byte, error) {
 	body, err := encode(request)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", acquirer.ErrUnavailable, err)
 	}
-	response, err := c.client.Send(ctx, http.MethodPost, path, http.Header{"Content-Type": {"text/xml; charset=utf-8"}}, body)
+	header := http.Header{"Content-Type": {"text/xml; charset=utf-8"}}
+	response, err := c.client.Send(ctx, http.MethodPost, path, header, body)
 	if err != nil {
 		return nil, fmt.Errorf("providera: %w", err)
 	}
@@ -85,9 +87,10 @@ func (c *Connector) transact(ctx context.Context, q question, t transaction) (ac
 	return decode(q, body)
 }
 
-// ErrDetailsOff reports that the account does not allow its login to read transactions. Without that,
-// an unknown outcome cannot be found.
-var ErrDetailsOff = errors.New("providera: the account's Transaction Details API is off: turn it on in the merchant interface")
+// ErrDetailsOff reports that the account does not allow its login to read transactions. Without
+// that, an unknown outcome cannot be found.
+var ErrDetailsOff = errors.New(
+	"providera: the account's Transaction Details API is off: turn it on in the merchant interface")
 
 // Check proves that the credentials are right and that the account's transactions can be read. It
 // moves no money.
@@ -149,7 +152,8 @@ func (c *Connector) Authorize(ctx context.Context, r acquirer.Authorize) (acquir
 }
 
 // unlessDuplicate sends a transaction. If an equal one exists, it can only be an earlier arrival of
-// the same request, because it has the same invoice number. Its outcome is then that of the request.
+// the same request, because it has the same invoice number. Its outcome is then that of the
+// request.
 func (c *Connector) unlessDuplicate(
 	ctx context.Context, about acquirer.Sent, q question, t transaction,
 ) (acquirer.Response, error) {
@@ -198,7 +202,8 @@ func (c *Connector) Credit(ctx context.Context, r acquirer.Credit) (acquirer.Res
 		Kind: acquirer.UnlinkedRefund, Reference: r.Reference, Tag: r.Tag, Amount: r.Amount, Currency: r.Currency,
 	}
 	q := question{
-		kind: about.Kind, refID: invoiceNumber(r.Reference), amount: r.Amount, currency: r.Currency, account: accountOf(r.Source),
+		kind: about.Kind, refID: invoiceNumber(r.Reference), amount: r.Amount, currency: r.Currency,
+		account: accountOf(r.Source),
 	}
 	return c.unlessDuplicate(ctx, about, q, t)
 }

@@ -16,9 +16,9 @@ const digestPrefix = "x-"
 
 var digestEncoding = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
 
-// invoiceNumber returns the invoice number of a reference: the reference itself if it fits, and else
-// 90 bits of its digest. Only references that need no search are too long, such as those of voids,
-// and those of a payment after its 99th attempt.
+// invoiceNumber returns the invoice number of a reference: the reference itself if it fits, and
+// else 90 bits of its digest. The references of voids are too long, and so is that of a payment
+// after its 99th attempt.
 func invoiceNumber(reference string) string {
 	if len(reference) <= longestInvoice {
 		return reference

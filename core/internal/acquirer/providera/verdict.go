@@ -11,7 +11,8 @@ const (
 	declined class = "declined"
 	// retryable is a decline because the processor was not reachable. Another account can approve.
 	retryable class = "declined-retryable"
-	// noEffect: the request was not processed, because of the account, its credentials or the service.
+	// noEffect: the request was not processed, because of the account, its credentials or the
+	// service.
 	noEffect class = "no-effect"
 	unknown  class = "unknown"
 )
@@ -59,9 +60,10 @@ func each(codes ...span) []span { return codes }
 // reasons gives the reason code of a transaction's response its meaning. A code that is not here is
 // unknown.
 //
-// Reason 11 proves that an equal request exists, and not that it was approved. The reasons 19 to 26,
-// 57 to 63 and 241 have the text of a system error, as E00001 has. The issuer has approved before
-// the reasons 36, 52 and 152. A payment under review has no outcome until the merchant decides.
+// Reason 11 proves that an equal request exists, and not that it was approved. The reasons 19 to
+// 26, 57 to 63 and 241 have the text of a system error, as E00001 has. The issuer has approved
+// before the reasons 36, 52 and 152. A payment under review has no outcome until the merchant
+// decides.
 var reasons = reasonTable([]struct {
 	verdict
 
