@@ -560,7 +560,7 @@ func (n numbered) Refund(ctx context.Context, r acquirer.Follow) (acquirer.Respo
 func TestPrepare(t *testing.T) {
 	t.Parallel()
 	_, c := startHost(t)
-	tag, err := c.Prepare(t.Context(), reference)
+	tag, err := c.Prepare(t.Context())
 	if at, ok := timeOf(tag); err != nil || tag != "2026-03-02T15:00:00Z" || !ok || !at.Equal(c.clock.Now()) {
 		t.Errorf("got %q, %v", tag, err)
 	}

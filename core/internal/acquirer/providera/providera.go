@@ -122,7 +122,7 @@ const (
 )
 
 // Prepare implements acquirer.Acquirer.
-func (c *Connector) Prepare(context.Context, string) (string, error) {
+func (c *Connector) Prepare(context.Context) (string, error) {
 	return tagOf(c.clock.Now()), nil
 }
 
