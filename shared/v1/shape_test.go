@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -110,6 +111,50 @@ func TestValuesOfResponsesAreOpen(t *testing.T) {
 	})
 	if open < 30 {
 		t.Errorf("got %d open lists, want more", open)
+	}
+}
+
+// bytesAbove matches an escape of a character above U+007F.
+var bytesAbove = regexp.MustCompile(`\\x[89a-f]|\\u`)
+
+// TestPatternsAreASCII: some generated clients match the bytes of UTF-8 by a pattern. They refuse
+// letters by a pattern that names a character above U+007F, or do not compile.
+func TestPatternsAreASCII(t *testing.T) {
+	t.Parallel()
+	patterns := 0
+	for name, s := range mustLoad(t).Components.Schemas {
+		walk(name, s, map[*openapi3.Schema]bool{}, func(at string, _ bool, s *openapi3.Schema) {
+			if s.Pattern != "" {
+				patterns++
+			}
+			if bytesAbove.MatchString(strings.ToLower(s.Pattern)) {
+				t.Errorf("%s: pattern %s", at, s.Pattern)
+			}
+		})
+	}
+	if patterns == 0 {
+		t.Error("no pattern")
+	}
+}
+
+// TestFlagsHaveNoDefault: a generated client sends the default of a query parameter, and some write
+// a boolean as 0.
+func TestFlagsHaveNoDefault(t *testing.T) {
+	t.Parallel()
+	flags := 0
+	eachOperation(mustLoad(t), func(at string, op *openapi3.Operation) {
+		for _, p := range op.Parameters {
+			s := p.Value.Schema.Value
+			if !s.Type.Is(openapi3.TypeBoolean) {
+				continue
+			}
+			if flags++; s.Default != nil {
+				t.Errorf("%s?%s: default %v", at, p.Value.Name, s.Default)
+			}
+		}
+	})
+	if flags == 0 {
+		t.Error("no flag")
 	}
 }
 
