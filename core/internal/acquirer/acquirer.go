@@ -25,11 +25,11 @@ var (
 // Acquirer moves money. Implementations are safe for concurrent use, honour ctx, and treat a
 // repeated reference as the same request: they return the first outcome again.
 type Acquirer interface {
-	// Prepare returns a tag for one new request that moves money. The engine calls it before the intent,
-	// which draws the reference. It stores the tag in the commit of the intent, and repeats it in each
-	// request about that reference. So the tag survives the process. A tag may stay unused. Prepare
-	// moves nothing. An error means that no request can be sent now. The tag has at most 64 printable
-	// ASCII characters.
+	// Prepare returns a tag for one new request that moves money. The engine calls it before the
+	// intent, which draws the reference. It stores the tag in the commit of the intent, and repeats it
+	// in each request about that reference. So the tag survives the process. A tag may stay unused.
+	// Prepare moves nothing. An error means that no request can be sent now. The tag has at most 64
+	// printable ASCII characters.
 	Prepare(ctx context.Context) (tag string, err error)
 	// Authorize reserves, and with Capture also takes, the amount. A decline is a [Response], not an
 	// error.

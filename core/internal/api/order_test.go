@@ -10,8 +10,6 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/apikey"
 	"github.com/causeway-pay/causeway/core/internal/auth"
 	"github.com/causeway-pay/causeway/core/internal/coretest"
-	"github.com/causeway-pay/causeway/core/internal/payment"
-	"github.com/causeway-pay/causeway/core/internal/store"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -30,17 +28,12 @@ func mustPost[T any](t *testing.T, s *coretest.Service, key, path, body string) 
 }
 
 // TestAcquirerGetsTheMerchantsData: an account of live mode gets the whole billing contact and the
-// merchant's own data of a payment, of its confirmation and of an unlinked refund.
+// merchant's data of a payment, a confirmation and an unlinked refund.
 func TestAcquirerGetsTheMerchantsData(t *testing.T) {
 	t.Parallel()
 	s := coretest.OpenLive(t)
 	key := s.MustKey(t, auth.KeySpec{Merchant: s.Tenant.Merchant, Live: true, Kind: apikey.Secret})
-	if err := s.DB.Update(t.Context(), func(tx *store.Tx) error {
-		on := true
-		return tx.UpdateMerchant(s.Tenant.Merchant, payment.MerchantChange{Cutoff: -1, UnlinkedRefunds: &on})
-	}); err != nil {
-		t.Fatal(err)
-	}
+	s.MustExec(t, "UPDATE merchants SET unlinked_refunds = 1")
 	const (
 		card = `"payment_method":"card","card":{"number":"4242424242424242","exp_month":12,"exp_year":2030}`
 		data = `"amount":1999,"currency":"usd","reference":"R-1","description":"boots","statement_descriptor":"BOOTS",

@@ -160,7 +160,7 @@ func (r *rules) prepare() string {
 	return tag
 }
 
-// sent checks a request: a tag belongs to one reference, and a repeated request says so and has the
+// sent checks a request: a tag belongs to one reference, and a repeated request has Again and the
 // same values.
 func (r *rules) sent(s acquirer.Sent, again bool) {
 	if r == nil {

@@ -55,9 +55,9 @@ func (e *Engine) Authorize(ctx context.Context, r Request, p Payment) (Result, e
 	return e.take(ctx, r.ID, a, func(ctx context.Context) (acquirer.Response, error) { return a.send(ctx, routes, p) })
 }
 
-// send makes the first attempt at a payment, at the account of its intent. If no byte of the request
-// was sent, it moves the payment to the next account, once. That account gets the same reference: it
-// has never had it.
+// send makes the first attempt at a payment, at the account of its intent. If no byte of the
+// request was sent, it moves the payment to the next account, once. That account gets the same
+// reference, which it has never received.
 func (s *authorizationStep) send(
 	ctx context.Context, routes []acquirer.Account, p Payment,
 ) (acquirer.Response, error) {

@@ -23,7 +23,7 @@ func paymentSteps() []step {
 	return out
 }
 
-// mustOpenTwo opens a service with two live accounts, and makes the transaction that the step needs.
+// mustOpenTwo opens a service with two live accounts, and makes the transaction of the step.
 func (st step) mustOpenTwo(t *testing.T) (s *coretest.Service, second *coretest.Acquirer, txn int64) {
 	t.Helper()
 	s = coretest.OpenLive(t)
@@ -163,7 +163,7 @@ func TestFirstAccountCannotSend(t *testing.T) {
 }
 
 // TestKilledDuringFailover: the process dies when the second account has the request, before or
-// after the effect. Recovery asks the second account only.
+// after the effect. Recovery inquires at the second account only.
 func TestKilledDuringFailover(t *testing.T) {
 	t.Parallel()
 	for _, st := range paymentSteps() {
@@ -174,7 +174,7 @@ func TestKilledDuringFailover(t *testing.T) {
 				s.Acquirer.Before = func(context.Context, coretest.Call) error { return acquirer.ErrUnavailable }
 				var dir string
 				die := func(context.Context, coretest.Call) error {
-					dir = s.Snapshot(t)
+					dir = s.Snapshot(t) //nolint:contextcheck // the test's
 					return acquirer.ErrUnknown
 				}
 				if second.Before = die; after {
@@ -206,8 +206,8 @@ func TestKilledDuringFailover(t *testing.T) {
 	}
 }
 
-// TestReclaimedBeforeFailover: recovery has reclaimed the payment while its first account was tried.
-// The payment stays there, although the first attempt had no effect.
+// TestReclaimedBeforeFailover: recovery has reclaimed the payment during the attempt at its first
+// account. The payment stays there, although that attempt had no effect.
 func TestReclaimedBeforeFailover(t *testing.T) {
 	t.Parallel()
 	s, second, _ := paymentSteps()[0].mustOpenTwo(t)

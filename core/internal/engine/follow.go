@@ -58,8 +58,8 @@ func (e *Engine) commitFollow(
 }
 
 // missingFollow closes a repeated capture, void or refund that certainly had no effect at the
-// acquirer: it has failed, its amount and its key are free. A first attempt of a process that seems
-// to have ended may still run, so the same commit writes a pending look for its effect.
+// acquirer. It has failed, and its amount and its key are free. A first attempt may still run, so
+// the same commit writes a pending look for its effect.
 func (e *Engine) missingFollow(ctx context.Context, s step, write followWriter) error {
 	o := s.about()
 	err := e.undo(ctx, o, func(tx *store.Tx) error {

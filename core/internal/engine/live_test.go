@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
@@ -16,69 +17,18 @@ import (
 // otherAccount is the id of a second account.
 const otherAccount = coretest.LiveAccount + 1
 
-// storedTag returns a query for the account and tag of the step with a reference, of those that the
-// store has.
+// storedTags selects the accounts and tags of all steps.
 const storedTags = `SELECT account || ' ' || tag FROM transactions UNION ALL SELECT account || ' ' || void_tag FROM transactions
 	UNION ALL SELECT account || ' ' || tag FROM captures UNION ALL SELECT account || ' ' || tag FROM refunds`
 
-// tagsOf records the tags that the acquirer has received, by verb, and checks that the store has
-// each tag with the account before the request.
-type tagsOf struct {
-	acquirer.Acquirer
-	t    *testing.T
-	s    *coretest.Service
-	seen int
-}
-
-func (a *tagsOf) check(tag string) {
-	a.t.Helper()
-	a.seen++
-	want := fmt.Sprint(coretest.LiveAccount, " ", tag)
-	for _, got := range a.s.Texts(a.t, storedTags) {
-		if got == want {
-			return
-		}
+// lastTag returns the tag of the last request to an acquirer with a verb.
+func lastTag(a *coretest.Acquirer, v coretest.Verb) string {
+	if v == coretest.Authorize {
+		all := a.Payments()
+		return all[len(all)-1].Tag
 	}
-	a.t.Errorf("the store has no %q before the request", want)
-}
-
-func (a *tagsOf) Authorize(ctx context.Context, r acquirer.Authorize) (acquirer.Response, error) {
-	a.check(r.Tag)
-	return a.Acquirer.Authorize(ctx, r)
-}
-
-func (a *tagsOf) Capture(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
-	a.check(r.Tag)
-	return a.Acquirer.Capture(ctx, r)
-}
-
-func (a *tagsOf) Void(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
-	a.check(r.Tag)
-	return a.Acquirer.Void(ctx, r)
-}
-
-func (a *tagsOf) Refund(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
-	a.check(r.Tag)
-	return a.Acquirer.Refund(ctx, r)
-}
-
-func (a *tagsOf) Credit(ctx context.Context, r acquirer.Credit) (acquirer.Response, error) {
-	a.check(r.Tag)
-	return a.Acquirer.Credit(ctx, r)
-}
-
-// only are live accounts of which each is a.
-type only struct {
-	*coretest.Accounts
-	a acquirer.Acquirer
-}
-
-func (o only) ForPayment(context.Context, int64, string, acquirer.Method) ([]acquirer.Account, error) {
-	return []acquirer.Account{{ID: coretest.LiveAccount, Acquirer: o.a}}, nil
-}
-
-func (o only) Account(_ context.Context, id int64) (acquirer.Account, error) {
-	return acquirer.Account{ID: id, Acquirer: o.a}, nil
+	all := a.Follows()
+	return all[len(all)-1].Tag
 }
 
 // TestTagIsStoredBeforeTheRequest: the account and the tag are in the store when the acquirer gets
@@ -89,10 +39,15 @@ func TestTagIsStoredBeforeTheRequest(t *testing.T) {
 		t.Run(st.name, func(t *testing.T) {
 			t.Parallel()
 			s := coretest.OpenLive(t)
-			w := &tagsOf{Acquirer: s.Acquirer, t: t, s: s}
-			s.Engine.Live = only{s.Accounts, w}
-			txn := st.MustPrepare(t, s)
-			before := w.seen
+			txn, requests := st.MustPrepare(t, s), 0
+			s.Acquirer.Before = func(_ context.Context, c coretest.Call) error {
+				requests++
+				stored := s.Texts(t, storedTags) //nolint:contextcheck // the test's
+				if want := fmt.Sprint(coretest.LiveAccount, " ", lastTag(s.Acquirer, c.Verb)); !slices.Contains(stored, want) {
+					t.Errorf("%s: the store has %q before the request, want %q", c.Reference, stored, want)
+				}
+				return nil
+			}
 			if st.authorizes() {
 				approving(s, 40)
 			}
@@ -103,8 +58,8 @@ func TestTagIsStoredBeforeTheRequest(t *testing.T) {
 			if st.authorizes() {
 				want = 2 // and the release
 			}
-			if got := w.seen - before; got != want {
-				t.Errorf("got %d requests, want %d", got, want)
+			if requests != want {
+				t.Errorf("got %d requests, want %d", requests, want)
 			}
 		})
 	}
@@ -299,44 +254,80 @@ func TestUnsentRequests(t *testing.T) {
 	}
 }
 
+// mustPayByCard makes a payment whose details show a card, and returns its id.
+func mustPayByCard(t *testing.T, s *coretest.Service, amount int64, capture bool) int64 {
+	t.Helper()
+	a, err := s.Engine.Authorize(t.Context(), s.Request(""), engine.Payment{
+		Amount: amount, Currency: "usd", AutoCapture: capture, PaymentMethod: "card", Details: []byte(`{"card":{"brand":"visa","last4":"4242"}}`),
+	})
+	if err != nil || a.Status != 201 {
+		t.Fatalf("got %d %s, %v", a.Status, a.Body, err)
+	}
+	return a.Object.(*payment.Transaction).ID
+}
+
+// mustCaptureOf captures an amount of a payment.
+func mustCaptureOf(t *testing.T, s *coretest.Service, txn, amount int64) *payment.Capture {
+	t.Helper()
+	a, err := s.Engine.Capture(t.Context(), s.Request(""), txn, amount, false, nil)
+	if err != nil || a.Status != 201 {
+		t.Fatalf("got %d %s, %v", a.Status, a.Body, err)
+	}
+	return a.Object.(*payment.Capture)
+}
+
+// followed is the part of a follow-up that names its payment.
+type followed struct {
+	kind     acquirer.Kind
+	original int64
+	amount   int64
+	captures []*payment.Capture
+}
+
+// want checks a follow-up.
+func (f followed) want(t *testing.T, s *coretest.Service, got acquirer.Follow) {
+	t.Helper()
+	stored, err := s.DB.Transaction(t.Context(), s.Tenant, f.original)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reference := engine.StepName(payment.StepID{Kind: payment.AuthorizeStep, Transaction: f.original})
+	sent := acquirer.Sent{
+		Kind: f.kind, Reference: reference, Tag: stored.Tag, ID: "id_of_" + reference, Amount: f.amount, Currency: "usd",
+	}
+	if got.Original != sent || got.Last4 != "4242" || got.Again || got.Tag == "" {
+		t.Errorf("got %+v, want the original %+v", got, sent)
+	}
+	var captures []acquirer.Sent
+	for _, c := range f.captures {
+		name := engine.StepName(payment.StepID{Kind: payment.CaptureStep, ID: c.ID})
+		captures = append(captures, acquirer.Sent{
+			Kind: acquirer.Capture, Reference: name, Tag: c.Tag, ID: "id_of_" + name, Amount: c.Amount, Currency: "usd",
+		})
+	}
+	if !slices.Equal(got.Captures, captures) {
+		t.Errorf("%s: got the captures %+v, want %+v", got.Reference, got.Captures, captures)
+	}
+}
+
 // TestFollowUpsNameTheirPayment: the acquirer gets the original with its id, the captures that a
 // void or refund concerns, and the last digits of the card.
 func TestFollowUpsNameTheirPayment(t *testing.T) {
 	t.Parallel()
 	s := coretest.OpenLive(t)
-	details := []byte(`{"card":{"brand":"visa","last4":"4242"}}`)
-	pay := func(amount int64, capture bool) *payment.Transaction {
-		a, err := s.Engine.Authorize(t.Context(), s.Request(""), engine.Payment{
-			Amount: amount, Currency: "usd", AutoCapture: capture, PaymentMethod: "card", Details: details,
-		})
-		if err != nil || a.Status != 201 {
-			t.Fatalf("got %d %s, %v", a.Status, a.Body, err)
+	authorized, sale := mustPayByCard(t, s, 100, false), mustPayByCard(t, s, 90, true)
+	first, second := mustCaptureOf(t, s, authorized, 30), mustCaptureOf(t, s, authorized, 20)
+	for _, of := range [][2]int64{{authorized, second.ID}, {authorized, 0}, {sale, 0}} {
+		if a, err := s.Engine.Refund(t.Context(), s.Request(""), of[0], of[1], 5, []byte("{}")); err != nil || a.Status != 201 {
+			t.Fatalf("refund: got %d %s, %v", a.Status, a.Body, err)
 		}
-		return a.Object.(*payment.Transaction)
 	}
-	must := func(a engine.Result, err error) *payment.Capture {
-		t.Helper()
-		if err != nil || a.Status >= 300 {
-			t.Fatalf("got %d %s, %v", a.Status, a.Body, err)
-		}
-		c, _ := a.Object.(*payment.Capture)
-		return c
+	voided := mustPayByCard(t, s, 80, false)
+	third := mustCaptureOf(t, s, voided, 30)
+	if a, err := s.Engine.Void(t.Context(), s.Request(""), voided, nil); err != nil || a.Status != 200 {
+		t.Fatalf("void: got %d %s, %v", a.Status, a.Body, err)
 	}
-	authorized, sale := pay(100, false).ID, pay(90, true).ID
-	first := must(s.Engine.Capture(t.Context(), s.Request(""), authorized, 30, false, nil))
-	second := must(s.Engine.Capture(t.Context(), s.Request(""), authorized, 20, false, nil))
-	must(s.Engine.Refund(t.Context(), s.Request(""), authorized, second.ID, 5, []byte("{}")))
-	must(s.Engine.Refund(t.Context(), s.Request(""), authorized, 0, 5, []byte("{}")))
-	must(s.Engine.Refund(t.Context(), s.Request(""), sale, 0, 5, []byte("{}")))
-	voided := pay(80, false).ID
-	third := must(s.Engine.Capture(t.Context(), s.Request(""), voided, 30, false, nil))
-	must(s.Engine.Void(t.Context(), s.Request(""), voided, nil))
-	for i, want := range []struct {
-		kind     acquirer.Kind
-		original int64
-		amount   int64
-		captures []*payment.Capture
-	}{
+	for i, f := range []followed{
 		{acquirer.Authorization, authorized, 100, nil},
 		{acquirer.Authorization, authorized, 100, nil},
 		{acquirer.Authorization, authorized, 100, []*payment.Capture{second}},
@@ -345,33 +336,12 @@ func TestFollowUpsNameTheirPayment(t *testing.T) {
 		{acquirer.Authorization, voided, 80, nil},
 		{acquirer.Authorization, voided, 80, []*payment.Capture{third}},
 	} {
-		got := s.Acquirer.Follows()[i]
-		stored, err := s.DB.Transaction(t.Context(), s.Tenant, want.original)
-		if err != nil {
-			t.Fatal(err)
-		}
-		reference := engine.StepName(payment.StepID{Kind: payment.AuthorizeStep, Transaction: want.original})
-		sent := acquirer.Sent{
-			Kind: want.kind, Reference: reference, Tag: stored.Tag, ID: "id_of_" + reference, Amount: want.amount, Currency: "usd",
-		}
-		if got.Original != sent || got.Last4 != "4242" || got.Again || got.Tag == "" {
-			t.Errorf("%d: got %+v, want the original %+v", i, got, sent)
-		}
-		if len(got.Captures) != len(want.captures) {
-			t.Errorf("%d: got %d captures, want %d", i, len(got.Captures), len(want.captures))
-			continue
-		}
-		for n, c := range want.captures {
-			name := engine.StepName(payment.StepID{Kind: payment.CaptureStep, ID: c.ID})
-			if g := got.Captures[n]; g.Kind != acquirer.Capture || g.Reference != name || g.ID != "id_of_"+name || g.Amount != c.Amount || g.Tag != c.Tag {
-				t.Errorf("%d: got capture %+v, want %s of %d", i, g, name, c.Amount)
-			}
-		}
+		f.want(t, s, s.Acquirer.Follows()[i])
 	}
 }
 
-// TestRepeatedStepSaysSo: only recovery's request says that an earlier attempt may have arrived.
-func TestRepeatedStepSaysSo(t *testing.T) {
+// TestAgainOfARepeatedStep: only recovery sets Again, because an earlier attempt may have arrived.
+func TestAgainOfARepeatedStep(t *testing.T) {
 	t.Parallel()
 	for _, st := range followUpSteps() {
 		t.Run(st.name, func(t *testing.T) {
@@ -424,8 +394,8 @@ func TestProvedWithoutEffect(t *testing.T) {
 	}
 }
 
-// TestFirstAttemptAfterTheProof: the first attempt at a step still runs when recovery gets the proof
-// that it had no effect. Its approval is recorded all the same.
+// TestFirstAttemptAfterTheProof: the first attempt at a step still runs when recovery gets the
+// proof that it had no effect. Its approval is recorded.
 func TestFirstAttemptAfterTheProof(t *testing.T) {
 	t.Parallel()
 	for _, st := range followUpSteps() {
@@ -438,8 +408,8 @@ func TestFirstAttemptAfterTheProof(t *testing.T) {
 			s.Acquirer.Before = func(_ context.Context, c coretest.Call) error {
 				if c.Verb == st.verb {
 					s.Acquirer.Before = nil
-					s.Recover(t) //nolint:contextcheck // it is the test's
-					st.wantUndone(t, s)
+					s.Recover(t)        //nolint:contextcheck // it is the test's
+					st.wantUndone(t, s) //nolint:contextcheck // it is the test's
 				}
 				return nil
 			}
@@ -532,7 +502,7 @@ func TestReleaseAfterARefusal(t *testing.T) {
 }
 
 // TestReleaseSurvivesACrash: the process dies while a release request is on its way. The next one
-// repeats it with the same reference and tag, and says so.
+// repeats it with the same reference and tag, and with Again.
 func TestReleaseSurvivesACrash(t *testing.T) {
 	t.Parallel()
 	s := coretest.OpenLive(t)
@@ -619,7 +589,7 @@ func TestReleaseHasTheLastDigits(t *testing.T) {
 	s := coretest.OpenLive(t)
 	var dir string
 	s.Acquirer.Before = func(context.Context, coretest.Call) error {
-		dir = s.Snapshot(t)
+		dir = s.Snapshot(t) //nolint:contextcheck // the test's
 		return acquirer.ErrUnknown
 	}
 	if a, err := s.Engine.Authorize(t.Context(), s.Request("k"), engine.Payment{

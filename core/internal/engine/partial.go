@@ -57,8 +57,8 @@ func (e *Engine) releasePart(
 	return part.Amount, nil
 }
 
-// tagRelease stores the tag of the release of a part before the request, unless it has one. A tag of
-// "" needs no commit.
+// tagRelease stores the tag of the release of a part before the request, unless it has one. A tag
+// of "" needs no commit.
 func (e *Engine) tagRelease(ctx context.Context, acq acquirer.Acquirer, t *payment.Transaction) error {
 	if t.VoidTag != "" {
 		return nil

@@ -64,8 +64,7 @@ func steps() []step {
 	}
 }
 
-// modes returns the functions that open a service for a merchant in test mode, and in live mode with
-// an account that checks the rules of the port.
+// modes returns the functions that open a service for a merchant, by its mode.
 func modes() map[string]func(testing.TB) *coretest.Service {
 	return map[string]func(testing.TB) *coretest.Service{"test": coretest.Open, "live": coretest.OpenLive}
 }

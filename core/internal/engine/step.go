@@ -20,8 +20,8 @@ import (
 // commit. An approval that finds its step closed corrects the step or is reversed (late.go).
 type step interface {
 	about() about
-	// again sends the request, under the same reference in each attempt. repeated is false in the first
-	// attempt. A step whose card number is gone inquires instead.
+	// again sends the request, under the same reference in each attempt. repeated is false in the
+	// first attempt. A step whose card number is gone inquires instead.
 	again(ctx context.Context, acq acquirer.Acquirer, repeated bool) (acquirer.Response, error)
 	// commit writes the acquirer's result, and returns the response that was stored with it. It
 	// returns store.ErrConflict if the step is not open.

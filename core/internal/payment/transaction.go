@@ -89,8 +89,8 @@ type Transaction struct {
 	// Account is the acquirer account of the authorization and of all later steps, 0 for the
 	// simulator.
 	Account int64
-	// Tag is the acquirer's tag of the authorization. VoidTag is the tag of the void in progress, or of
-	// the release of an unwanted partial approval.
+	// Tag is the acquirer's tag of the authorization. VoidTag is the tag of the void in progress, or
+	// of the release of an unwanted partial approval.
 	Tag, VoidTag string
 	// Core is the process that works on the open request, 0 if there is only one process.
 	Core int64

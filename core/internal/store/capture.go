@@ -33,8 +33,8 @@ func (tx *Tx) InsertCapture(c *payment.Capture) error {
 
 // BeginCapture writes the intent of a capture and makes it the transaction's step in progress. If
 // c.Amount is 0, it fills in the remaining amount. It returns ErrConflict if the amount cannot be
-// captured, the transaction has payment.MaxCaptures captures, or has another account than c. It returns ErrDuplicate if the id
-// is taken. Nothing is changed then.
+// captured, the transaction has payment.MaxCaptures captures, or has another account than c. It
+// returns ErrDuplicate if the id is taken. Nothing is changed then.
 func (tx *Tx) BeginCapture(c *payment.Capture) error {
 	return tx.savepoint(func() error { return tx.beginCapture(c) })
 }
@@ -109,7 +109,9 @@ func (db *DB) Captures(
 
 // StandingCaptures returns the captures of a transaction that succeeded and were not voided, oldest
 // first. They have no Details.
-func (db *DB) StandingCaptures(ctx context.Context, tenant payment.Tenant, transaction int64) ([]*payment.Capture, error) {
+func (db *DB) StandingCaptures(
+	ctx context.Context, tenant payment.Tenant, transaction int64,
+) ([]*payment.Capture, error) {
 	return listed(ctx, db, tenant, selectStandingCaptures, scanCapture, transaction, tenant.Merchant, tenant.Live)
 }
 

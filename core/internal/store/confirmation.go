@@ -94,7 +94,8 @@ func (tx *Tx) CountRefusedConfirmation(tenant payment.Tenant, id int64) error {
 func (tx *Tx) BeginConfirmation(t *payment.Transaction) error {
 	return tx.execOne(beginConfirmation,
 		t.PaymentMethod, string(t.Details), t.Claim, tx.db.process, toMillis(t.UpdatedAt),
-		t.Confirmer.APIKey, t.Confirmer.Address, t.Account, t.Tag, t.ID, t.Tenant.Merchant, t.Tenant.Live, t.Attempt, t.Version)
+		t.Confirmer.APIKey, t.Confirmer.Address, t.Account, t.Tag, t.ID, t.Tenant.Merchant, t.Tenant.Live, t.Attempt,
+		t.Version)
 }
 
 // WithdrawConfirmation deletes the intent of a confirmation that the acquirer never received and

@@ -16,9 +16,9 @@ const (
 	attemptUnavailable = "unavailable"
 )
 
-// MoveTransaction moves the authorization of t to another account, with the tag of the next request,
-// and records the attempt at the account of t. Call it if that attempt certainly had no effect. It
-// returns ErrConflict if t.Attempt is not the current attempt, or is not processing at that account.
+// MoveTransaction moves the authorization of t to another account, with the tag of the next
+// request, and records the attempt at the account of t. Call it if that attempt certainly had no
+// effect. It returns ErrConflict if t.Attempt is not processing at the account of t.
 func (tx *Tx) MoveTransaction(t *payment.Transaction, account int64, tag string) error {
 	err := tx.execOne(moveTransaction, account, tag, t.ID, t.Attempt, t.Account)
 	if err != nil {

@@ -32,7 +32,8 @@ type resultColumn struct {
 
 func encodeResult(r *payment.Result) (string, error) {
 	b, err := json.Marshal(resultColumn{
-		Reached: r.Reached, AcquirerID: r.AcquirerID, DeclineCode: r.DeclineCode, FailureCode: r.FailureCode, FailureMessage: r.FailureMessage,
+		Reached: r.Reached, AcquirerID: r.AcquirerID,
+		DeclineCode: r.DeclineCode, FailureCode: r.FailureCode, FailureMessage: r.FailureMessage,
 		Code: r.Code, NetworkTransactionID: r.NetworkTransactionID, NetworkLinkID: r.NetworkLinkID,
 		ResponseCode: r.ResponseCode,
 		ExpiresAt:    toMillis(r.ExpiresAt), Balance: r.Balance,
@@ -51,7 +52,8 @@ func decodeResult(b []byte, r *payment.Result) error {
 		return fmt.Errorf("decode result: %w", err)
 	}
 	*r = payment.Result{
-		Reached: c.Reached, AcquirerID: c.AcquirerID, DeclineCode: c.DeclineCode, FailureCode: c.FailureCode, FailureMessage: c.FailureMessage,
+		Reached: c.Reached, AcquirerID: c.AcquirerID,
+		DeclineCode: c.DeclineCode, FailureCode: c.FailureCode, FailureMessage: c.FailureMessage,
 		Code: c.Code, NetworkTransactionID: c.NetworkTransactionID, NetworkLinkID: c.NetworkLinkID,
 		ResponseCode: c.ResponseCode,
 		ExpiresAt:    fromMillis(c.ExpiresAt), Balance: c.Balance,

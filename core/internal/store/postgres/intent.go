@@ -29,8 +29,8 @@ var beginAll = beginText(
 )`, `CASE WHEN (SELECT COUNT(*) FROM used) = (SELECT COUNT(*) FROM taken WHERE token_id <> 0) THEN 1
 	ELSE refuse_batch('a token was used meanwhile') END`)
 
-// beginPlain is beginAll for payments without a stored payment source, and of test mode. Each part of
-// a statement costs time even if it finds no row.
+// beginPlain is beginAll for payments of test mode without a stored payment source. Each part of a
+// statement costs time even if it finds no row.
 var beginPlain = beginText("", "", "", "", "", "1")
 
 // sourceConditions are the conditions on stored payment sources.

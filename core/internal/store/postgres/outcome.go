@@ -59,7 +59,8 @@ func finishText(delivered string) string {
 	WHERE t.id = a.id AND t.id = ANY ($1::bigint[]) AND t.attempt = a.attempt AND t.version + 1 = a.sequence
 		AND t.status IN ('processing', 'unknown')
 		AND (a.merchant_id, a.live) IN (SELECT merchant_id, live FROM agreed)
-	RETURNING a.*, t.currency, t.account, CASE WHEN t.attempt > 0 THEN t.confirm_api_key_id ELSE t.api_key_id END AS api_key_id,
+	RETURNING a.*, t.currency, t.account,
+		CASE WHEN t.attempt > 0 THEN t.confirm_api_key_id ELSE t.api_key_id END AS api_key_id,
 		CASE WHEN t.attempt > 0 THEN t.confirm_client_address ELSE t.client_address END AS client_address
 ), captured AS (
 	INSERT INTO captures (id, transaction_id, merchant_id, live, state, amount, currency, final, claim, created_at,

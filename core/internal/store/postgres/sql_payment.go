@@ -42,7 +42,8 @@ var paymentSQL = map[string]string{
 				AND details::jsonb #>> '{customer}' IS DISTINCT FROM waiting_details::jsonb #>> '{customer}')`,
 	"withdrawConfirmation": `UPDATE transactions SET status = 'requires_confirmation', payment_method = waiting_method,
 		details = waiting_details,
-			waiting_method = NULL, waiting_details = NULL, attempt = attempt + 1, claim = 0, account = 0, tag = '', updated_at = $1::bigint
+			waiting_method = NULL, waiting_details = NULL, attempt = attempt + 1, claim = 0, account = 0, tag = '',
+			updated_at = $1::bigint
 		WHERE id = $2::bigint AND attempt = $3::bigint AND attempt > 0 AND status = 'processing'`,
 	"declineConfirmation": `UPDATE transactions SET status = 'requires_confirmation', payment_method = waiting_method,
 		details = waiting_details,

@@ -9,7 +9,8 @@ var stepSQL = map[string]string{
 			updated_at,
 			core_id, api_key_id, client_address, account, tag)
 		VALUES ($1::bigint, $2::bigint, $3::bigint, $4::bigint, $5::text, $6::bigint, $7::text, $8::bigint, $9::text,
-			$10::bigint, $11::bigint, $12::bigint, $13::bigint, $14::bigint, $15::text, $16::bigint, $17::text) ON CONFLICT DO NOTHING`,
+			$10::bigint, $11::bigint, $12::bigint, $13::bigint, $14::bigint, $15::text, $16::bigint, $17::text)
+		ON CONFLICT DO NOTHING`,
 	"beginCapture": `UPDATE transactions SET operation = 'capture', operation_id = $1::bigint,
 			captures_begun = captures_begun + 1,
 			amount_capture_pending = CASE $2::bigint WHEN 0 THEN amount_authorized - amount_captured ELSE $2::bigint END,
@@ -50,7 +51,8 @@ var stepSQL = map[string]string{
 			updated_at,
 			core_id, api_key_id, client_address, account, tag)
 		VALUES ($1::bigint, $2::bigint, $3::bigint, $4::bigint, $5::bigint, $6::text, $7::bigint, $8::text, $9::text,
-			$10::bigint, $11::bigint, $12::bigint, $13::bigint, $14::bigint, $15::text, $16::bigint, $17::text) ON CONFLICT DO NOTHING`,
+			$10::bigint, $11::bigint, $12::bigint, $13::bigint, $14::bigint, $15::text, $16::bigint, $17::text)
+		ON CONFLICT DO NOTHING`,
 	"selectOnlyCapture": `SELECT CASE COUNT(*) WHEN 1 THEN MAX(id) ELSE 0 END FROM (SELECT id FROM captures
 		WHERE transaction_id = $1::bigint AND state = 'succeeded' LIMIT 2) AS first`,
 	"reserveRefundOfCapture": `UPDATE captures SET amount_refund_pending = amount_refund_pending + $1::bigint

@@ -38,7 +38,8 @@ var paymentSQL = map[string]string{
 				AND details ->> '$.customer' IS NOT waiting_details ->> '$.customer')`,
 	"withdrawConfirmation": `UPDATE transactions SET status = 'requires_confirmation', payment_method = waiting_method,
 		details = waiting_details,
-			waiting_method = NULL, waiting_details = NULL, attempt = attempt + 1, claim = 0, account = 0, tag = '', updated_at = ?
+			waiting_method = NULL, waiting_details = NULL, attempt = attempt + 1, claim = 0, account = 0, tag = '',
+			updated_at = ?
 		WHERE id = ? AND attempt = ? AND attempt > 0 AND status = 'processing'`,
 	"declineConfirmation": `UPDATE transactions SET status = 'requires_confirmation', payment_method = waiting_method,
 		details = waiting_details,
