@@ -65,9 +65,9 @@ func (e *Engine) resume(ctx context.Context, s step, reclaimed bool) error {
 		return err
 	}
 	if !reclaimed {
-		err := e.Store.Update(ctx, func(tx *store.Tx) error { return tx.ReclaimStep(o.StepID) })
+		err := e.Store.Update(ctx, func(tx *store.Tx) error { return tx.ReclaimStep(o.StepID, o.account) })
 		if errors.Is(err, store.ErrConflict) {
-			return nil // it ended, or another recovery has it
+			return nil // it has ended or moved, or another recovery has it
 		}
 		if err != nil {
 			return err
@@ -140,9 +140,9 @@ func (e *Engine) keepOpen(ctx context.Context, from origin, s step, cause error)
 // cancelFirst closes a step because its first attempt certainly had no effect, and frees its key
 // and token. It returns store.ErrConflict if recovery has reclaimed the step.
 func (e *Engine) cancelFirst(ctx context.Context, s step) error {
-	id := s.about().StepID
-	return e.undo(ctx, s.about(), func(tx *store.Tx) error {
-		if err := tx.LockUnreclaimed(id); err != nil {
+	o := s.about()
+	return e.undo(ctx, o, func(tx *store.Tx) error {
+		if err := tx.LockUnreclaimed(o.StepID, o.account); err != nil {
 			return err
 		}
 		return s.cancel(tx)

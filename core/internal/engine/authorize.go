@@ -80,7 +80,7 @@ func (s *authorizationStep) send(
 // store.ErrConflict if recovery has reclaimed the payment.
 func (s *authorizationStep) moveTo(ctx context.Context, account int64, tag string) error {
 	err := s.Store.Finish(ctx, s.t.Tenant, func(tx *store.Tx) error {
-		if err := tx.LockUnreclaimed(authorizationStepID(s.t)); err != nil {
+		if err := tx.LockUnreclaimed(authorizationStepID(s.t), s.t.Account); err != nil {
 			return err
 		}
 		return tx.MoveTransaction(s.t, account, tag)

@@ -232,3 +232,42 @@ func TestReclaimedBeforeFailover(t *testing.T) {
 		t.Errorf("attempts: got %s", got)
 	}
 }
+
+// moving are live accounts. A payment moves to another account when its account is looked up.
+type moving struct {
+	*coretest.Accounts
+	move func()
+}
+
+func (m *moving) Account(ctx context.Context, id int64) (acquirer.Account, error) {
+	m.move()
+	return m.Accounts.Account(ctx, id)
+}
+
+// TestRecoveryOfAMovedPayment: a payment moves to its second account after recovery has read it.
+// The first account cannot decide about it any more.
+func TestRecoveryOfAMovedPayment(t *testing.T) {
+	t.Parallel()
+	s, second, _ := paymentSteps()[0].mustOpenTwo(t)
+	lose(s, coretest.Authorize, false, nil)
+	if a, err := s.Pay(t.Context(), s.Request("k"), 100, true); err != nil || a.Status != 504 {
+		t.Fatalf("got %d %s, %v", a.Status, a.Body, err)
+	}
+	heal(s)
+	second.Arrive(acquirer.Authorize{Reference: s.Acquirer.Payments()[0].Reference, Amount: 100})
+	tag, err := second.Prepare(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Engine.Live = &moving{s.Accounts, func() {
+		s.MustExec(t, "UPDATE transactions SET account = ?, tag = ?", int64(otherAccount), tag)
+	}}
+	s.Recover(t)
+	s.Recover(t)
+	if got := MustTransaction(t, s); got.Status != payment.Captured {
+		t.Errorf("got %s, want the approval of the second account", got.Status)
+	}
+	if got := len(s.Acquirer.Calls(coretest.Inquire)); got != 0 {
+		t.Errorf("the first account got %d inquiries", got)
+	}
+}

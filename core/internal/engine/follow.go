@@ -110,7 +110,7 @@ func contested(tx *store.Tx, from origin, o about) (bool, error) {
 	if from.again {
 		return from.look == nil, nil
 	}
-	err := tx.LockUnreclaimed(o.StepID)
+	err := tx.LockUnreclaimed(o.StepID, o.account)
 	if errors.Is(err, store.ErrConflict) { // it was reclaimed, or has ended: then the write fails
 		return true, nil
 	}

@@ -17,7 +17,7 @@ var (
 )
 
 // reclaimable has by kind the statement that marks an unfinished step with the time ?3, unless it
-// is marked. ?1 and ?2 identify the step, as stepArgs does.
+// is marked. ?1 and ?2 identify the step, as stepArgs does. ?4 is its account.
 var reclaimable = map[payment.StepKind]*Statement{
 	payment.AuthorizeStep: reclaimAuthorization, payment.VoidStep: reclaimVoid,
 	payment.CaptureStep: reclaimCapture, payment.RefundStep: reclaimRefund,
@@ -31,20 +31,21 @@ func stepArgs(s payment.StepID) (transaction, step int64) {
 	return s.Transaction, s.ID
 }
 
-// ReclaimStep marks an unfinished step that recovery reclaims: from now on its first attempt is not
-// the only one. It returns ErrConflict if the step has ended, or is marked already.
-func (tx *Tx) ReclaimStep(s payment.StepID) error {
+// ReclaimStep marks an unfinished step at an account that recovery reclaims: from now on its first
+// attempt is not the only one. It returns ErrConflict if the step has ended, has moved to another
+// account, or is marked already.
+func (tx *Tx) ReclaimStep(s payment.StepID, account int64) error {
 	transaction, step := stepArgs(s)
-	return tx.execOne(reclaimable[s.Kind], transaction, step, toMillis(tx.Now))
+	return tx.execOne(reclaimable[s.Kind], transaction, step, toMillis(tx.Now), account)
 }
 
-// LockUnreclaimed locks an unfinished step that its first attempt is about to close, because that
-// attempt had no effect. Until the command ends, recovery cannot reclaim the step. It returns
-// ErrConflict if the step has ended, or if recovery has reclaimed it: the first attempt then proves
-// nothing.
-func (tx *Tx) LockUnreclaimed(s payment.StepID) error {
+// LockUnreclaimed locks an unfinished step at an account that its first attempt is about to close or
+// to move, because that attempt had no effect. Until the command ends, recovery cannot reclaim the
+// step. It returns ErrConflict if the step has ended, or if recovery has reclaimed it: the first
+// attempt then proves nothing.
+func (tx *Tx) LockUnreclaimed(s payment.StepID, account int64) error {
 	transaction, step := stepArgs(s)
-	return tx.execOne(reclaimable[s.Kind], transaction, step, 0)
+	return tx.execOne(reclaimable[s.Kind], transaction, step, 0, account)
 }
 
 // CorrectCapture records that a capture which was recorded as failed succeeded at the acquirer. It

@@ -105,11 +105,15 @@ var stepSQL = map[string]string{
 	"voidCaptures": `UPDATE captures SET state = 'voided', updated_at = $1::bigint
 		WHERE transaction_id = $2::bigint AND state = 'succeeded'`,
 	"reclaimAuthorization": `UPDATE transactions SET reclaimed_at = $3::bigint
-		WHERE id = $1::bigint AND attempt = $2::bigint AND status IN ('processing', 'unknown') AND reclaimed_at = 0`,
+		WHERE id = $1::bigint AND attempt = $2::bigint AND status IN ('processing', 'unknown') AND reclaimed_at = 0
+			AND account = $4::bigint`,
 	"reclaimVoid": `UPDATE transactions SET reclaimed_at = $3::bigint
-		WHERE id = $1::bigint AND operation_id = $2::bigint AND operation = 'void' AND reclaimed_at = 0`,
+		WHERE id = $1::bigint AND operation_id = $2::bigint AND operation = 'void' AND reclaimed_at = 0
+			AND account = $4::bigint`,
 	"reclaimCapture": `UPDATE captures SET reclaimed_at = $3::bigint
-		WHERE transaction_id = $1::bigint AND id = $2::bigint AND state = 'pending' AND reclaimed_at = 0`,
+		WHERE transaction_id = $1::bigint AND id = $2::bigint AND state = 'pending' AND reclaimed_at = 0
+			AND account = $4::bigint`,
 	"reclaimRefund": `UPDATE refunds SET reclaimed_at = $3::bigint
-		WHERE COALESCE(transaction_id, 0) = $1::bigint AND id = $2::bigint AND state = 'pending' AND reclaimed_at = 0`,
+		WHERE COALESCE(transaction_id, 0) = $1::bigint AND id = $2::bigint AND state = 'pending' AND reclaimed_at = 0
+			AND account = $4::bigint`,
 }

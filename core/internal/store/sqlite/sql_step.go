@@ -127,11 +127,15 @@ var stepSQL = map[string]string{
 	"voidCaptures": `UPDATE captures SET state = 'voided', updated_at = ?
 		WHERE transaction_id = ? AND state = 'succeeded'`,
 	"reclaimAuthorization": `UPDATE transactions SET reclaimed_at = ?3
-		WHERE id = ?1 AND attempt = ?2 AND status IN ('processing', 'unknown') AND reclaimed_at = 0`,
+		WHERE id = ?1 AND attempt = ?2 AND status IN ('processing', 'unknown') AND reclaimed_at = 0
+			AND account = ?4`,
 	"reclaimVoid": `UPDATE transactions SET reclaimed_at = ?3
-		WHERE id = ?1 AND operation_id = ?2 AND operation = 'void' AND reclaimed_at = 0`,
+		WHERE id = ?1 AND operation_id = ?2 AND operation = 'void' AND reclaimed_at = 0
+			AND account = ?4`,
 	"reclaimCapture": `UPDATE captures SET reclaimed_at = ?3
-		WHERE transaction_id = ?1 AND id = ?2 AND state = 'pending' AND reclaimed_at = 0`,
+		WHERE transaction_id = ?1 AND id = ?2 AND state = 'pending' AND reclaimed_at = 0
+			AND account = ?4`,
 	"reclaimRefund": `UPDATE refunds SET reclaimed_at = ?3
-		WHERE COALESCE(transaction_id, 0) = ?1 AND id = ?2 AND state = 'pending' AND reclaimed_at = 0`,
+		WHERE COALESCE(transaction_id, 0) = ?1 AND id = ?2 AND state = 'pending' AND reclaimed_at = 0
+			AND account = ?4`,
 }
