@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -31,7 +32,9 @@ func (e *Engine) Capture(
 		w.of(s.about().StepID)
 		err := tx.BeginCapture(c)
 		if errors.Is(err, store.ErrConflict) {
-			return e.refuse(tx, r, transaction, func(t *payment.Transaction) *payment.Refusal { return t.WhyNoCapture(amount) })
+			return e.refuse(tx, r, transaction, func(t *payment.Transaction) *payment.Refusal {
+				return cmp.Or(t.WhyNoCapture(amount), moved(t, c.Account))
+			})
 		}
 		return nil, err
 	})

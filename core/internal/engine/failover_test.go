@@ -271,3 +271,27 @@ func TestRecoveryOfAMovedPayment(t *testing.T) {
 		t.Errorf("the first account got %d inquiries", got)
 	}
 }
+
+// TestFollowUpOfAMovedPayment: a payment has another account at the intent of a step than when the
+// step was prepared. The step is not begun, and no account gets a request.
+func TestFollowUpOfAMovedPayment(t *testing.T) {
+	t.Parallel()
+	for _, st := range followUpSteps() {
+		t.Run(st.name, func(t *testing.T) {
+			t.Parallel()
+			s := coretest.OpenLive(t)
+			txn := st.MustPrepare(t, s)
+			second := s.AddAccount(t, otherAccount)
+			s.Engine.Live = &moving{s.Accounts, func() {
+				s.MustExec(t, "UPDATE transactions SET account = ?", int64(otherAccount))
+			}}
+			if a, err := st.take(t.Context(), s, s.Request("k"), txn); err != nil || a.Status != 409 || a.Refusal.Code != payment.OperationInProgress {
+				t.Errorf("got %d %s, %v, want a refusal that the client can retry", a.Status, a.Body, err)
+			}
+			if got := len(s.Acquirer.Follows()) + len(second.Follows()); got != 0 {
+				t.Errorf("%d requests were sent", got)
+			}
+			st.wantUndone(t, s)
+		})
+	}
+}

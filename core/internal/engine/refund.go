@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -92,10 +93,7 @@ func (e *Engine) refuseRefund(tx *store.Tx, r Request, f *payment.Refund, amount
 		ofCapture = c.WhyNoRefund(amount)
 	}
 	return e.refuse(tx, r, f.Transaction, func(t *payment.Transaction) *payment.Refusal {
-		if why := t.WhyNoRefund(amount); why != nil {
-			return why
-		}
-		return ofCapture
+		return cmp.Or(t.WhyNoRefund(amount), ofCapture, moved(t, f.Account))
 	})
 }
 

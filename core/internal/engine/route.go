@@ -114,6 +114,15 @@ func (e *Engine) follower(
 	return a, tag, err
 }
 
+// moved refuses a step on a transaction that has another account than the step was prepared for. A
+// retry can succeed.
+func moved(t *payment.Transaction, account int64) *payment.Refusal {
+	if t.Account != account {
+		return payment.Busy()
+	}
+	return nil
+}
+
 // unsent ends a request that cannot be sent. It returns the response that is stored under the
 // idempotency key, else why. Its command claims the key, as refuseSource does.
 func (e *Engine) unsent(ctx context.Context, r Request, why error) (Result, error) {

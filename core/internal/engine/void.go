@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -28,7 +29,7 @@ func (e *Engine) Void(ctx context.Context, r Request, transaction int64, expecte
 		begun.Claim = claim
 		err := tx.BeginVoid(begun, expected)
 		if errors.Is(err, store.ErrConflict) {
-			return e.voidOther(tx, r, transaction, expected)
+			return e.voidOther(tx, r, begun, expected)
 		}
 		if err != nil {
 			return nil, err
@@ -44,10 +45,12 @@ func (e *Engine) Void(ctx context.Context, r Request, transaction int64, expecte
 
 // voidOther returns the response to a void that needs no request to the acquirer. It cancels a
 // payment that was not confirmed, and refuses all others.
-func (e *Engine) voidOther(tx *store.Tx, r Request, transaction int64, expected *int64) (*Result, error) {
-	done, err := e.cancelWaiting(tx, r, transaction, expected)
+func (e *Engine) voidOther(tx *store.Tx, r Request, v *payment.Transaction, expected *int64) (*Result, error) {
+	done, err := e.cancelWaiting(tx, r, v.ID, expected)
 	if errors.Is(err, store.ErrConflict) {
-		return e.refuse(tx, r, transaction, func(t *payment.Transaction) *payment.Refusal { return t.WhyNoVoidOf(expected) })
+		return e.refuse(tx, r, v.ID, func(t *payment.Transaction) *payment.Refusal {
+			return cmp.Or(t.WhyNoVoidOf(expected), moved(t, v.Account))
+		})
 	}
 	return done, err
 }
