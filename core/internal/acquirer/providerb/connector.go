@@ -1,0 +1,197 @@
+package providerb
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/core/internal/acquirer/upstream"
+	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/secret"
+)
+
+// Config is an account at the provider.
+type Config struct {
+	MerchantID   string
+	KeyID        string
+	SharedSecret secret.String // base64
+	Auth         string        // AuthSignature, the default, or AuthJWT
+	// SettleUnknownAfter is the age at which an operation that the provider cannot find has certainly
+	// had no effect. The default is 24 hours.
+	SettleUnknownAfter time.Duration
+	Upstream           *upstream.Client // of the provider's host
+	Clock              clock.Clock      // nil means the machine's
+}
+
+// Connector sends payments to one account. It is safe for concurrent use.
+type Connector struct {
+	signer signer
+	settle time.Duration
+	host   *upstream.Client
+	clock  clock.Clock
+}
+
+var _ acquirer.Acquirer = (*Connector)(nil)
+
+// headerForm is the form of a name that a header can have.
+var headerForm = regexp.MustCompile(`^[!-~]{1,64}$`)
+
+// New returns a connector to an account. Its error names a wrong setting.
+func New(cfg Config) (*Connector, error) {
+	cfg.Auth = cmp.Or(cfg.Auth, AuthSignature)
+	cfg.SettleUnknownAfter = cmp.Or(cfg.SettleUnknownAfter, 24*time.Hour)
+	if cfg.Clock == nil {
+		cfg.Clock = clock.System()
+	}
+	key, err := base64.StdEncoding.DecodeString(cfg.SharedSecret.Reveal())
+	switch {
+	case cfg.Upstream == nil:
+		return nil, errors.New("provider-b: want the client of its host")
+	case !headerForm.MatchString(cfg.MerchantID):
+		return nil, errors.New("provider-b: merchant id: want 1 to 64 printable characters")
+	case !headerForm.MatchString(cfg.KeyID):
+		return nil, errors.New("provider-b: key id: want 1 to 64 printable characters")
+	case err != nil || len(key) == 0:
+		return nil, errors.New("provider-b: shared secret: want base64")
+	case cfg.Auth != AuthSignature && cfg.Auth != AuthJWT:
+		return nil, fmt.Errorf("provider-b: authentication %q: want %q or %q", cfg.Auth, AuthSignature, AuthJWT)
+	case cfg.SettleUnknownAfter < timeoutAfter:
+		return nil, fmt.Errorf("provider-b: settle unknown after %s: want at least %s", cfg.SettleUnknownAfter, timeoutAfter)
+	}
+	return &Connector{
+		signer: signer{
+			auth: cfg.Auth, host: cfg.Upstream.Host(), merchant: cfg.MerchantID, keyID: cfg.KeyID, key: key, newID: newUUID,
+		},
+		settle: cfg.SettleUnknownAfter, host: cfg.Upstream, clock: cfg.Clock,
+	}, nil
+}
+
+// ErrCredentials reports that the provider refuses the account's credentials.
+var ErrCredentials = errors.New("provider-b: the credentials were refused")
+
+// Check proves the credentials and moves no money: the provider looks for a transaction that does
+// not exist. It returns ErrCredentials if they are wrong.
+func (c *Connector) Check(ctx context.Context) error {
+	response, err := c.get(ctx, "1")
+	switch {
+	case err != nil:
+		return err
+	case response.Status == http.StatusUnauthorized:
+		return ErrCredentials
+	case response.Status != http.StatusNotFound:
+		return fmt.Errorf("provider-b: check: HTTP %d, want 404", response.Status)
+	}
+	return nil
+}
+
+// Prepare implements acquirer.Acquirer. The tag is the time at which the request is sent.
+func (c *Connector) Prepare(context.Context) (string, error) {
+	return c.clock.Now().UTC().Format(time.RFC3339), nil
+}
+
+// Authorize implements acquirer.Acquirer.
+func (c *Connector) Authorize(ctx context.Context, r acquirer.Authorize) (acquirer.Response, error) {
+	request, err := encodeAuthorize(r)
+	if err != nil {
+		return notSent(err)
+	}
+	operation := authorizing
+	switch {
+	case !r.BankAccount.Number.IsZero():
+		operation = debiting
+	case r.Capture:
+		operation = selling
+	}
+	out, err := c.send(ctx, request, sent{operation: operation, amount: r.Amount, currency: r.Currency})
+	switch {
+	case err != nil:
+		return acquirer.Response{}, err
+	case out.class == held:
+		if err := c.releaseHeld(ctx, r, out.response.ID); err != nil {
+			return acquirer.Response{}, err
+		}
+	}
+	out.response.Checks = checksOf(r, out.body.Processor)
+	return out.response, nil
+}
+
+// releaseHeld reverses an authorization that the issuer approved and the provider's rules did not.
+// Without the reversal, the payment is unknown, so that Inquire reverses it.
+func (c *Connector) releaseHeld(ctx context.Context, r acquirer.Authorize, id string) error {
+	out, err := c.reverse(ctx, r.Reference+"/held", id, r.Amount, r.Currency)
+	if err == nil && out.response.Approved {
+		return nil
+	}
+	return fmt.Errorf("provider-b: release a held authorization: %w", acquirer.ErrUnknown)
+}
+
+// Capture implements acquirer.Acquirer. A repeated capture undoes the earlier one, and returns
+// acquirer.ErrNotFound once it has certainly no effect.
+func (c *Connector) Capture(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
+	if r.Again {
+		return c.undone(ctx, acquirer.Capture, r)
+	}
+	request, err := encodeCapture(r)
+	return c.follow(ctx, capturing, r, request, err)
+}
+
+// Refund implements acquirer.Acquirer. A repeated refund undoes the earlier one, and returns
+// acquirer.ErrNotFound once it has certainly no effect.
+func (c *Connector) Refund(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
+	if r.Again {
+		return c.undone(ctx, acquirer.Refund, r)
+	}
+	request, err := encodeRefund(r)
+	return c.follow(ctx, refunding, r, request, err)
+}
+
+// Credit implements acquirer.Acquirer.
+func (c *Connector) Credit(ctx context.Context, r acquirer.Credit) (acquirer.Response, error) {
+	request, err := encodeCredit(r)
+	if err != nil {
+		return notSent(err)
+	}
+	out, err := c.send(ctx, request, sent{operation: crediting, amount: r.Amount, currency: r.Currency})
+	return out.response, err
+}
+
+func (c *Connector) follow(
+	ctx context.Context, o operation, r acquirer.Follow, request request, err error,
+) (acquirer.Response, error) {
+	if err != nil {
+		return notSent(err)
+	}
+	out, err := c.send(ctx, request, sent{operation: o, amount: r.Amount, currency: r.Currency})
+	return out.response, err
+}
+
+func notSent(err error) (acquirer.Response, error) {
+	return acquirer.Response{}, fmt.Errorf("%w: %w", acquirer.ErrUnavailable, err)
+}
+
+// send sends a request and decodes the response.
+func (c *Connector) send(ctx context.Context, r request, s sent) (outcome, error) {
+	body, err := r.bytes()
+	if err != nil {
+		return outcome{}, fmt.Errorf("%w: %w", acquirer.ErrUnavailable, errRequest)
+	}
+	header := c.signer.header(http.MethodPost, r.path, body, c.clock.Now())
+	response, err := c.host.Send(ctx, http.MethodPost, r.path, header, body)
+	if err != nil {
+		return outcome{}, err
+	}
+	s.body = r.body
+	return decode(response, s)
+}
+
+// get reads the details of a transaction.
+func (c *Connector) get(ctx context.Context, id string) (upstream.Response, error) {
+	path := "/tss/v2/transactions/" + id
+	return c.host.Send(ctx, http.MethodGet, path, c.signer.header(http.MethodGet, path, nil, c.clock.Now()), nil)
+}

@@ -1,0 +1,214 @@
+package providerb
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/core/internal/acquirer/upstream"
+	"github.com/causeway-pay/causeway/shared/money"
+)
+
+// timeoutAfter is the time that the provider wants between an operation and its timeout reversal.
+const timeoutAfter = time.Minute
+
+// Inquire implements acquirer.Acquirer. An operation with an id has its state at the provider. Any
+// other is undone by its transactionId, and is then an approval that was released.
+func (c *Connector) Inquire(ctx context.Context, about acquirer.Sent) (acquirer.Response, error) {
+	if about.ID != "" {
+		return c.look(ctx, about)
+	}
+	found, err := c.undo(ctx, about)
+	switch {
+	case err != nil:
+		return acquirer.Response{}, err
+	case !found.Released:
+		return acquirer.Response{}, fmt.Errorf("provider-b: inquire: %w", acquirer.ErrNotFound)
+	}
+	return found, nil
+}
+
+// undone undoes the earlier attempt at a capture or refund. It returns acquirer.ErrNotFound if the
+// attempt has no effect.
+func (c *Connector) undone(ctx context.Context, kind acquirer.Kind, r acquirer.Follow) (acquirer.Response, error) {
+	_, err := c.undo(ctx, acquirer.Sent{
+		Kind: kind, Reference: r.Reference, Tag: r.Tag, Amount: r.Amount, Currency: r.Currency,
+	})
+	if err != nil {
+		return acquirer.Response{}, err
+	}
+	return acquirer.Response{}, fmt.Errorf("provider-b: %s: %w", kind, acquirer.ErrNotFound)
+}
+
+// undo undoes an operation by its transactionId. The response is Released if the operation was
+// undone. It is zero if the provider does not have the operation, and so much time has passed that
+// it cannot arrive. In all other cases the error is acquirer.ErrUnknown.
+func (c *Connector) undo(ctx context.Context, about acquirer.Sent) (acquirer.Response, error) {
+	since, err := time.Parse(time.RFC3339, about.Tag)
+	age := c.clock.Now().Sub(since)
+	switch {
+	case err != nil:
+		return unknownUndo("no time in the tag")
+	case about.Kind == acquirer.Void || about.Kind == "":
+		return unknownUndo("nothing undoes a void")
+	case age < timeoutAfter:
+		return unknownUndo("too early for a timeout reversal")
+	}
+	result, err := c.undoSent(ctx, about)
+	switch {
+	case err != nil:
+		return acquirer.Response{}, err
+	case result == undone:
+		return acquirer.Response{Approved: true, Released: true, ResponseCode: "00", Amount: about.Amount}, nil
+	case result == refused:
+		return unknownUndo("the provider refuses to undo it")
+	case age < c.settle:
+		return unknownUndo("the provider does not have it yet")
+	}
+	return acquirer.Response{}, nil
+}
+
+// undoSent undoes an operation by its transactionId. A sale has a capture and an authorization. If
+// the capture was voided, a refusal to release the authorization changes nothing: it lapses. A sale
+// that the provider held has no capture.
+func (c *Connector) undoSent(ctx context.Context, about acquirer.Sent) (undoResult, error) {
+	if about.Kind == acquirer.Authorization {
+		return c.timeout(ctx, about, true)
+	}
+	voided, err := c.timeout(ctx, about, false)
+	if err != nil || voided == missing || about.Kind != acquirer.Sale {
+		return voided, err
+	}
+	reversed, err := c.timeout(ctx, about, true)
+	switch {
+	case err != nil:
+		return "", err
+	case voided == undone || reversed == undone:
+		return undone, nil
+	}
+	return refused, nil
+}
+
+// undoResult is the response to a timeout reversal or a timeout void.
+type undoResult string
+
+const (
+	undone  undoResult = "undone"
+	missing undoResult = "missing" // the provider does not have the operation
+	refused undoResult = "refused" // it has the operation, or another reason
+)
+
+func unknownUndo(why string) (acquirer.Response, error) {
+	return acquirer.Response{}, fmt.Errorf("provider-b: %w: %s", acquirer.ErrUnknown, why)
+}
+
+// timeout sends a timeout reversal or a timeout void.
+func (c *Connector) timeout(ctx context.Context, about acquirer.Sent, reversal bool) (undoResult, error) {
+	request, err := encodeTimeout(about, reversal)
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", acquirer.ErrUnknown, err)
+	}
+	s := sent{operation: voiding, amount: anyAmount, currency: about.Currency}
+	if reversal {
+		s.operation = reversing
+	}
+	out, err := c.send(ctx, request, s)
+	switch {
+	case err != nil: // ErrUnavailable is about this request only
+		return "", fmt.Errorf("provider-b: timeout reversal: %w", acquirer.ErrUnknown)
+	case out.response.Approved:
+		return undone, nil
+	case out.reason == "INVALID_DATA" && namesTransaction(out.body),
+		out.reason == "MISSING_AUTH" && about.Kind == acquirer.Authorization:
+		return missing, nil
+	}
+	return refused, nil
+}
+
+// namesTransaction reports whether a refusal names no field, or only the transactionId.
+func namesTransaction(body responseBody) bool {
+	for _, d := range body.Details {
+		if d.Field != "clientReferenceInformation.transactionId" {
+			return false
+		}
+	}
+	return true
+}
+
+// look reads the state of an operation by its id. The provider shows new operations late, so an
+// operation that is not found is unknown.
+func (c *Connector) look(ctx context.Context, about acquirer.Sent) (acquirer.Response, error) {
+	if !validID(about.ID) {
+		return acquirer.Response{}, fmt.Errorf("provider-b: inquire: %w: invalid id", acquirer.ErrUnknown)
+	}
+	response, err := c.get(ctx, about.ID)
+	if err != nil {
+		return acquirer.Response{}, fmt.Errorf("provider-b: inquire: %w", acquirer.ErrUnknown)
+	}
+	return decodeDetails(response, about)
+}
+
+// states are the statuses of an operation in its details: true for an approval that stands, false
+// for one that was undone or has lapsed.
+var states = map[string]bool{
+	"AUTHORIZED": true, "PARTIAL_AUTHORIZED": true, "AUTHORIZED_PENDING_REVIEW": true, "PENDING": true,
+	"TRANSMITTED": true, "REVERSED": false, "VOIDED": false, "CANCELLED": false,
+}
+
+// failed are the statuses of operations that had no effect.
+var failed = map[string]bool{"DECLINED": true, "FAILED": true}
+
+// decodeDetails returns the outcome of an operation by its details.
+func decodeDetails(r upstream.Response, about acquirer.Sent) (acquirer.Response, error) {
+	body, err := parse(r.Body)
+	switch {
+	case err != nil:
+		return acquirer.Response{}, unknownFor(r, errMalformed)
+	case r.Status != http.StatusOK:
+		return acquirer.Response{}, unknownFor(r, errHTTP)
+	case body.ID != about.ID:
+		return acquirer.Response{}, unknownFor(r, errMalformed)
+	}
+	status := body.Status
+	if status == "" {
+		status = body.Application.Status
+	}
+	stands, known := states[status]
+	switch {
+	case failed[status]:
+		why, known := declines[body.ErrorInformation.Reason]
+		if !known {
+			why = declines["GENERAL_DECLINE"]
+		}
+		return declinedBy(why, body), nil
+	case !known || status == "AUTHORIZED_PENDING_REVIEW" && about.Kind == acquirer.Sale:
+		return acquirer.Response{}, unknownFor(r, errHTTP)
+	}
+	amount, err := detailedAmount(body, about)
+	if err != nil {
+		return acquirer.Response{}, unknownFor(r, err)
+	}
+	return acquirer.Response{
+		Approved: true, Released: !stands, ID: body.ID, ResponseCode: "00", Amount: amount, Code: approvalCode(body),
+		NetworkTransactionID: networkID(body.Processor),
+		Checks:               acquirer.Checks{CVC: notProcessed, AddressLine: notProcessed, PostalCode: notProcessed},
+	}, nil
+}
+
+// detailedAmount returns the amount of an operation by its details: the authorized amount of a
+// payment, the total of any other.
+func detailedAmount(body responseBody, about acquirer.Sent) (int64, error) {
+	a, text := body.Order.Amounts, body.Order.Amounts.Total
+	if about.Kind == acquirer.Authorization || about.Kind == acquirer.Sale {
+		text = a.Authorized
+	}
+	c, _ := money.Lookup(about.Currency)
+	n, err := money.Parse(text, c.Exponent)
+	if err != nil || n < 0 || n > about.Amount || !strings.EqualFold(a.Currency, about.Currency) {
+		return 0, errMalformed
+	}
+	return n, nil
+}

@@ -1,0 +1,163 @@
+package providerb_test
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/core/internal/acquirer/providerb"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// losing is a proxy in front of a standalone that loses requests or responses.
+type losing struct {
+	*httptest.Server
+
+	request, response atomic.Bool
+}
+
+func newLosing(t *testing.T, s *standalone) *losing {
+	t.Helper()
+	to, err := url.Parse(s.HTTP)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &losing{}
+	proxy := &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) { r.Out.URL.Scheme, r.Out.URL.Host = to.Scheme, to.Host },
+		ModifyResponse: func(*http.Response) error {
+			if l.response.Load() {
+				panic(http.ErrAbortHandler)
+			}
+			return nil
+		},
+	}
+	l.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if l.request.Load() {
+			panic(http.ErrAbortHandler)
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(l.Close)
+	return l
+}
+
+// late moves the times of tags into the past.
+type late struct{ by time.Duration }
+
+func (l late) of(tag string) string {
+	at, _ := time.Parse(time.RFC3339, tag)
+	return at.Add(-l.by).Format(time.RFC3339)
+}
+
+// minute is a time after which a timeout reversal is sent, and day one after which nothing arrives.
+var minute, day = late{61 * time.Second}, late{25 * time.Hour}
+
+// find returns the payments of a reference in v1.
+func (s *standalone) find(t *testing.T, reference string) []v1.Transaction {
+	t.Helper()
+	return get[v1.TransactionList](t, s, "/v1/transactions?reference="+reference).Data
+}
+
+// lost loses the request or the response of commands. Afterwards nothing has moved in v1, and the
+// connector reports that.
+func lost(t *testing.T, s *standalone) {
+	t.Helper()
+	wire := newLosing(t, s)
+	a := &account{s, s.connect(t, wire.URL, providerb.AuthSignature)}
+	lostResponse(t, a, wire, payment(3100, false))
+	lostResponse(t, a, wire, payment(3101, true))
+	lostRequest(t, a, wire, payment(3200, true))
+	lostCapture(t, a, wire)
+}
+
+// sentOf returns the request of a payment. V1 finds the payment by the reference.
+func (a *account) sentOf(t *testing.T, r *acquirer.Authorize) acquirer.Sent {
+	t.Helper()
+	r.Order.Reference, r.Tag = r.Reference, a.tag(t)
+	sent := acquirer.Sent{
+		Kind: acquirer.Authorization, Reference: r.Reference, Tag: r.Tag, Amount: r.Amount, Currency: r.Currency,
+	}
+	if r.Capture {
+		sent.Kind = acquirer.Sale
+	}
+	return sent
+}
+
+func lostResponse(t *testing.T, a *account, wire *losing, r acquirer.Authorize) {
+	t.Helper()
+	sent := a.sentOf(t, &r)
+	wire.response.Store(true)
+	if _, err := a.Authorize(t.Context(), r); !errors.Is(err, acquirer.ErrUnknown) {
+		t.Fatalf("lost response: got %v, want %v", err, acquirer.ErrUnknown)
+	}
+	wire.response.Store(false)
+	if found := a.find(t, r.Reference); len(found) != 1 || found[0].AmountAuthorized != r.Amount {
+		t.Fatalf("lost response: v1 has %+v, want the payment", found)
+	}
+	if _, err := a.Inquire(t.Context(), sent); !errors.Is(err, acquirer.ErrUnknown) {
+		t.Errorf("too early: got %v, want %v", err, acquirer.ErrUnknown)
+	}
+	sent.Tag = minute.of(sent.Tag)
+	for range 2 { // the second is a retry
+		got, err := a.Inquire(t.Context(), sent)
+		if err != nil || !got.Approved || !got.Released || got.Amount != r.Amount {
+			t.Errorf("after a minute: got %+v and %v, want it released", got, err)
+		}
+	}
+	if found := a.find(t, r.Reference); len(found) != 1 || found[0].Status != v1.TransactionStatusVoided {
+		t.Errorf("released: v1 has %+v, want it voided", found)
+	}
+}
+
+func lostRequest(t *testing.T, a *account, wire *losing, r acquirer.Authorize) {
+	t.Helper()
+	sent := a.sentOf(t, &r)
+	wire.request.Store(true)
+	if _, err := a.Authorize(t.Context(), r); !errors.Is(err, acquirer.ErrUnknown) {
+		t.Errorf("lost request: got %v, want %v", err, acquirer.ErrUnknown)
+	}
+	wire.request.Store(false)
+	for shift, want := range map[late]error{minute: acquirer.ErrUnknown, day: acquirer.ErrNotFound} {
+		about := sent
+		about.Tag = shift.of(sent.Tag)
+		if _, err := a.Inquire(t.Context(), about); !errors.Is(err, want) {
+			t.Errorf("lost request after %s: got %v, want %v", shift.by, err, want)
+		}
+	}
+	if got, err := a.Authorize(t.Context(), r); !errors.Is(err, acquirer.ErrUnknown) {
+		t.Errorf("a request that arrives after its reversal: got %+v and %v, want %v", got, err, acquirer.ErrUnknown)
+	}
+	if found := a.find(t, r.Reference); len(found) != 0 {
+		t.Errorf("a request that arrives after its reversal: v1 has %+v, want none", found)
+	}
+}
+
+func lostCapture(t *testing.T, a *account, wire *losing) {
+	t.Helper()
+	p, _ := a.authorize(t, payment(3300, false))
+	take := acquirer.Follow{
+		Reference: newReference(), Tag: a.tag(t), Original: p, Amount: 3300, Currency: "usd", Final: true,
+	}
+	wire.response.Store(true)
+	if _, err := a.Capture(t.Context(), take); !errors.Is(err, acquirer.ErrUnknown) {
+		t.Errorf("capture without a response: got %v, want %v", err, acquirer.ErrUnknown)
+	}
+	wire.response.Store(false)
+	a.moved(t, "captured without a response", p.ID, v1.TransactionStatusCaptured, 3300, 3300, 0)
+	take.Again = true
+	if _, err := a.Capture(t.Context(), take); !errors.Is(err, acquirer.ErrUnknown) {
+		t.Errorf("repeated too early: got %v, want %v", err, acquirer.ErrUnknown)
+	}
+	take.Tag = minute.of(take.Tag)
+	if _, err := a.Capture(t.Context(), take); !errors.Is(err, acquirer.ErrNotFound) {
+		t.Errorf("repeated: got %v, want %v", err, acquirer.ErrNotFound)
+	}
+	a.moved(t, "undone", p.ID, v1.TransactionStatusVoided, 3300, 0, 0)
+}

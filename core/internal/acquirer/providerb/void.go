@@ -1,0 +1,108 @@
+package providerb
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+)
+
+// Void implements acquirer.Acquirer. It first voids the captures, then releases the authorization.
+// The provider ends each of them once, so that a repeated void changes nothing. If only a part of a
+// payment could be voided, the outcome is unknown.
+//
+// A request without an id is undone by its transactionId. It is approved, too, once a request that
+// the provider does not have can no longer arrive.
+func (c *Connector) Void(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
+	o := r.Original
+	groups := map[acquirer.Kind]string{
+		acquirer.Authorization: pathPayments, acquirer.Sale: pathPayments, acquirer.Capture: pathCaptures,
+		acquirer.Refund: pathRefunds, acquirer.UnlinkedRefund: pathCredits,
+	}
+	group, known := groups[o.Kind]
+	switch {
+	case !known:
+		return notSent(fmt.Errorf("%w: void of a request of kind %q", errRequest, o.Kind))
+	case o.ID == "":
+		return c.voidUnknown(ctx, r)
+	case !validID(o.ID):
+		return notSent(fmt.Errorf("%w: id of the request", errRequest))
+	case o.Kind != acquirer.Authorization:
+		captures := []acquirer.Sent{{Kind: o.Kind, ID: o.ID}}
+		return c.voidAll(ctx, r, captures, group)
+	}
+	return c.voidAll(ctx, r, r.Captures, pathCaptures)
+}
+
+// voidUnknown undoes a request without an id.
+func (c *Connector) voidUnknown(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
+	about := r.Original
+	if about.Amount == 0 {
+		about.Amount, about.Currency = r.Amount, r.Currency
+	}
+	found, err := c.undo(ctx, about)
+	if err != nil {
+		return acquirer.Response{}, err
+	}
+	return acquirer.Response{Approved: true, ID: found.ID, ResponseCode: "00", Amount: r.Amount}, nil
+}
+
+// voidAll voids captures, or another operation that took money, and then releases the authorization
+// of a payment.
+func (c *Connector) voidAll(
+	ctx context.Context, r acquirer.Follow, taken []acquirer.Sent, group string,
+) (acquirer.Response, error) {
+	var last acquirer.Response
+	for i, capture := range taken {
+		if !validID(capture.ID) {
+			return notSent(fmt.Errorf("%w: id of a capture", errRequest))
+		}
+		request := encodeVoid(r.Reference, group, capture.ID)
+		out, err := c.send(ctx, request, sent{operation: voiding, amount: anyAmount, currency: r.Currency})
+		switch {
+		case err != nil && i > 0, err == nil && !out.response.Approved && i > 0:
+			return acquirer.Response{}, fmt.Errorf("provider-b: %w: only a part is voided", acquirer.ErrUnknown)
+		case err != nil || !out.response.Approved:
+			return out.response, err
+		}
+		last = out.response
+	}
+	if kind := r.Original.Kind; kind != acquirer.Authorization && kind != acquirer.Sale {
+		last.Amount = r.Amount
+		return last, nil
+	}
+	out, err := c.reverse(ctx, r.Reference, r.Original.ID, r.Amount, r.Currency)
+	switch {
+	case len(taken) == 0 || out.response.Approved && err == nil:
+		return out.response, err
+	case err != nil: // the captures are voided, and the rest may be
+		return acquirer.Response{}, fmt.Errorf("provider-b: %w: the rest is not released", acquirer.ErrUnknown)
+	}
+	// The money was not taken. An authorization that the provider does not release any more lapses.
+	last.Amount = r.Amount
+	return last, nil
+}
+
+// reverse releases an authorization. The provider gives one reason for an authorization that was
+// reversed and one that was captured, so its details decide.
+func (c *Connector) reverse(
+	ctx context.Context, reference, id string, amount int64, currency string,
+) (outcome, error) {
+	request, err := encodeReversal(reference, id, amount, currency)
+	if err != nil {
+		_, err := notSent(err)
+		return outcome{}, err
+	}
+	out, err := c.send(ctx, request, sent{operation: reversing, amount: amount, currency: currency})
+	if err == nil || out.reason != "TRANSACTION_ALREADY_REVERSED_OR_SETTLED" {
+		return out, err
+	}
+	found, lookErr := c.look(ctx, acquirer.Sent{Kind: acquirer.Authorization, ID: id, Amount: amount, Currency: currency})
+	switch {
+	case lookErr != nil:
+		return out, err
+	case found.Released:
+		return outcome{class: done, response: acquirer.Response{Approved: true, ResponseCode: "00", Amount: amount}}, nil
+	}
+	return outcome{class: declined, response: declinedBy(refusals["NOT_VOIDABLE"], out.body)}, nil
+}
