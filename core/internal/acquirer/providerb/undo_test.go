@@ -1,0 +1,192 @@
+package providerb_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/core/internal/acquirer/providerb"
+)
+
+const byReversal, byVoid, byBoth = "/pts/v2/reversals", "/pts/v2/voids", "/pts/v2/voids /pts/v2/reversals"
+
+// undoCases are the responses to timeout voids and timeout reversals of TestUndo.
+var undoCases = map[string]struct {
+	kind           acquirer.Kind
+	void, reversal string
+	paths          string
+	inquiries      [2]string // outcomes of Inquire after a minute, and after a day
+	voids          [2]string // outcomes of Void, which approves a request without effect
+}{
+	"authorization": {
+		acquirer.Authorization, "", reversed, byReversal,
+		[2]string{"released", "released"},
+		[2]string{"approved", "approved"},
+	},
+	"reversed before": {
+		acquirer.Authorization, "", reversedBefore, byReversal,
+		[2]string{"released", "released"},
+		[2]string{"approved", "approved"},
+	},
+	"no authorization": {
+		acquirer.Authorization, "", noMatch, byReversal,
+		[2]string{"unknown", "not_found"},
+		[2]string{"unknown", "approved"},
+	},
+	"missing": {
+		acquirer.Authorization, "", noAuth, byReversal,
+		[2]string{"unknown", "not_found"},
+		[2]string{"unknown", "approved"},
+	},
+	"settled": {
+		acquirer.Authorization, "", settled, byReversal,
+		[2]string{"unknown", "unknown"},
+		[2]string{"unknown", "unknown"},
+	},
+	"no response": {
+		acquirer.Authorization, "", "", byReversal,
+		[2]string{"unknown", "unknown"},
+		[2]string{"unknown", "unknown"},
+	},
+	"time-out": {
+		acquirer.Authorization, "", serverLost, byReversal,
+		[2]string{"unknown", "unknown"},
+		[2]string{"unknown", "unknown"},
+	},
+	"refused credentials": {
+		acquirer.Authorization, "", `401 {"response":{"rmsg":"Authentication Failed"}}`, byReversal,
+		[2]string{"unknown", "unknown"},
+		[2]string{"unknown", "unknown"},
+	},
+	"sale": {
+		acquirer.Sale, voided, reversed, byBoth,
+		[2]string{"released", "released"},
+		[2]string{"approved", "approved"},
+	},
+	"sale without a hold": {
+		acquirer.Sale, voided, settled, byBoth,
+		[2]string{"released", "released"},
+		[2]string{"approved", "approved"},
+	},
+	"held sale": {
+		acquirer.Sale, notVoidable, reversed, byBoth,
+		[2]string{"released", "released"},
+		[2]string{"approved", "approved"},
+	},
+	"settled sale": {
+		acquirer.Sale, notVoidable, settled, byBoth,
+		[2]string{"unknown", "unknown"},
+		[2]string{"unknown", "unknown"},
+	},
+	"no sale": {
+		acquirer.Sale, noMatch, "", byVoid,
+		[2]string{"unknown", "not_found"},
+		[2]string{"unknown", "approved"},
+	},
+	"half lost": {
+		acquirer.Sale, voided, "", byBoth,
+		[2]string{"unknown", "unknown"},
+		[2]string{"unknown", "unknown"},
+	},
+	"refund": {
+		acquirer.Refund, voided, "", byVoid,
+		[2]string{"released", "released"},
+		[2]string{"approved", "approved"},
+	},
+	"capture": {
+		acquirer.Capture, voided, "", byVoid,
+		[2]string{"released", "released"},
+		[2]string{"approved", "approved"},
+	},
+	"credit": {
+		acquirer.UnlinkedRefund, noMatch, "", byVoid,
+		[2]string{"unknown", "not_found"},
+		[2]string{"unknown", "approved"},
+	},
+	"void": {acquirer.Void, "", "", "", [2]string{"unknown", "unknown"}, [2]string{"unavailable", "unavailable"}},
+	"another field": {
+		acquirer.Authorization, "", `400 {"status":"INVALID_REQUEST","reason":"INVALID_DATA","details":` +
+			`[{"field":"reversalInformation.amountDetails.totalAmount","reason":"INVALID_DATA"}]}`,
+		byReversal,
+		[2]string{"unknown", "unknown"},
+		[2]string{"unknown", "unknown"},
+	},
+}
+
+// TestUndo: a request without an id is undone by its transactionId, after a minute. It is without
+// effect once the provider has acknowledged that, or has not had it for a day.
+func TestUndo(t *testing.T) {
+	t.Parallel()
+	for name, c := range undoCases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScripted(t)
+			s.responses = script{byVoid: c.void, byReversal: c.reversal}
+			about := acquirer.Sent{Kind: c.kind, Reference: "lost", Amount: 1000, Currency: "usd"}
+			inquire := func(want, paths string) {
+				t.Helper()
+				if got, err := s.Inquire(t.Context(), about); result(got, err) != want || got.Released && got.Amount != 1000 {
+					t.Errorf("inquire: got %+v and %v, want %s", got, err, want)
+				}
+				if got := s.paths(); got != paths {
+					t.Errorf("inquire: the host received %s, want %s", got, paths)
+				}
+			}
+			void := func(want string) {
+				t.Helper()
+				got, err := s.Void(t.Context(), acquirer.Follow{Reference: "void", Original: about, Amount: 1000, Currency: "usd"})
+				if result(got, err) != want {
+					t.Errorf("void: got %+v and %v, want %s", got, err, want)
+				}
+				s.paths()
+			}
+			inquire("unknown", "") // without a time
+			about.Tag, _ = s.Prepare(t.Context(), "lost")
+			s.clock.Advance(time.Minute - time.Second)
+			inquire("unknown", "")
+			s.clock.Advance(time.Second)
+			inquire(c.inquiries[0], c.paths)
+			void(c.voids[0])
+			s.clock.Advance(24*time.Hour - time.Minute - time.Second)
+			inquire(c.inquiries[0], c.paths)
+			s.clock.Advance(time.Second)
+			inquire(c.inquiries[1], c.paths)
+			void(c.voids[1])
+		})
+	}
+}
+
+// TestAgain: a repeated capture or refund is not sent again. It is undone.
+func TestAgain(t *testing.T) {
+	t.Parallel()
+	type send func(context.Context, acquirer.Follow) (acquirer.Response, error)
+	for name, send := range map[string]func(*scripted) send{
+		"capture": func(s *scripted) send { return s.Capture }, "refund": func(s *scripted) send { return s.Refund },
+	} {
+		for response, want := range map[string]string{voided: "not_found", noMatch: "unknown", "": "unknown"} {
+			s := newScripted(t)
+			s.responses = script{"/pts/v2/voids": response}
+			r := acquirer.Follow{
+				Reference: "step", Again: true, Amount: 100, Currency: "usd",
+				Original: acquirer.Sent{Kind: acquirer.Authorization, ID: "1"},
+			}
+			r.Tag, _ = s.Prepare(t.Context(), "step")
+			if got, err := send(s)(t.Context(), r); result(got, err) != "unknown" || s.paths() != "" {
+				t.Errorf("%s, too early: got %+v and %v, want unknown", name, got, err)
+			}
+			s.clock.Advance(time.Minute)
+			got, err := send(s)(t.Context(), r)
+			if result(got, err) != want {
+				t.Errorf("%s, %s: got %+v and %v, want %s", name, response, got, err, want)
+			}
+			if body := s.bodies[0]; !strings.Contains(body, `"transactionId":"`+providerb.TransactionID("step")+`"`) {
+				t.Errorf("%s: the void names another operation: %s", name, body)
+			}
+			if paths := s.paths(); paths != "/pts/v2/voids" {
+				t.Errorf("%s: the host received %s, want a timeout void", name, paths)
+			}
+		}
+	}
+}
