@@ -143,7 +143,7 @@ func decodeApproved(body responseBody, s sent) (acquirer.Response, error) {
 	}
 	out := acquirer.Response{
 		Approved: true, ID: body.ID, ResponseCode: "00", Amount: amount, Code: approvalCode(body),
-		NetworkTransactionID: networkID(body.Processor),
+		NetworkTransactionID: networkID(body.Processor), NetworkLinkID: linkID(body.Processor),
 	}
 	if f := body.Payment.Features; f.Balance != "" && strings.EqualFold(f.Currency, s.currency) {
 		c, _ := money.Lookup(s.currency)
@@ -220,7 +220,7 @@ func amountTexts(body responseBody, o operation) (texts, currencies []string) {
 func declinedBy(why reason, body responseBody) acquirer.Response {
 	out := acquirer.Response{
 		DeclineCode: string(why.decline), ResponseCode: why.response, Code: approvalCode(body),
-		NetworkTransactionID: networkID(body.Processor),
+		NetworkTransactionID: networkID(body.Processor), NetworkLinkID: linkID(body.Processor),
 	}
 	if validID(body.ID) {
 		out.ID = body.ID
@@ -257,4 +257,13 @@ func networkID(p processor) string {
 		return ""
 	}
 	return id
+}
+
+// linkID returns Mastercard's Transaction Link ID, "" if there is none of its form.
+func linkID(p processor) string {
+	const length = 22
+	if len(p.TransactionLinkID) != length || !printable(p.TransactionLinkID) {
+		return ""
+	}
+	return p.TransactionLinkID
 }

@@ -199,11 +199,12 @@ var responses = map[string]struct {
 	"authorization": {
 		`{"id":"7345678901236789404951","status":"AUTHORIZED",` +
 			`"orderInformation":{"amountDetails":{"authorizedAmount":"102.21","currency":"USD"}},` +
-			`"processorInformation":{"approvalCode":"831000","responseCode":"00","networkTransactionId":"016150703802094"}}`,
+			`"processorInformation":{"approvalCode":"831000","responseCode":"00","networkTransactionId":"016150703802094",` +
+			`"transactionLinkIdentifier":"MCC0000000010211130000"}}`,
 		"authorize", 10221,
 		acquirer.Response{
 			Approved: true, ID: "7345678901236789404951", Code: "831000", NetworkTransactionID: "016150703802094",
-			ResponseCode: "00", Amount: 10221,
+			NetworkLinkID: "MCC0000000010211130000", ResponseCode: "00", Amount: 10221,
 		},
 	},
 	"part": {

@@ -193,8 +193,8 @@ func decodeDetails(r upstream.Response, about acquirer.Sent) (acquirer.Response,
 	}
 	return acquirer.Response{
 		Approved: true, Released: !stands, ID: body.ID, ResponseCode: "00", Amount: amount, Code: approvalCode(body),
-		NetworkTransactionID: networkID(body.Processor),
-		Checks:               acquirer.Checks{CVC: notProcessed, AddressLine: notProcessed, PostalCode: notProcessed},
+		NetworkTransactionID: networkID(body.Processor), NetworkLinkID: linkID(body.Processor),
+		Checks: acquirer.Checks{CVC: notProcessed, AddressLine: notProcessed, PostalCode: notProcessed},
 	}, nil
 }
 

@@ -135,10 +135,12 @@ func authenticated(brand card.Brand, eci string) string {
 	return "internet"
 }
 
-// merchantReasons are the provider's reasons of merchant-initiated payments. An agreement has none.
+// merchantReasons are the provider's reasons of merchant-initiated payments.
 var merchantReasons = map[string]string{
 	string(v1.InitiatorReasonResubmission): "1", string(v1.InitiatorReasonDelayedCharge): "2",
 	string(v1.InitiatorReasonReauthorization): "3", string(v1.InitiatorReasonNoShow): "4",
+	string(v1.InitiatorReasonRecurring): "7", string(v1.InitiatorReasonInstallment): "9",
+	string(v1.InitiatorReasonUnscheduled): "10",
 }
 
 // agreements are the commerce indicators of agreements.

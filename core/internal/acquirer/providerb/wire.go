@@ -218,6 +218,7 @@ type processor struct {
 	ApprovalCode         string `json:"approvalCode"`
 	TransactionID        string `json:"transactionId"`
 	NetworkTransactionID string `json:"networkTransactionId"`
+	TransactionLinkID    string `json:"transactionLinkIdentifier"` // Mastercard's
 	ResponseCode         string `json:"responseCode"`
 	AVS                  struct {
 		Code string `json:"code"`
