@@ -125,10 +125,11 @@ func decodeProcessed(r upstream.Response, body responseBody, s sent) (outcome, e
 	return outcome{}, unknownFor(r, errHTTP)
 }
 
-// fitsReference reports whether the response repeats no other reference than the request's.
+// fitsReference reports whether the response repeats no other reference than the request's. The
+// provider may write some characters of a merchant's reference in another way.
 func fitsReference(body responseBody, s sent) bool {
 	got, want := body.ClientReference, s.body.ClientReference
-	return (got.Code == "" || got.Code == want.Code) &&
+	return (got.Code == "" || got.Code == want.Code || !printable(want.Code)) &&
 		(got.TransactionID == "" || got.TransactionID == want.TransactionID)
 }
 

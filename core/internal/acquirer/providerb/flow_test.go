@@ -127,6 +127,23 @@ func TestHeld(t *testing.T) {
 	}
 }
 
+// TestChangedReference: the provider may write characters of the merchant's reference in another
+// way. The transactionId still names the request.
+func TestChangedReference(t *testing.T) {
+	t.Parallel()
+	r := payment(1000, true)
+	r.Order.Reference = "Grüße 1"
+	for name, want := range map[string]string{providerb.TransactionID(r.Reference): "approved", "another": "unknown"} {
+		s := newScripted(t)
+		s.responses = script{"/pts/v2/payments": `201 {"id":"1","status":"AUTHORIZED","clientReferenceInformation":` +
+			`{"code":"Gr??e 1","transactionId":"` + name + `"},"orderInformation":{"amountDetails":` +
+			`{"authorizedAmount":"10.00","currency":"USD"}}}`}
+		if got, err := s.Authorize(t.Context(), r); result(got, err) != want {
+			t.Errorf("%s: got %+v and %v, want %s", name, got, err, want)
+		}
+	}
+}
+
 // located gives each step of the conformance test the id and the tag, as the engine does.
 type located struct{ *scripted }
 

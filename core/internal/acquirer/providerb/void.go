@@ -52,11 +52,13 @@ func (c *Connector) voidUnknown(ctx context.Context, r acquirer.Follow) (acquire
 func (c *Connector) voidAll(
 	ctx context.Context, r acquirer.Follow, taken []acquirer.Sent, group string,
 ) (acquirer.Response, error) {
-	var last acquirer.Response
-	for i, capture := range taken {
+	for _, capture := range taken {
 		if !validID(capture.ID) {
 			return notSent(fmt.Errorf("%w: id of a capture", errRequest))
 		}
+	}
+	var last acquirer.Response
+	for i, capture := range taken {
 		request := encodeVoid(r.Reference, group, capture.ID)
 		out, err := c.send(ctx, request, sent{operation: voiding, amount: anyAmount, currency: r.Currency})
 		switch {

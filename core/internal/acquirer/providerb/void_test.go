@@ -132,3 +132,17 @@ func TestVoid(t *testing.T) {
 		})
 	}
 }
+
+// TestVoidWithoutID: a void that cannot name one of its captures sends nothing.
+func TestVoidWithoutID(t *testing.T) {
+	t.Parallel()
+	s := newScripted(t)
+	s.responses = script{pathFirst: voided}
+	got, err := s.Void(t.Context(), acquirer.Follow{
+		Reference: "void", Original: acquirer.Sent{Kind: acquirer.Authorization, ID: "1"}, Amount: 1000, Currency: "usd",
+		Captures: []acquirer.Sent{{Kind: acquirer.Capture, ID: "2"}, {Kind: acquirer.Capture}},
+	})
+	if paths := s.paths(); result(got, err) != "unavailable" || paths != "" {
+		t.Errorf("got %+v and %v, and requests %q, want unavailable and none", got, err, paths)
+	}
+}
