@@ -135,17 +135,23 @@ func (c *Connector) releaseHeld(ctx context.Context, r acquirer.Authorize, id st
 // acquirer.ErrNotFound once it has certainly no effect.
 func (c *Connector) Capture(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
 	if r.Again {
-		return c.undone(ctx, acquirer.Capture, r)
+		_, err := c.undoEarlier(ctx, acquirer.Capture, r)
+		return acquirer.Response{}, err
 	}
 	request, err := encodeCapture(r)
 	return c.follow(ctx, capturing, r, request, err)
 }
 
 // Refund implements acquirer.Acquirer. A repeated refund undoes the earlier one, and returns
-// acquirer.ErrNotFound once it has certainly no effect.
+// acquirer.ErrNotFound once it has certainly no effect: the provider has voided it, or finds neither
+// it nor any refund of the payment.
 func (c *Connector) Refund(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
 	if r.Again {
-		return c.undone(ctx, acquirer.Refund, r)
+		released, err := c.undoEarlier(ctx, acquirer.Refund, r)
+		if !released && errors.Is(err, acquirer.ErrNotFound) && !c.unrefunded(ctx, r) {
+			err = fmt.Errorf("provider-b: %w: the payment may have a refund", acquirer.ErrUnknown)
+		}
+		return acquirer.Response{}, err
 	}
 	request, err := encodeRefund(r)
 	return c.follow(ctx, refunding, r, request, err)

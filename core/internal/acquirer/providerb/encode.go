@@ -148,14 +148,22 @@ func encodeCapture(r acquirer.Follow) (request, error) {
 // of the oldest one that is large enough, else of the payment. One refund is one request, so that
 // it cannot end half-way.
 func encodeRefund(r acquirer.Follow) (request, error) {
-	group, id := pathPayments, r.Original.ID
+	group, id, _ := refundOf(r)
+	return encodeFollow(r, group, id, "refunds")
+}
+
+// refundOf returns the operation that a refund is of, and the amount that it took.
+func refundOf(r acquirer.Follow) (group, id string, taken int64) {
 	for _, c := range r.Captures {
 		if c.ID != "" && (len(r.Captures) == 1 || c.Amount >= r.Amount) {
-			group, id = pathCaptures, c.ID
-			break
+			return pathCaptures, c.ID, c.Amount
 		}
+		taken += c.Amount
 	}
-	return encodeFollow(r, group, id, "refunds")
+	if len(r.Captures) == 0 {
+		taken = r.Original.Amount
+	}
+	return pathPayments, r.Original.ID, taken
 }
 
 // encodeFollow encodes an operation on an earlier one with an amount.

@@ -31,16 +31,40 @@ func (c *Connector) Inquire(ctx context.Context, about acquirer.Sent) (acquirer.
 	return found, nil
 }
 
-// undone undoes the earlier attempt at a capture or refund. It returns acquirer.ErrNotFound if the
-// attempt has no effect.
-func (c *Connector) undone(ctx context.Context, kind acquirer.Kind, r acquirer.Follow) (acquirer.Response, error) {
-	_, err := c.undo(ctx, acquirer.Sent{
+// undoEarlier undoes the earlier attempt at a capture or refund. The error is acquirer.ErrNotFound
+// if the attempt has no effect: either it was undone, or the provider does not find it.
+func (c *Connector) undoEarlier(
+	ctx context.Context, kind acquirer.Kind, r acquirer.Follow,
+) (released bool, err error) {
+	found, err := c.undo(ctx, acquirer.Sent{
 		Kind: kind, Reference: r.Reference, Tag: r.Tag, Amount: r.Amount, Currency: r.Currency,
 	})
 	if err != nil {
-		return acquirer.Response{}, err
+		return false, err
 	}
-	return acquirer.Response{}, fmt.Errorf("provider-b: %s: %w", kind, acquirer.ErrNotFound)
+	return found.Released, fmt.Errorf("provider-b: %s: %w", kind, acquirer.ErrNotFound)
+}
+
+// unrefunded reports whether the details of a payment do not contradict that it has no refund. A
+// provider that voids no refunds finds none by a transactionId. If earlier refunds exist, the
+// details cannot prove it.
+func (c *Connector) unrefunded(ctx context.Context, r acquirer.Follow) bool {
+	_, id, taken := refundOf(r)
+	if !validID(id) {
+		return false
+	}
+	response, err := c.get(ctx, id)
+	if err != nil || response.Status != http.StatusOK {
+		return false
+	}
+	body, err := parse(response.Body)
+	rest := body.Order.Amounts.Refundable
+	if err != nil || body.ID != id || rest == "" {
+		return err == nil && body.ID == id
+	}
+	currency, _ := money.Lookup(r.Currency)
+	n, err := money.Parse(rest, currency.Exponent)
+	return err == nil && n == taken
 }
 
 // undo undoes an operation by its transactionId. The response is Released if the operation was

@@ -75,6 +75,8 @@ func lost(t *testing.T, s *standalone) {
 	lostResponse(t, a, wire, payment(3101, true))
 	lostRequest(t, a, wire, payment(3200, true))
 	lostCapture(t, a, wire)
+	lostVoid(t, a, wire)
+	lostRefund(t, a, wire)
 }
 
 // sentOf returns the request of a payment. V1 finds the payment by the reference.
@@ -160,4 +162,52 @@ func lostCapture(t *testing.T, a *account, wire *losing) {
 		t.Errorf("repeated: got %v, want %v", err, acquirer.ErrNotFound)
 	}
 	a.moved(t, "undone", p.ID, v1.TransactionStatusVoided, 3300, 0, 0)
+}
+
+func lostVoid(t *testing.T, a *account, wire *losing) {
+	t.Helper()
+	p, _ := a.authorize(t, payment(3400, true))
+	void := acquirer.Follow{Reference: newReference(), Tag: a.tag(t), Original: p, Amount: 3400, Currency: "usd"}
+	wire.response.Store(true)
+	if _, err := a.Void(t.Context(), void); !errors.Is(err, acquirer.ErrUnknown) {
+		t.Errorf("void without a response: got %v, want %v", err, acquirer.ErrUnknown)
+	}
+	wire.response.Store(false)
+	a.moved(t, "voided without a response", p.ID, v1.TransactionStatusVoided, 3400, 0, 0)
+	void.Again = true
+	if got, err := a.Void(t.Context(), void); err != nil || !got.Approved {
+		t.Errorf("repeated void: got %+v and %v, want approved", got, err)
+	}
+}
+
+// lostRefund: v1 voids no refund, and finds none by its transactionId. So a refund that arrived
+// without a response is unknown for ever. It is not sent again.
+func lostRefund(t *testing.T, a *account, wire *losing) {
+	t.Helper()
+	p, _ := a.authorize(t, payment(3500, true))
+	back := acquirer.Follow{Reference: newReference(), Tag: a.tag(t), Original: p, Amount: 500, Currency: "usd"}
+	wire.response.Store(true)
+	if _, err := a.Refund(t.Context(), back); !errors.Is(err, acquirer.ErrUnknown) {
+		t.Errorf("refund without a response: got %v, want %v", err, acquirer.ErrUnknown)
+	}
+	wire.response.Store(false)
+	a.moved(t, "refunded without a response", p.ID, v1.TransactionStatusCaptured, 3500, 3500, 500)
+	back.Again, back.Tag = true, minute.of(back.Tag)
+	if got, err := a.Refund(t.Context(), back); !errors.Is(err, acquirer.ErrUnknown) {
+		t.Errorf("repeated refund: got %+v and %v, want %v", got, err, acquirer.ErrUnknown)
+	}
+	a.moved(t, "repeated refund", p.ID, v1.TransactionStatusCaptured, 3500, 3500, 500)
+	back.Tag = day.of(back.Tag)
+	if got, err := a.Refund(t.Context(), back); !errors.Is(err, acquirer.ErrUnknown) {
+		t.Errorf("a day later: got %+v and %v, want %v", got, err, acquirer.ErrUnknown)
+	}
+
+	p, _ = a.authorize(t, payment(3600, true))
+	never := acquirer.Follow{
+		Reference: newReference(), Tag: day.of(a.tag(t)), Again: true, Original: p, Amount: 1, Currency: "usd",
+	}
+	if got, err := a.Refund(t.Context(), never); !errors.Is(err, acquirer.ErrNotFound) {
+		t.Errorf("a refund that never arrived: got %+v and %v, want %v", got, err, acquirer.ErrNotFound)
+	}
+	a.moved(t, "a refund that never arrived", p.ID, v1.TransactionStatusCaptured, 3600, 3600, 0)
 }

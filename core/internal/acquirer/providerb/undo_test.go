@@ -190,3 +190,49 @@ func TestAgain(t *testing.T) {
 		}
 	}
 }
+
+// TestRefundThatStands: a refund that the provider does not find is without effect only if the
+// payment's refundable rest does not show a refund.
+func TestRefundThatStands(t *testing.T) {
+	t.Parallel()
+	const of2 = "/tss/v2/transactions/2"
+	one, two := []acquirer.Sent{{ID: "2", Amount: 600}}, []acquirer.Sent{{ID: "2", Amount: 60}, {ID: "3", Amount: 60}}
+	fitting := []acquirer.Sent{{ID: "3", Amount: 60}, {ID: "2", Amount: 100}}
+	rest := func(id, amount string) string {
+		return `200 {"id":"` + id + `","status":"PENDING","orderInformation":{"amountDetails":{"refundBalance":"` + amount +
+			`","currency":"USD"}}}`
+	}
+	for name, c := range map[string]struct {
+		captures []acquirer.Sent
+		path     string
+		details  string
+		want     string
+	}{
+		"whole":             {nil, pathLook, rest("1", "10.00"), "not_found"},
+		"refunded":          {nil, pathLook, rest("1", "9.00"), "unknown"},
+		"all refunded":      {nil, pathLook, rest("1", "0.00"), "unknown"},
+		"not shown":         {nil, pathLook, `200 {"id":"1","status":"TRANSMITTED"}`, "not_found"},
+		"not an amount":     {nil, pathLook, rest("1", "all"), "unknown"},
+		"of another":        {nil, pathLook, rest("2", "10.00"), "unknown"},
+		"no details":        {nil, pathLook, "404 {}", "unknown"},
+		"no response":       {nil, pathLook, "", "unknown"},
+		"capture":           {one, of2, rest("2", "6.00"), "not_found"},
+		"refunded capture":  {one, of2, rest("2", "5.00"), "unknown"},
+		"several":           {two, pathLook, rest("1", "1.20"), "not_found"},
+		"several, refunded": {two, pathLook, rest("1", "0.20"), "unknown"},
+		"the fitting one":   {fitting, of2, rest("2", "1.00"), "not_found"},
+		"fitting, refunded": {fitting, of2, rest("2", "0.00"), "unknown"},
+	} {
+		s := newScripted(t)
+		s.responses = script{"/pts/v2/voids": noMatch, c.path: c.details}
+		r := acquirer.Follow{
+			Reference: "step", Again: true, Amount: 100, Currency: "usd", Captures: c.captures,
+			Original: acquirer.Sent{Kind: acquirer.Sale, ID: "1", Amount: 1000, Currency: "usd"},
+		}
+		r.Tag, _ = s.Prepare(t.Context(), "step")
+		s.clock.Advance(24 * time.Hour)
+		if got, err := s.Refund(t.Context(), r); result(got, err) != c.want {
+			t.Errorf("%s: got %+v and %v, want %s", name, got, err, c.want)
+		}
+	}
+}

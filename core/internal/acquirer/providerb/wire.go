@@ -205,6 +205,7 @@ type responseAmounts struct {
 	Void       string `json:"voidAmount"`
 	Refund     string `json:"refundAmount"`
 	Credit     string `json:"creditAmount"`
+	Refundable string `json:"refundBalance"` // of transaction details
 	Currency   string `json:"currency"`
 }
 
