@@ -143,8 +143,8 @@ func (c *Connector) Capture(ctx context.Context, r acquirer.Follow) (acquirer.Re
 }
 
 // Refund implements acquirer.Acquirer. A repeated refund undoes the earlier one, and returns
-// acquirer.ErrNotFound once it has certainly no effect: the provider has voided it, or finds neither
-// it nor any refund of the payment.
+// acquirer.ErrNotFound once it has certainly no effect. The provider has then voided it, or finds
+// neither it nor another refund of the payment.
 func (c *Connector) Refund(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
 	if r.Again {
 		released, err := c.undoEarlier(ctx, acquirer.Refund, r)
