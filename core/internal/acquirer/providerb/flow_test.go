@@ -66,6 +66,20 @@ func newScripted(t *testing.T) *scripted {
 	return s
 }
 
+// respond sets the responses.
+func (s *scripted) respond(to script) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.responses = to
+}
+
+// sent returns the bodies that were received since the last call of paths.
+func (s *scripted) sent() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.Join(s.bodies, "\n")
+}
+
 // paths returns the paths that were received since the last call.
 func (s *scripted) paths() string {
 	s.mu.Lock()
@@ -115,10 +129,10 @@ func TestHeld(t *testing.T) {
 			"": "unknown", serverLost: "unknown",
 		} {
 			s := newScripted(t)
-			s.responses = script{
+			s.respond(script{
 				"/pts/v2/payments":             `201 {"id":"1","status":"` + status + `"}`,
 				"/pts/v2/payments/1/reversals": response,
-			}
+			})
 			got, err := s.Authorize(t.Context(), payment(1000, sale))
 			if result(got, err) != want || want == "declined" && got.DeclineCode != "suspected_fraud" {
 				t.Errorf("%s, %s: got %+v and %v, want %s", status, response, got, err, want)
@@ -135,9 +149,9 @@ func TestChangedReference(t *testing.T) {
 	r.Order.Reference = "Grüße 1"
 	for name, want := range map[string]string{providerb.TransactionID(r.Reference): "approved", "another": "unknown"} {
 		s := newScripted(t)
-		s.responses = script{"/pts/v2/payments": `201 {"id":"1","status":"AUTHORIZED","clientReferenceInformation":` +
+		s.respond(script{"/pts/v2/payments": `201 {"id":"1","status":"AUTHORIZED","clientReferenceInformation":` +
 			`{"code":"Gr??e 1","transactionId":"` + name + `"},"orderInformation":{"amountDetails":` +
-			`{"authorizedAmount":"10.00","currency":"USD"}}}`}
+			`{"authorizedAmount":"10.00","currency":"USD"}}}`})
 		if got, err := s.Authorize(t.Context(), r); result(got, err) != want {
 			t.Errorf("%s: got %+v and %v, want %s", name, got, err, want)
 		}
@@ -171,21 +185,20 @@ func TestMisreports(t *testing.T) {
 		"broken connection": "", "time-out": serverLost, "gateway": "503 <html>", "no JSON": "201 ok", "empty": "201 {}",
 		"refused duplicate": refusal("DUPLICATE_REQUEST"), "gateway's refusal": "401 {}", "forbidden": "403 {}",
 	} {
-		s := newScripted(t)
+		s, responses := newScripted(t), script{}
 		for _, path := range []string{
 			"/pts/v2/payments", "/pts/v2/credits", "/pts/v2/payments/1/captures", "/pts/v2/payments/1/reversals",
 			"/pts/v2/payments/1/refunds",
 		} {
-			s.responses[path] = response
+			responses[path] = response
 		}
+		s.respond(responses)
 		received := 0
 		for _, text := range acquirertest.Misreports(t.Context(), acquirertest.Subject{
 			Acquirer: located{s},
 			Received: func(reference string) bool {
-				s.mu.Lock()
-				defer s.mu.Unlock()
 				received++
-				return strings.Contains(strings.Join(s.bodies, ""), providerb.TransactionID(reference))
+				return strings.Contains(s.sent(), providerb.TransactionID(reference))
 			},
 		}) {
 			t.Errorf("%s: %s", name, text)

@@ -54,7 +54,7 @@ func TestLook(t *testing.T) {
 	t.Parallel()
 	for name, c := range lookCases {
 		s := newScripted(t)
-		s.responses = script{pathLook: c.details}
+		s.respond(script{pathLook: c.details})
 		got, err := s.Inquire(t.Context(), acquirer.Sent{Kind: c.kind, ID: "1", Amount: 1000, Currency: "usd"})
 		if result(got, err) != c.want || got.Approved && got.Amount != 1000 {
 			t.Errorf("%s: got %+v and %v, want %s", name, got, err, c.want)

@@ -123,7 +123,7 @@ func TestUndo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newScripted(t)
-			s.responses = script{byVoid: c.void, byReversal: c.reversal}
+			s.respond(script{byVoid: c.void, byReversal: c.reversal})
 			about := acquirer.Sent{Kind: c.kind, Reference: "lost", Amount: 1000, Currency: "usd"}
 			inquire := func(want, paths string) {
 				t.Helper()
@@ -167,7 +167,7 @@ func TestAgain(t *testing.T) {
 	} {
 		for response, want := range map[string]string{voided: "not_found", noMatch: "unknown", "": "unknown"} {
 			s := newScripted(t)
-			s.responses = script{"/pts/v2/voids": response}
+			s.respond(script{"/pts/v2/voids": response})
 			r := acquirer.Follow{
 				Reference: "step", Again: true, Amount: 100, Currency: "usd",
 				Original: acquirer.Sent{Kind: acquirer.Authorization, ID: "1"},
@@ -181,7 +181,7 @@ func TestAgain(t *testing.T) {
 			if result(got, err) != want {
 				t.Errorf("%s, %s: got %+v and %v, want %s", name, response, got, err, want)
 			}
-			if body := s.bodies[0]; !strings.Contains(body, `"transactionId":"`+providerb.TransactionID("step")+`"`) {
+			if body := s.sent(); !strings.Contains(body, `"transactionId":"`+providerb.TransactionID("step")+`"`) {
 				t.Errorf("%s: the void names another operation: %s", name, body)
 			}
 			if paths := s.paths(); paths != "/pts/v2/voids" {
@@ -224,7 +224,7 @@ func TestRefundThatStands(t *testing.T) {
 		"fitting, refunded": {fitting, of2, rest("2", "0.00"), "unknown"},
 	} {
 		s := newScripted(t)
-		s.responses = script{"/pts/v2/voids": noMatch, c.path: c.details}
+		s.respond(script{"/pts/v2/voids": noMatch, c.path: c.details})
 		r := acquirer.Follow{
 			Reference: "step", Again: true, Amount: 100, Currency: "usd", Captures: c.captures,
 			Original: acquirer.Sent{Kind: acquirer.Sale, ID: "1", Amount: 1000, Currency: "usd"},

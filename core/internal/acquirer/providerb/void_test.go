@@ -113,7 +113,7 @@ func TestVoid(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newScripted(t)
-			s.responses = c.script
+			s.respond(c.script)
 			r := acquirer.Follow{
 				Reference: "void", Original: acquirer.Sent{Kind: c.kind, ID: "1"}, Amount: 1000, Currency: "usd",
 			}
@@ -137,7 +137,7 @@ func TestVoid(t *testing.T) {
 func TestVoidWithoutID(t *testing.T) {
 	t.Parallel()
 	s := newScripted(t)
-	s.responses = script{pathFirst: voided}
+	s.respond(script{pathFirst: voided})
 	got, err := s.Void(t.Context(), acquirer.Follow{
 		Reference: "void", Original: acquirer.Sent{Kind: acquirer.Authorization, ID: "1"}, Amount: 1000, Currency: "usd",
 		Captures: []acquirer.Sent{{Kind: acquirer.Capture, ID: "2"}, {Kind: acquirer.Capture}},
