@@ -143,7 +143,7 @@ func TestUndo(t *testing.T) {
 				s.paths()
 			}
 			inquire("unknown", "") // without a time
-			about.Tag, _ = s.Prepare(t.Context(), "lost")
+			about.Tag, _ = s.Prepare(t.Context())
 			s.clock.Advance(time.Minute - time.Second)
 			inquire("unknown", "")
 			s.clock.Advance(time.Second)
@@ -172,7 +172,7 @@ func TestAgain(t *testing.T) {
 				Reference: "step", Again: true, Amount: 100, Currency: "usd",
 				Original: acquirer.Sent{Kind: acquirer.Authorization, ID: "1"},
 			}
-			r.Tag, _ = s.Prepare(t.Context(), "step")
+			r.Tag, _ = s.Prepare(t.Context())
 			if got, err := send(s)(t.Context(), r); result(got, err) != "unknown" || s.paths() != "" {
 				t.Errorf("%s, too early: got %+v and %v, want unknown", name, got, err)
 			}
@@ -229,7 +229,7 @@ func TestRefundThatStands(t *testing.T) {
 			Reference: "step", Again: true, Amount: 100, Currency: "usd", Captures: c.captures,
 			Original: acquirer.Sent{Kind: acquirer.Sale, ID: "1", Amount: 1000, Currency: "usd"},
 		}
-		r.Tag, _ = s.Prepare(t.Context(), "step")
+		r.Tag, _ = s.Prepare(t.Context())
 		s.clock.Advance(24 * time.Hour)
 		if got, err := s.Refund(t.Context(), r); result(got, err) != c.want {
 			t.Errorf("%s: got %+v and %v, want %s", name, got, err, c.want)
