@@ -122,7 +122,7 @@ func (a *Response) lost() bool {
 
 // busy reports whether the response only requires a later retry.
 func (a *Response) busy() bool {
-	return a.is("idempotency_key_in_use") || a.is("operation_in_progress") || a.is("overloaded")
+	return a.is("idempotency_key_in_use") || a.is("operation_in_progress") || a.is("overloaded") || a.is("rate_limited")
 }
 
 // is reports whether it is the error of that code.

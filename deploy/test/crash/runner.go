@@ -104,7 +104,9 @@ func (t *runner) do(c *Call) {
 	c.route = t.route
 	t.before()
 	a, err := t.send(t.ctx, c)
-	if err != nil || a.lost() {
+	// After a lost response net/http sends a request with a key again. A refusal for the load is then
+	// no outcome of the first.
+	if err != nil || a.lost() || c.Key != "" && t.h.storms && a.is("rate_limited") {
 		c.Lost = true
 		t.lost(c)
 		return
