@@ -6,6 +6,8 @@ package columns
 //
 //nolint:gosec // names of columns
 const (
+	Account = `id, merchant_id, currency, method, rank, kind, profile, vault_key, credentials, state, version, created_at,
+		updated_at, rotated_at`
 	Attempt = `kind, object_id, number, attempts, running, begun_at, next_at, last_error`
 	Audit   = `sequence, at, actor, client_address, action, object, state_before, state_after,
 		outcome, request_id, previous, mac`

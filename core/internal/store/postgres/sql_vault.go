@@ -31,7 +31,8 @@ var vaultSQL = map[string]string{
 		WHERE NOT EXISTS (SELECT 1 FROM code_keys WHERE code_keys.id = security_codes.key_id)`,
 	"merchantsExist": `SELECT EXISTS (SELECT 1 FROM merchants)`,
 	"sealedExist": `SELECT EXISTS (SELECT 1 FROM tokens WHERE number IS NOT NULL)
-		OR EXISTS (SELECT 1 FROM payment_methods WHERE number IS NOT NULL)`,
+		OR EXISTS (SELECT 1 FROM payment_methods WHERE number IS NOT NULL)
+		OR EXISTS (SELECT 1 FROM acquirer_accounts)`,
 	"selectSecret":        `SELECT sealed FROM secrets WHERE name = $1::text`,
 	"selectSecretChanged": `SELECT changed_at FROM secrets WHERE name = $1::text`,
 	"insertSecret": `INSERT INTO secrets (name, sealed, changed_at)
@@ -71,7 +72,8 @@ var vaultSQL = map[string]string{
 		WHERE id = $3::bigint AND vault_key = $4::bigint AND number IS NOT NULL`,
 	"countSealed": `SELECT (SELECT COUNT(*) FROM tokens WHERE vault_key <> $1::bigint AND number IS NOT NULL)
 		+ (SELECT COUNT(*) FROM payment_methods WHERE vault_key <> $1::bigint AND number IS NOT NULL)
-		+ (SELECT COUNT(*) FROM code_keys WHERE vault_key <> $1::bigint)`,
+		+ (SELECT COUNT(*) FROM code_keys WHERE vault_key <> $1::bigint)
+		+ (SELECT COUNT(*) FROM acquirer_accounts WHERE vault_key <> $1::bigint)`,
 	"selectExpiredTokens": `SELECT expires_at, id FROM tokens
 		WHERE number IS NOT NULL AND ` + tokensAfter,
 	"deleteCodesOfExpiredTokens": `DELETE FROM security_codes

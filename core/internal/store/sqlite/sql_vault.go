@@ -28,7 +28,8 @@ var vaultSQL = map[string]string{
 		WHERE NOT EXISTS (SELECT 1 FROM code_keys WHERE code_keys.id = security_codes.key_id)`,
 	"merchantsExist": `SELECT EXISTS (SELECT 1 FROM merchants)`,
 	"sealedExist": `SELECT EXISTS (SELECT 1 FROM tokens WHERE number IS NOT NULL)
-		OR EXISTS (SELECT 1 FROM payment_methods WHERE number IS NOT NULL)`,
+		OR EXISTS (SELECT 1 FROM payment_methods WHERE number IS NOT NULL)
+		OR EXISTS (SELECT 1 FROM acquirer_accounts)`,
 	// A file has no secrets that several processes share: they are files of the data folder.
 	"selectSecret":        "",
 	"selectSecretChanged": "",
@@ -63,7 +64,8 @@ var vaultSQL = map[string]string{
 		WHERE id = ? AND vault_key = ? AND number IS NOT NULL`,
 	"countSealed": `SELECT (SELECT COUNT(*) FROM tokens WHERE vault_key <> ?1 AND number IS NOT NULL)
 		+ (SELECT COUNT(*) FROM payment_methods WHERE vault_key <> ?1 AND number IS NOT NULL)
-		+ (SELECT COUNT(*) FROM code_keys WHERE vault_key <> ?1)`,
+		+ (SELECT COUNT(*) FROM code_keys WHERE vault_key <> ?1)
+		+ (SELECT COUNT(*) FROM acquirer_accounts WHERE vault_key <> ?1)`,
 	"selectExpiredTokens": `SELECT expires_at, id FROM tokens INDEXED BY tokens_sealed
 		WHERE number IS NOT NULL AND ` + tokensAfter,
 	"deleteCodesOfExpiredTokens": `DELETE FROM security_codes

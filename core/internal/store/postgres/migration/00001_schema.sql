@@ -529,6 +529,25 @@ CREATE TABLE operators (
     revoked_at BIGINT NOT NULL DEFAULT 0
 );
 
+CREATE TABLE acquirer_accounts (
+    id          BIGINT   PRIMARY KEY,
+    merchant_id BIGINT   NOT NULL,
+    currency    TEXT     NOT NULL,
+    method      TEXT     NOT NULL CHECK (method IN ('card', 'bank_account')),
+    rank        SMALLINT NOT NULL CHECK (rank IN (1, 2)),
+    kind        TEXT     NOT NULL,
+    profile     TEXT     NOT NULL,
+    vault_key   BIGINT   NOT NULL,
+    credentials BYTEA    NOT NULL,
+    state       TEXT     NOT NULL CHECK (state IN ('enabled', 'disabled')),
+    version     BIGINT   NOT NULL,
+    created_at  BIGINT   NOT NULL,
+    updated_at  BIGINT   NOT NULL,
+    rotated_at  BIGINT   NOT NULL
+);
+CREATE UNIQUE INDEX acquirer_accounts_enabled ON acquirer_accounts (merchant_id, currency, method, rank)
+    WHERE state = 'enabled';
+
 CREATE TABLE mle_requirements (
     id           BIGINT PRIMARY KEY,
     endpoints    TEXT   NOT NULL,

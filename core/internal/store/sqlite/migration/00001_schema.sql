@@ -515,6 +515,27 @@ CREATE TABLE operators (
     revoked_at INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
+-- The merchants' accounts at acquirers, for live mode. The profile is JSON without secrets. The credentials are
+-- encrypted by the vault. Rank 2 is the second account for failover.
+CREATE TABLE acquirer_accounts (
+    id          INTEGER PRIMARY KEY,
+    merchant_id INTEGER NOT NULL,
+    currency    TEXT    NOT NULL,
+    method      TEXT    NOT NULL CHECK (method IN ('card', 'bank_account')),
+    rank        INTEGER NOT NULL CHECK (rank IN (1, 2)),
+    kind        TEXT    NOT NULL,
+    profile     TEXT    NOT NULL,
+    vault_key   INTEGER NOT NULL,
+    credentials BLOB    NOT NULL,
+    state       TEXT    NOT NULL CHECK (state IN ('enabled', 'disabled')),
+    version     INTEGER NOT NULL,
+    created_at  INTEGER NOT NULL,
+    updated_at  INTEGER NOT NULL,
+    rotated_at  INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX acquirer_accounts_enabled ON acquirer_accounts (merchant_id, currency, method, rank)
+    WHERE state = 'enabled';
+
 -- The announced requirements of encryption. The check repeats payment.MLENotice: 366 days.
 CREATE TABLE mle_requirements (
     id           INTEGER PRIMARY KEY,
