@@ -1,5 +1,5 @@
 // Package vault seals data that must not be readable in the store. These are card and bank account
-// numbers, and security codes during their short life.
+// numbers, the credentials of acquirer accounts, and security codes during their short life.
 //
 // Each text is encrypted by a keyset. The keyset is in a file outside of the store, encrypted by
 // the key-encryption key. A text is bound to its place: the tenant, the object and the field. A

@@ -80,6 +80,7 @@ func (r *Rotation) left(ctx context.Context) (n int, err error) {
 // table is one kind of rows that the vault seals.
 type table struct {
 	prefix id.Prefix
+	field  string
 	next   func(ctx context.Context, key uint32, after int64, limit int) ([]store.Sealed, error)
 	write  func(tx *store.Tx, was store.Sealed, now store.Sealed) error
 }
@@ -90,11 +91,14 @@ func (r *Rotation) reseal(ctx context.Context, total int) error {
 		return err
 	}
 	for _, t := range []table{
-		{id.Token, r.Store.SealedTokens, func(tx *store.Tx, was, now store.Sealed) error {
+		{id.Token, fieldNumber, r.Store.SealedTokens, func(tx *store.Tx, was, now store.Sealed) error {
 			return tx.ResealToken(was.ID, was.Sealed.Key, now.Sealed)
 		}},
-		{id.PaymentMethod, r.Store.SealedMethods, func(tx *store.Tx, was, now store.Sealed) error {
+		{id.PaymentMethod, fieldNumber, r.Store.SealedMethods, func(tx *store.Tx, was, now store.Sealed) error {
 			return tx.ResealMethod(was.ID, was.Sealed.Key, now.Sealed)
+		}},
+		{id.Account, fieldCredentials, r.Store.SealedAccounts, func(tx *store.Tx, was, now store.Sealed) error {
+			return tx.ResealAccount(was.ID, was.Sealed.Key, now.Sealed)
 		}},
 	} {
 		for after := int64(0); ; {
@@ -146,16 +150,12 @@ func (r *Rotation) batch(ctx context.Context, t table, rows []store.Sealed) erro
 	opened := rows[:0:0]
 	for _, row := range rows {
 		o := Object{Tenant: row.Tenant, ID: id.Format(t.prefix, row.ID)}
-		plain, err := r.Vault.Open(o, row.Sealed)
+		sealed, err := r.Vault.reseal(o, t.field, row.Sealed)
 		if err != nil {
 			r.Complain(o.ID, err)
 			continue
 		}
-		now := store.Sealed{ID: row.ID}
-		if now.Sealed, err = r.Vault.Seal(o, plain); err != nil {
-			return err
-		}
-		opened, anew = append(opened, row), append(anew, now)
+		opened, anew = append(opened, row), append(anew, store.Sealed{ID: row.ID, Sealed: sealed})
 	}
 	err := r.Store.Update(ctx, func(tx *store.Tx) error {
 		for i := range opened {

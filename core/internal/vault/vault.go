@@ -25,10 +25,10 @@ var (
 	ErrWiped = errors.New("vault: the number was removed")
 )
 
-// Object is the token or payment method that secrets belong to.
+// Object is the token, payment method or acquirer account that secrets belong to.
 type Object struct {
 	Tenant payment.Tenant
-	ID     string // tok_… or pm_…
+	ID     string // tok_…, pm_… or acct_…
 }
 
 // Secrets are the hidden values of an object. A zero field means that the object has no such value.
@@ -40,8 +40,9 @@ type Secrets struct {
 
 // The names of the fields, to which a ciphertext is bound.
 const (
-	fieldNumber = "number"
-	fieldCVC    = "cvc"
+	fieldNumber      = "number"
+	fieldCVC         = "cvc"
+	fieldCredentials = "credentials"
 )
 
 // Vault seals and opens. It is safe for concurrent use.
@@ -82,6 +83,38 @@ func (v *Vault) Open(o Object, s payment.Sealed) (Secrets, error) {
 	}
 	number, err := k.open(o, fieldNumber, s.Number)
 	return Secrets{Number: number}, err
+}
+
+// SealCredentials encrypts the credentials of an acquirer account. It returns the vault's key that
+// encrypted them, too.
+func (v *Vault) SealCredentials(o Object, credentials secret.String) (key uint32, sealed []byte, err error) {
+	k := v.current()
+	sealed, err = k.seal(o, fieldCredentials, credentials)
+	return k.primary, sealed, err
+}
+
+// OpenCredentials decrypts the credentials of an acquirer account. It has the errors of Open.
+func (v *Vault) OpenCredentials(o Object, key uint32, sealed []byte) (secret.String, error) {
+	k, err := v.keysWith(key)
+	if err != nil {
+		return secret.String{}, err
+	}
+	return k.open(o, fieldCredentials, sealed)
+}
+
+// reseal encrypts a field of an object by the primary key. It has the errors of Open.
+func (v *Vault) reseal(o Object, field string, s payment.Sealed) (payment.Sealed, error) {
+	old, err := v.keysWith(s.Key)
+	if err != nil {
+		return payment.Sealed{}, err
+	}
+	plain, err := old.open(o, field, s.Number)
+	if err != nil {
+		return payment.Sealed{}, err
+	}
+	k := v.current()
+	sealed, err := k.seal(o, field, plain)
+	return payment.Sealed{Key: k.primary, Number: sealed}, err
 }
 
 // keysWith returns the keyset that has a key, else ErrUnknownKey.
