@@ -64,20 +64,3 @@ func (a *traced) span(
 	}
 	return response, err
 }
-
-// Outcome returns the outcome of a call in a word: approved, declined, not_found, unavailable or
-// unknown.
-func Outcome(a Response, err error) string {
-	switch {
-	case errors.Is(err, ErrNotFound):
-		return "not_found"
-	case errors.Is(err, ErrUnavailable):
-		return "unavailable"
-	case err != nil:
-		return "unknown"
-	case a.Approved:
-		return "approved"
-	default:
-		return "declined"
-	}
-}

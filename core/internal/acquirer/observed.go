@@ -1,0 +1,82 @@
+package acquirer
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/causeway-pay/causeway/shared/clock"
+)
+
+// Operations returns the names of the calls that Observed reports.
+func Operations() []string {
+	return []string{"authorize", "capture", "void", "refund", "credit", "inquire"}
+}
+
+// Outcomes returns the values of Outcome.
+func Outcomes() []string {
+	return []string{"approved", "declined", "not_found", "unavailable", "unknown"}
+}
+
+// Outcome returns the outcome of a call in a word: approved, declined, not_found, unavailable or
+// unknown.
+func Outcome(a Response, err error) string {
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return "not_found"
+	case errors.Is(err, ErrUnavailable):
+		return "unavailable"
+	case err != nil:
+		return "unknown"
+	case a.Approved:
+		return "approved"
+	default:
+		return "declined"
+	}
+}
+
+// Observed returns a, and reports each call to an observer when it has ended.
+func Observed(a Acquirer, c clock.Clock, observe func(operation, outcome string, took time.Duration)) Acquirer {
+	return &observed{a, c, observe}
+}
+
+type observed struct {
+	next    Acquirer
+	clock   clock.Clock
+	observe func(operation, outcome string, took time.Duration)
+}
+
+func (a *observed) Prepare(ctx context.Context, reference string) (string, error) {
+	return a.next.Prepare(ctx, reference)
+}
+
+func (a *observed) Authorize(ctx context.Context, r Authorize) (Response, error) {
+	return a.time("authorize", func() (Response, error) { return a.next.Authorize(ctx, r) })
+}
+
+func (a *observed) Capture(ctx context.Context, r Follow) (Response, error) {
+	return a.time("capture", func() (Response, error) { return a.next.Capture(ctx, r) })
+}
+
+func (a *observed) Void(ctx context.Context, r Follow) (Response, error) {
+	return a.time("void", func() (Response, error) { return a.next.Void(ctx, r) })
+}
+
+func (a *observed) Refund(ctx context.Context, r Follow) (Response, error) {
+	return a.time("refund", func() (Response, error) { return a.next.Refund(ctx, r) })
+}
+
+func (a *observed) Credit(ctx context.Context, r Credit) (Response, error) {
+	return a.time("credit", func() (Response, error) { return a.next.Credit(ctx, r) })
+}
+
+func (a *observed) Inquire(ctx context.Context, about Sent) (Response, error) {
+	return a.time("inquire", func() (Response, error) { return a.next.Inquire(ctx, about) })
+}
+
+func (a *observed) time(operation string, call func() (Response, error)) (Response, error) {
+	start := a.clock.Now()
+	response, err := call()
+	a.observe(operation, Outcome(response, err), a.clock.Now().Sub(start))
+	return response, err
+}
