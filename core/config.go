@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/causeway-pay/causeway/core/internal/account"
 	"github.com/causeway-pay/causeway/core/internal/datadir"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/ratelimit"
@@ -93,6 +94,9 @@ type Config struct {
 	// HopSecret authenticates the client address that the hop in front forwards; see
 	// httpx.HopSecret. Zero uses the address of the peer.
 	HopSecret secret.String
+
+	// Kinds are the kinds of acquirers of live mode; nil for all that core has. It is for tests.
+	Kinds account.Kinds
 
 	// WebhooksAllowPrivate permits webhook endpoints on this machine and in private networks. It is
 	// for development and tests: it lets each API key send requests to addresses that only this

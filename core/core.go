@@ -15,6 +15,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/causeway-pay/causeway/core/internal/account"
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/core/internal/acquirer/simulator"
 	"github.com/causeway-pay/causeway/core/internal/admin"
@@ -61,10 +62,14 @@ type Core struct {
 	ops     http.Handler  // the operator's API
 	filter  secret.String // Config.FilterSecret
 	metrics *metrics.Metrics
-	stop    context.CancelFunc
-	ended   sync.WaitGroup
-	close   sync.Once
-	err     error
+
+	accounts *account.Accounts // of live mode
+	health   http.Handler      // v1's, on the operators' port
+
+	stop  context.CancelFunc
+	ended sync.WaitGroup
+	close sync.Once
+	err   error
 }
 
 // Open migrates the store, finishes the unfinished payments of an earlier process, and returns the
@@ -92,7 +97,7 @@ func Open(ctx context.Context, cfg Config) (*Core, error) {
 	}
 	ids := dir.Store.IDs()
 	c := &Core{
-		dir: dir, ids: ids, admin: admin.New(dir, ids, cfg.Actor), sim: sim, unlock: unlock, filter: cfg.FilterSecret,
+		dir: dir, ids: ids, admin: admin.New(dir, ids, cfg.Actor).WithKinds(cfg.kinds()), sim: sim, unlock: unlock, filter: cfg.FilterSecret,
 	}
 	if err := c.start(ctx, cfg); err != nil {
 		return nil, errors.Join(at.Explain(err), c.Close())
@@ -161,6 +166,7 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 		cfg.Log.ErrorContext(ctx, "store: the metrics miss a commit", slog.Any("error", err))
 	})
 	db.Trace(cfg.Tracer)
+	c.accounts = c.openAccounts(cfg, cards)
 	eng, err := c.openEngine(ctx, cfg, cards)
 	if err != nil {
 		return err
@@ -177,7 +183,9 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 	keys := auth.New(db, cfg.Clock, c.dir.Roots)
 	v1 := c.newAPI(cfg, eng, keys, hooks) //nolint:contextcheck // a handler takes the context of its request
 	c.v1, c.ops = v1, v1.Operator()       //nolint:contextcheck // as above
+	c.health = v1.OnOperatorsPort()       //nolint:contextcheck // as above
 	cfg.warnUnfiltered(ctx)
+	c.logAccounts(ctx, cfg.Log)
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	c.stop = stop
 	c.ended.Go(func() { recovery.Run(running, recoverEvery) })
@@ -192,6 +200,14 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 		})
 	})
 	return nil
+}
+
+// openAccounts returns the accounts of live mode.
+func (c *Core) openAccounts(cfg Config, v *vault.Vault) *account.Accounts {
+	return account.New(account.Config{
+		Store: c.dir.Store, Vault: v, Clock: cfg.Clock, Kinds: cfg.kinds(), Called: c.metrics.AccountCalled,
+		Wrap: func(a acquirer.Acquirer) acquirer.Acquirer { return acquirer.Traced(a, cfg.Tracer) },
+	})
 }
 
 // openEngine returns an engine whose clock is not behind the store's.
@@ -210,7 +226,7 @@ func (c *Core) openEngine(ctx context.Context, cfg Config, cards *vault.Vault) (
 func (c *Core) newAPI(cfg Config, eng *engine.Engine, keys *auth.Authenticator, hooks *webhook.Deliverer) *api.API {
 	roots := c.dir.Roots
 	return api.New(api.Config{
-		Store: c.dir.Store, Engine: eng, Auth: keys, Clock: cfg.Clock, ClockOffset: c.clockOffset(), Log: cfg.Log,
+		Store: c.dir.Store, Engine: eng, Auth: keys, Accounts: c.accounts, Clock: cfg.Clock, ClockOffset: c.clockOffset(), Log: cfg.Log,
 		Tracer: cfg.Tracer, Observe: c.metrics.Request, LoggedIn: c.metrics.OperatorLogin,
 		Test: c.sim, Cards: testCards(c.sim), Triggers: testTriggers(c.sim),
 		FingerprintKey: roots.Lasting(root.CardFingerprints), IdempotencyKey: roots.Lasting(root.Requests),
@@ -290,7 +306,7 @@ func (c *Core) Inner() http.Handler {
 func (c *Core) Operations(others ...prometheus.Gatherer) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", c.metrics.Handler(others...))
-	mux.Handle("GET /v1/health", c.v1)
+	mux.Handle("GET /v1/health", c.health)
 	mux.Handle("/admin/", c.ops)
 	return mux
 }

@@ -40,6 +40,9 @@ func (m *Main) administerBy(ctx context.Context, open opener, at *storeFlags, fn
 	if err != nil {
 		return err
 	}
+	if m.kinds != nil {
+		a.WithKinds(m.kinds)
+	}
 	defer func() { err = errors.Join(err, a.Close()) }()
 	out, err := fn(a)
 	if err != nil {

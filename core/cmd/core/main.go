@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/causeway-pay/causeway/core"
+	"github.com/causeway-pay/causeway/core/internal/account"
 	"github.com/causeway-pay/causeway/shared/probe"
 	"github.com/causeway-pay/causeway/shared/program"
 )
@@ -62,6 +63,19 @@ Usage:
   core merchants enable mer_…                  accept its API keys again
   core merchants list                          all merchants: creation, status, end of day, unlinked refunds, name
 
+  core accounts add --merchant mer_… --kind KIND --currency usd --base-url https://… --credentials FILE
+                                               add a merchant's account at an acquirer, for live mode; prints acct_…
+                 [--method card|bank_account]  the payment sources that it serves (card)
+                 [--second]                    add the second account for failover
+                 [--setting NAME=VALUE]…       the settings of the kind
+                 [--unchecked]                 do not have the acquirer check the credentials first
+  core accounts list                           all accounts: merchant, kind, currency, method, status, rotation, base URL
+  core accounts check acct_…                   have the acquirer check the credentials; moves no money
+  core accounts rotate acct_… --credentials FILE [--unchecked]
+                                               check new credentials, and replace the old ones; cores use them within a second
+  core accounts disable acct_…                 send it no new payments; its open payments finish
+  core accounts enable acct_…                  send it new payments again
+
   core keys create --merchant mer_…            create an API key; prints it, once
                  [--mode test|live] [--kind secret|publishable] [--scopes a,b,…] [--name NAME]
                  [--addresses a,b,…]           the client addresses and networks that can use it (all)
@@ -110,8 +124,10 @@ Usage:
   core restore --from BACKUP                   check a backup, and create the data folder from it; the folder must be empty or missing
 
 Every command has --data DIR, the data folder (./data; for a standalone with its data in ./data it is ./data/core). Flags may precede or follow the
-other arguments. merchants, keys, vault and backup may run during a service on the same folder, which applies the change within a second. Only serve,
+other arguments. merchants, accounts, keys, vault and backup may run during a service on the same folder, which applies the change within a second. Only serve,
 migrate, restore and merchants create create a missing store.
+
+The credentials of an account are a JSON object of texts, such as {"transaction_key":"…"}: in a file, or with - on standard input, never in an argument.
 
 --store URL, instead of --data, keeps all data on a PostgreSQL server: postgres://USER:PASSWORD@HOST:PORT/DATABASE, with commas between several
 hosts. Several cores may serve one store. It needs CAUSEWAY_VAULT_KEK, the same for every core and command. Other users can see a command line, so
@@ -136,12 +152,15 @@ var operators = probe.Program{Name: "core", Admin: "127.0.0.1:9080", Path: "/v1/
 // Main is the program; tests call Run.
 type Main struct {
 	Args   []string
+	Stdin  io.Reader // of credentials; nil for none
 	Stdout io.Writer
 	Stderr io.Writer
+
+	kinds account.Kinds // of acquirers; nil for all that core has
 }
 
 func main() {
-	m := Main{Args: os.Args[1:], Stdout: os.Stdout, Stderr: os.Stderr}
+	m := Main{Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
 	if code, asked := operators.Command(context.Background(), m.Args, m.Stdout, m.Stderr); asked {
 		os.Exit(code)
 	}
@@ -155,7 +174,7 @@ func (m *Main) run(ctx context.Context) error {
 	commands := map[string]func(context.Context, []string) error{
 		"serve": m.serve, "migrate": m.migrate, "merchants": m.merchants, "keys": m.keys, "backup": m.backup, "restore": m.restore, "vault": m.vault,
 		"audit": m.audit, "secrets": m.secrets, "operators": m.operators, "steps": m.steps,
-		"personal-data": m.personalData, "mle": m.mle,
+		"personal-data": m.personalData, "mle": m.mle, "accounts": m.accounts,
 	}
 	if len(m.Args) == 0 {
 		return m.misused("no command: use one of these")

@@ -26,7 +26,7 @@ type serveFlags struct {
 
 func (m *Main) serve(ctx context.Context, args []string) error {
 	var s serveFlags
-	var cfg core.Config
+	cfg := core.Config{Kinds: m.kinds}
 	f, at := m.flags("serve")
 	f.StringVar(&s.listen, "listen", "127.0.0.1:8080", "address")
 	f.StringVar(&cfg.Simulator, "simulator", "", "the simulator's catalogue")

@@ -6,13 +6,16 @@ import (
 	"fmt"
 	"log/slog"
 
+	"github.com/causeway-pay/causeway/core/internal/account"
 	"github.com/causeway-pay/causeway/core/internal/api"
 	"github.com/causeway-pay/causeway/core/internal/audit"
 	"github.com/causeway-pay/causeway/core/internal/datadir"
 	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/kinds"
 	"github.com/causeway-pay/causeway/core/internal/root"
 	"github.com/causeway-pay/causeway/core/internal/seal"
 	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/vault"
 	"github.com/causeway-pay/causeway/shared/card"
 	"github.com/causeway-pay/causeway/shared/id"
 )
@@ -25,6 +28,7 @@ type Admin struct {
 	sealer   *seal.Sealer // of stored responses that show a secret
 	auditKey []byte       // signs audit records
 	actor    string       // in audit records; "" for the user of the operating system
+	kinds    account.Kinds
 }
 
 // Open opens the store, and migrates it if needed. It returns datadir.ErrNoStore if there is none.
@@ -56,8 +60,14 @@ func open(ctx context.Context, cfg datadir.Config) (*Admin, error) {
 func New(dir *datadir.Dir, ids *id.Generator, actor string) *Admin {
 	return &Admin{
 		dir: dir, db: dir.Store, ids: ids, actor: actor,
-		sealer: seal.New(dir.Roots), auditKey: dir.Roots.Lasting(root.AuditRecords),
+		sealer: seal.New(dir.Roots), auditKey: dir.Roots.Lasting(root.AuditRecords), kinds: kinds.All(),
 	}
+}
+
+// WithKinds makes a know only these kinds of acquirers, and returns it. It is for tests.
+func (a *Admin) WithKinds(k account.Kinds) *Admin {
+	a.kinds = k
+	return a
 }
 
 // Migrate brings the store to this build's schema, creates it if there is none, and writes an audit
@@ -76,9 +86,12 @@ func Migrate(ctx context.Context, cfg datadir.Config) (err error) {
 func (a *Admin) Close() error { return a.dir.Close() }
 
 // engine runs the actions that operators and v1 have in common. None of them moves money.
-func (a *Admin) engine() *engine.Engine {
+func (a *Admin) engine() *engine.Engine { return a.sealing(nil) }
+
+// sealing is engine with a vault, for actions that seal.
+func (a *Admin) sealing(v *vault.Vault) *engine.Engine {
 	return engine.New(engine.Config{
-		Store: a.db, Clock: a.dir.Clock, IDs: a.ids, Render: api.Render, Erase: api.Erased,
+		Store: a.db, Vault: v, Clock: a.dir.Clock, IDs: a.ids, Render: api.Render, Erase: api.Erased,
 		Log: slog.New(slog.DiscardHandler), Roots: a.dir.Roots, Sealer: a.sealer, AuditKey: a.auditKey,
 	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gorilla/mux"
 
+	"github.com/causeway-pay/causeway/core/internal/account"
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/core/internal/apikey"
 	"github.com/causeway-pay/causeway/core/internal/auth"
@@ -44,6 +45,7 @@ type Config struct {
 	Store          Reader
 	Engine         *engine.Engine
 	Auth           *auth.Authenticator
+	Accounts       *account.Accounts // of live mode; nil for none, and without the operator's API
 	Clock          clock.Clock
 	ClockOffset    func() (ahead time.Duration, agrees bool) // of Clock to the store's clock; nil if the store has none
 	Log            *slog.Logger

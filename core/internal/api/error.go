@@ -100,6 +100,8 @@ const (
 	codeOverloaded            = "overloaded"
 	codeStoreUnavailable      = "store_unavailable"
 	codeNoAcquirer            = "acquirer_not_configured"
+	codeAccountExists         = "account_exists"
+	codeAccountCheckFailed    = "account_check_failed"
 	codeAcquirerDeclined      = "acquirer_declined"
 	codeOutcomeUnknown        = "outcome_unknown"
 	codeNotProcessed          = "not_processed"
@@ -203,6 +205,8 @@ var codes = map[string]entry{
 	codeInvalidOperatorToken: {v1.ErrorTypeAuthenticationError, 401, "The operator token is missing, wrong, expired or revoked. Make one with `core operators create`, and send it as `Authorization: Bearer <token>`."},
 	codeInsufficientRole:     {v1.ErrorTypePermissionError, 403, "The role of this operator token does not allow this request. Use a token with the role operator."},
 	codeTooManyLogins:        {v1.ErrorTypeRateLimitError, 429, "Too many logins from this address failed. Wait for the seconds in Retry-After."},
+	codeAccountExists:        {v1.ErrorTypeInvalidRequestError, 409, "The merchant has an enabled account for this currency and method. Disable that account first, or add a second account for failover."},
+	codeAccountCheckFailed:   {v1.ErrorTypeInvalidRequestError, 409, "The acquirer did not accept the credentials. Nothing was changed."},
 
 	codeInternal:         {v1.ErrorTypeAPIError, 500, v1.MessageInternal},
 	codeNotProcessed:     {v1.ErrorTypeAPIError, 502, "The acquirer never processed the payment: no money was moved. Send the request again."},
@@ -215,7 +219,11 @@ var codes = map[string]entry{
 
 // operators reports whether only the operator's API returns a code.
 func operators(code string) bool {
-	return code == codeInvalidOperatorToken || code == codeInsufficientRole || code == codeTooManyLogins
+	switch code {
+	case codeInvalidOperatorToken, codeInsufficientRole, codeTooManyLogins, codeAccountExists, codeAccountCheckFailed:
+		return true
+	}
+	return false
 }
 
 // body builds the wire form of an error.
@@ -306,6 +314,7 @@ func faultOf(err error) *fault {
 		{engine.ErrKeyReused, codeKeyReused, ""},
 		{engine.ErrLastKey, codeLastKey, ""},
 		{engine.ErrNoAcquirer, codeNoAcquirer, ""},
+		{payment.ErrAccountExists, codeAccountExists, ""},
 		{engine.ErrAcquirerUnavailable, payment.AcquirerUnavailable, ""},
 		{engine.ErrTooManyEndpoints, codeTooManyEndpoints, ""},
 		{engine.ErrEndpointNotFound, codeNotFound, "endpoint"},

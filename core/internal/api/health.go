@@ -40,7 +40,7 @@ func (a *API) health(w http.ResponseWriter, r *http.Request) {
 			out.Status, status = v1.HealthStatusFailing, http.StatusServiceUnavailable
 		}
 	}
-	a.write(w, r, status, encode(&out))
+	a.write(w, r, status, a.healthBody(r.Context(), &out))
 }
 
 // offset returns a text of how far the clock is ahead.

@@ -48,11 +48,12 @@ type trail struct {
 	merchant, key string
 	step          string // the unfinished step that was resolved
 	operator      string // the operator token that was made or revoked
+	account       string // the acquirer account
 	outcome       string // of a response that the engine did not record: replayed, or the code of a refusal
 }
 
 // object returns the id that the audit record names.
-func (t trail) object() string { return cmp.Or(t.operator, t.step, t.key, t.merchant) }
+func (t trail) object() string { return cmp.Or(t.operator, t.account, t.step, t.key, t.merchant) }
 
 // Operator returns the operator's API. Serve it on another port than v1.
 func (a *API) Operator() http.Handler {
@@ -66,7 +67,7 @@ func (a *API) Operator() http.Handler {
 func (o *Operator) routes() []operatorRoute {
 	reads, announces := []string{auth.RoleAuditor}, []string{auth.RoleFilter}
 	const operators, keys = operator.Root + "/operators", merchantsPath + "/{id}/api_keys"
-	return []operatorRoute{
+	return append(o.accountRoutes(reads), []operatorRoute{
 		{http.MethodGet, merchantsPath, "", reads, o.listMerchants},
 		{http.MethodPost, merchantsPath, "merchants.create", nil, o.changing(o.createMerchant)},
 		{http.MethodGet, merchantsPath + "/{id}", "", reads, o.getMerchant},
@@ -86,7 +87,7 @@ func (o *Operator) routes() []operatorRoute {
 		{http.MethodGet, stepsPath, "", reads, o.listSteps},
 		{http.MethodGet, stepsPath + "/{id}", "", reads, o.getStep},
 		{http.MethodPost, stepsPath + "/{id}/resolve", "steps.resolve", nil, o.changing(o.resolveStep)},
-	}
+	}...)
 }
 
 func (o *Operator) router() *mux.Router {
@@ -159,9 +160,10 @@ func (o *Operator) recorded(r *http.Request, name string, op *operation) {
 }
 
 // untimely refuses the requests that a core with a wrong clock must not carry out. The core may
-// still revoke a key or take a merchant out of service, because these requests cannot wait.
+// still revoke a key or take a merchant or account out of service, because these requests cannot
+// wait.
 func (o *Operator) untimely(rt operatorRoute) error {
-	if rt.method == http.MethodDelete || rt.path == disablePath {
+	if rt.method == http.MethodDelete || rt.path == disablePath || rt.path == accountDisablePath {
 		return nil
 	}
 	if f := o.clockFault(rt.method, rt.path); f != nil {

@@ -3,6 +3,7 @@ package api_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"maps"
@@ -15,11 +16,13 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/causeway-pay/causeway/core/internal/account"
 	"github.com/causeway-pay/causeway/core/internal/api"
 	"github.com/causeway-pay/causeway/core/internal/apikey"
 	"github.com/causeway-pay/causeway/core/internal/auth"
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/operator"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/id"
@@ -31,13 +34,18 @@ type heldPort struct {
 	server  *httptest.Server
 	login   chan string   // the result of a login
 	proceed chan struct{} // lets the request of that login continue
+
+	accounts *account.Accounts // at a host that accepts the key "k"
 }
 
 func openHeldPort(t *testing.T) *heldPort {
 	t.Helper()
 	p := &heldPort{Service: coretest.Open(t), login: make(chan string), proceed: make(chan struct{})}
+	host := &coretest.Host{}
+	host.Accept("k")
+	p.accounts = account.New(account.Config{Store: p.DB, Vault: p.MustVault(t), Clock: p.Clock, Kinds: host.Kinds()})
 	p.server = httptest.NewServer(api.New(api.Config{
-		Store: p.DB, Engine: p.Engine, Auth: auth.New(p.DB, p.Clock, coretest.Roots()), Clock: p.Clock, Log: slog.New(slog.DiscardHandler),
+		Store: p.DB, Engine: p.Engine, Accounts: p.accounts, Auth: auth.New(p.DB, p.Clock, coretest.Roots()), Clock: p.Clock, Log: slog.New(slog.DiscardHandler),
 		FingerprintKey: []byte("f"), IdempotencyKey: []byte("i"), Concurrent: 1,
 		LoggedIn: func(result string) { p.login <- result; <-p.proceed },
 	}).Operator())
@@ -60,6 +68,30 @@ func (p *heldPort) mustToken(t *testing.T, ends bool) (of int64, token string) {
 		t.Fatal(err)
 	}
 	return o.ID, secret.Reveal()
+}
+
+// newAccount returns the body of the create of an account for a currency.
+func (p *heldPort) newAccount(currency string) string {
+	return fmt.Sprintf(`{"merchant":%q,"kind":"host","currency":%q,"base_url":"https://host.example.com","settings":{"login":"shop"},
+		"credentials":{"key":"k"}}`, id.Format(id.Merchant, p.Tenant.Merchant), currency)
+}
+
+// mustAccount adds an account for US dollars, and returns its id.
+func (p *heldPort) mustAccount(t *testing.T) string {
+	t.Helper()
+	var in operator.AccountCreate
+	if err := json.Unmarshal([]byte(p.newAccount("usd")), &in); err != nil {
+		t.Fatal(err)
+	}
+	made, credentials, err := p.accounts.Create(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := p.Engine.AddAccount(t.Context(), engine.Request{}, *made, credentials)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return shownID(t, result.Body)
 }
 
 // operatorChange is a changing request of an operator. A body of "" is none.
@@ -87,6 +119,7 @@ func (p *heldPort) changes(t *testing.T) map[string]operatorChange {
 	p.Clock.Advance(engine.Patience)
 	other, _ := p.mustToken(t, false)
 	merchant := merchants + "/" + id.Format(id.Merchant, p.Tenant.Merchant)
+	account := accounts + "/" + p.mustAccount(t)
 	const announcement = `"type":"certificate.rotated","name":"n","object":{}}`
 	return map[string]operatorChange{
 		"POST " + merchants:                            {merchants, `{"name":"new"}`},
@@ -100,6 +133,11 @@ func (p *heldPort) changes(t *testing.T) map[string]operatorChange {
 		"POST " + merchants + "/{id}/api_keys/{key}/roll": {
 			merchant + "/api_keys/" + key() + "/roll", `{}`,
 		},
+		"POST " + accounts:                   {accounts, p.newAccount("eur")},
+		"POST " + accounts + "/{id}/check":   {account + "/check", `{}`},
+		"POST " + accounts + "/{id}/rotate":  {account + "/rotate", `{"credentials":{"key":"k"}}`},
+		"POST " + accounts + "/{id}/disable": {account + "/disable", `{}`},
+		"POST " + accounts + "/{id}/enable":  {account + "/enable", `{}`},
 		"POST " + operatorTokens:             {operatorTokens, `{"name":"bob","role":"operator"}`},
 		"DELETE " + operatorTokens + "/{id}": {operatorTokens + "/" + id.Format(id.Operator, other), ""},
 		"POST " + stepsOf + "/{id}/resolve": {

@@ -75,6 +75,9 @@ type operatorReader interface {
 	MerchantKeys(ctx context.Context, merchant int64, p payment.Page) (payment.List[*payment.APIKey], error)
 	UnfinishedSteps(ctx context.Context, f payment.UnfinishedFilter, limit int) ([]payment.Unfinished, error)
 	OperatorByHash(ctx context.Context, hash []byte) (*payment.OperatorToken, error)
+	Account(ctx context.Context, id int64) (*payment.Account, error)
+	// Accounts lists the accounts of a merchant, or of all merchants if merchant is 0.
+	Accounts(ctx context.Context, merchant int64, p payment.Page) (payment.List[*payment.Account], error)
 	Operators(ctx context.Context) ([]*payment.OperatorToken, error)
 	// MLERequirements lists all announced requirements of encryption, oldest first.
 	MLERequirements(ctx context.Context) ([]*payment.MLERequirement, error)

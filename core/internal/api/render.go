@@ -87,6 +87,11 @@ func administered(r *engine.Result) []byte {
 	case *payment.MLERequirement:
 		shown := ShowMLERequirement(o)
 		return encode(&shown)
+	case *payment.Account:
+		shown := ShowAccount(o)
+		return encode(&shown)
+	case *engine.AccountCheck:
+		return encode(showAccountCheck(o))
 	case *payment.Broadcast:
 		return encode(showBroadcast(o))
 	case *engine.ResolvedStep:

@@ -17,6 +17,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/causeway-pay/causeway/core"
+	"github.com/causeway-pay/causeway/core/internal/account"
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/core/internal/datadir"
 	"github.com/causeway-pay/causeway/core/internal/vault"
@@ -41,10 +42,11 @@ type bundle struct {
 	bodyGrace     time.Duration // Config.BodyGrace
 	atOnce        int           // requests that are served at the same time, 0 for the default
 	tracer        *telemetry.Tracer
-	token         string // the operator's, "" for none
-	filter        string // the secret of the filter in front, "" for none
-	hop           string // Config.HopSecret, "" for none
-	inner         bool   // requests need no filter in front
+	token         string        // the operator's, "" for none
+	filter        string        // the secret of the filter in front, "" for none
+	hop           string        // Config.HopSecret, "" for none
+	inner         bool          // requests need no filter in front
+	kinds         account.Kinds // Config.Kinds
 	clock         *clock.Fake
 	logs          *programtest.Log
 	core          *core.Core
@@ -98,7 +100,7 @@ func (b *bundle) start(t *testing.T) {
 		SimulatorJournal: filepath.Join(b.dir, "simulator.journal"), // of a store on a server, too
 	}
 	cfg.Simulator, cfg.Log, cfg.RateLimit, cfg.WebhooksAllowPrivate, cfg.Concurrency = b.catalogue, log, b.rateLimit, b.private, b.atOnce
-	cfg.BodyGrace = b.bodyGrace
+	cfg.BodyGrace, cfg.Kinds = b.bodyGrace, b.kinds
 	cfg.KeepPersonal, cfg.KeepCustomers, cfg.HopSecret = b.keepPersonal, b.keepCustomers, secret.New(b.hop)
 	cfg.Tracer, cfg.FilterToken, cfg.FilterSecret = b.tracer, secret.New(b.token), secret.New(b.filter)
 	c, err := core.Open(t.Context(), cfg)

@@ -57,13 +57,14 @@ func (i *inventory) add(s Secret, since time.Time, expires bool) {
 }
 
 // Inventory lists the secrets that core holds, without their values. They are the root secret and
-// its lasting keys, the keys of the card vault and of security codes, and the valid operator
-// tokens. Secrets in the environment are read by getenv. Merchants' keys and signing secrets are
+// its lasting keys, the keys of the card vault and of security codes, the valid operator tokens, and
+// the credentials of acquirer accounts. Secrets in the environment are read by getenv. Merchants' keys and signing secrets are
 // only counted. Core holds no certificate: the edge ends TLS.
 func (d *Dir) Inventory(ctx context.Context, getenv func(string) string) ([]Secret, error) {
 	i := &inventory{now: d.Clock.Now()}
 	d.addRoots(i)
-	err := errors.Join(d.addVault(ctx, i), d.addCodeKeys(ctx, i), d.addOperators(ctx, i), d.addMerchants(ctx, i))
+	err := errors.Join(d.addVault(ctx, i), d.addCodeKeys(ctx, i), d.addOperators(ctx, i), d.addAccounts(ctx, i),
+		d.addMerchants(ctx, i))
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +106,7 @@ func (d *Dir) addVault(ctx context.Context, i *inventory) error {
 		return err
 	}
 	i.add(Secret{
-		Name: "card vault keys", Algorithm: "AES-256-GCM", Use: "encrypt stored card and account numbers",
+		Name: "card vault keys", Algorithm: "AES-256-GCM", Use: "encrypt stored card and account numbers, and acquirer credentials",
 		Count: int64(1 + len(v.Older())), Rotate: "core vault rotate --drop-old",
 	}, changed, true)
 	return nil
@@ -143,6 +144,26 @@ func (d *Dir) addOperators(ctx context.Context, i *inventory) error {
 			Use:    "authenticates " + o.Name + " as " + o.Role,
 			Rotate: "core operators create, then core operators revoke",
 		}, o.CreatedAt, true)
+	}
+	return nil
+}
+
+// addAccounts adds the credentials of the enabled acquirer accounts, by id.
+func (d *Dir) addAccounts(ctx context.Context, i *inventory) error {
+	accounts, err := d.Store.AllAccounts(ctx)
+	if err != nil {
+		return err
+	}
+	for _, a := range accounts {
+		if a.State != payment.AccountEnabled {
+			continue
+		}
+		name := id.Format(id.Account, a.ID)
+		i.add(Secret{
+			Name: "credentials of " + name, Algorithm: "the acquirer's, encrypted by the card vault", Count: 1,
+			Version: int64(a.VaultKey), Use: "authenticate " + id.Format(id.Merchant, a.Merchant) + " at " + a.Kind,
+			Rotate: "core accounts rotate " + name,
+		}, a.RotatedAt, true)
 	}
 	return nil
 }

@@ -32,6 +32,7 @@ type Metrics struct {
 	passes
 	recovery
 	purges
+	accounts
 }
 
 // Config holds the functions that are called when the series are read. All fields but Server are
@@ -89,6 +90,7 @@ func New(c Config) *Metrics {
 			Buckets: latencies,
 		}, []string{"operation", "outcome"}),
 		webhooks: newWebhooks(), passes: newPasses(c.Clock), recovery: newRecovery(c.Clock), purges: newPurges(c.Clock),
+		accounts: newAccounts(),
 	}
 	m.startAtZero()
 	m.registry.MustRegister(m.refused, m.logins, m.requests, m.groups, m.commits, m.waits, m.calls,
@@ -105,7 +107,9 @@ func New(c Config) *Metrics {
 	if c.Server != nil {
 		m.registry.MustRegister(&onServer{Server: *c.Server, clock: c.Clock})
 	}
-	for _, part := range [][]prometheus.Collector{m.webhooks.all(), m.passes.all(), m.recovery.all(), m.purges.all()} {
+	for _, part := range [][]prometheus.Collector{
+		m.webhooks.all(), m.passes.all(), m.recovery.all(), m.purges.all(), m.accounts.all(),
+	} {
 		m.registry.MustRegister(part...)
 	}
 	return m
@@ -164,46 +168,9 @@ func (m *Metrics) Group(g store.Batch) {
 
 // Acquirer returns a, measured.
 func (m *Metrics) Acquirer(a acquirer.Acquirer, c clock.Clock) acquirer.Acquirer {
-	return &measured{a, c, m.calls}
+	return acquirer.Observed(a, c, m.acquirerCalled)
 }
 
-type measured struct {
-	next  acquirer.Acquirer
-	clock clock.Clock
-	calls *prometheus.HistogramVec
-}
-
-func (a *measured) Prepare(ctx context.Context) (string, error) {
-	return a.next.Prepare(ctx)
-}
-
-func (a *measured) Authorize(ctx context.Context, r acquirer.Authorize) (acquirer.Response, error) {
-	return a.time("authorize", func() (acquirer.Response, error) { return a.next.Authorize(ctx, r) })
-}
-
-func (a *measured) Capture(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
-	return a.time("capture", func() (acquirer.Response, error) { return a.next.Capture(ctx, r) })
-}
-
-func (a *measured) Void(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
-	return a.time("void", func() (acquirer.Response, error) { return a.next.Void(ctx, r) })
-}
-
-func (a *measured) Refund(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
-	return a.time("refund", func() (acquirer.Response, error) { return a.next.Refund(ctx, r) })
-}
-
-func (a *measured) Credit(ctx context.Context, r acquirer.Credit) (acquirer.Response, error) {
-	return a.time("credit", func() (acquirer.Response, error) { return a.next.Credit(ctx, r) })
-}
-
-func (a *measured) Inquire(ctx context.Context, about acquirer.Sent) (acquirer.Response, error) {
-	return a.time("inquire", func() (acquirer.Response, error) { return a.next.Inquire(ctx, about) })
-}
-
-func (a *measured) time(operation string, call func() (acquirer.Response, error)) (acquirer.Response, error) {
-	start := a.clock.Now()
-	response, err := call()
-	a.calls.WithLabelValues(operation, acquirer.Outcome(response, err)).Observe(a.clock.Now().Sub(start).Seconds())
-	return response, err
+func (m *Metrics) acquirerCalled(operation, outcome string, took time.Duration) {
+	m.calls.WithLabelValues(operation, outcome).Observe(took.Seconds())
 }

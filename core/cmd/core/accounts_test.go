@@ -1,0 +1,208 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/shared/programtest"
+)
+
+// accountsAt is a data folder with a merchant, and a host for its accounts.
+type accountsAt struct {
+	data, merchant string
+	host           coretest.Host
+}
+
+func newAccountsAt(t *testing.T) *accountsAt {
+	t.Helper()
+	a := &accountsAt{data: filepath.Join(t.TempDir(), "data")}
+	a.merchant = MustPrint(t, "merchants", "create", "Shop", "--data", a.data)
+	return a
+}
+
+// run runs core accounts with a standard input.
+func (a *accountsAt) run(t *testing.T, stdin string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	out, err := &programtest.Log{}, &programtest.Log{}
+	m := Main{
+		Args: append([]string{"accounts", "--data", a.data}, args...), Stdin: strings.NewReader(stdin), Stdout: out, Stderr: err,
+		kinds: a.host.Kinds(),
+	}
+	code = m.Run(t.Context())
+	return code, out.String(), err.String()
+}
+
+// add runs core accounts add with credentials on standard input.
+func (a *accountsAt) add(t *testing.T, stdin string, more ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	return a.run(t, stdin, append([]string{
+		"add", "--merchant", a.merchant, "--kind", coretest.HostKind, "--currency", "usd", "--base-url", "https://host.example.com",
+		"--setting", "login=shop", "--credentials", "-",
+	}, more...)...)
+}
+
+// must returns the trimmed output of a successful run.
+func must(t *testing.T, code int, stdout, stderr string) string {
+	t.Helper()
+	if code != 0 || stderr != "" {
+		t.Fatalf("got %d, %q, %q", code, stdout, stderr)
+	}
+	return strings.TrimSpace(stdout)
+}
+
+func mustRun(t *testing.T, a *accountsAt, stdin string, args ...string) string {
+	t.Helper()
+	code, stdout, stderr := a.run(t, stdin, args...)
+	return must(t, code, stdout, stderr)
+}
+
+const (
+	firstCredentials = `{"key": "planted-first"}` + "\n"
+	nextCredentials  = `{"key": "planted-next"}`
+)
+
+// TestAccounts follows an account from its creation to its end, by the command line.
+func TestAccounts(t *testing.T) {
+	t.Parallel()
+	a := newAccountsAt(t)
+	a.host.Accept("planted-first")
+	code, stdout, stderr := a.add(t, firstCredentials)
+	made := must(t, code, stdout, stderr)
+	if !strings.HasPrefix(made, "acct_") {
+		t.Fatalf("got %q", made)
+	}
+	if code, _, stderr := a.add(t, firstCredentials); code != 1 || !strings.Contains(stderr, "--second") {
+		t.Errorf("the same again: got %d, %q", code, stderr)
+	}
+	code, stdout, stderr = a.add(t, firstCredentials, "--second")
+	second := must(t, code, stdout, stderr)
+	list := mustRun(t, a, "", "list")
+	for _, want := range []string{made, second, a.merchant, "usd", "card", "enabled", "https://host.example.com"} {
+		if !strings.Contains(list, want) {
+			t.Errorf("the list lacks %s:\n%s", want, list)
+		}
+	}
+	mustRun(t, a, "", "check", made)
+	a.host.Accept("planted-next")
+	if code, _, stderr := a.run(t, "", "check", made); code != 1 || !strings.Contains(stderr, "did not accept") {
+		t.Errorf("a failing check: got %d, %q", code, stderr)
+	}
+	if code, _, stderr := a.run(t, firstCredentials, "rotate", made, "--credentials", "-"); code != 1 || !strings.Contains(stderr, "nothing was changed") {
+		t.Errorf("a refused rotation: got %d, %q", code, stderr)
+	}
+	file := filepath.Join(t.TempDir(), "credentials.json")
+	if err := os.WriteFile(file, []byte(nextCredentials), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := mustRun(t, a, "", "rotate", made, "--credentials", file); got != made {
+		t.Errorf("got %q", got)
+	}
+	mustRun(t, a, "", "check", made)
+	mustRun(t, a, nextCredentials, "rotate", second, "--unchecked", "--credentials", "-")
+	mustRun(t, a, "", "disable", made)
+	if list := mustRun(t, a, "", "list"); strings.Count(list, "disabled") != 1 {
+		t.Errorf("got\n%s", list)
+	}
+	mustRun(t, a, "", "enable", made)
+	for path, content := range coretest.Files(t, a.data) {
+		if bytes.Contains(content, []byte("planted-")) {
+			t.Errorf("%s has a credential", path)
+		}
+	}
+	records := MustPrintAll(t, "audit", "list", "--data", a.data)
+	for _, action := range []string{"accounts.add", "accounts.check", "accounts.rotate", "accounts.disable", "accounts.enable"} {
+		if !strings.Contains(records, action) {
+			t.Errorf("the audit record lacks %s", action)
+		}
+	}
+	if strings.Contains(records, "planted-") {
+		t.Error("the audit record has a credential")
+	}
+}
+
+// MustPrintAll returns the lines that a command prints.
+func MustPrintAll(t *testing.T, args ...string) string {
+	t.Helper()
+	code, stdout, stderr := run(t, args...)
+	return must(t, code, stdout, stderr)
+}
+
+// TestAccountsAfterRotationAndRestore: the credentials open after a rotation of the vault, and from
+// a backup.
+func TestAccountsAfterRotationAndRestore(t *testing.T) {
+	t.Parallel()
+	a := newAccountsAt(t)
+	a.host.Accept("planted-first")
+	code, stdout, stderr := a.add(t, firstCredentials)
+	made := must(t, code, stdout, stderr)
+	if code, stdout, stderr := run(t, "vault", "rotate", "--drop-old", "--data", a.data); code != 0 || stdout != "" || !strings.Contains(stderr, "re-encrypted: 1 of 1") {
+		t.Fatalf("got %d, %q, %q", code, stdout, stderr)
+	}
+	mustRun(t, a, "", "check", made)
+	backup := filepath.Join(t.TempDir(), "backup")
+	MustPrintAll(t, "backup", "--data", a.data, "--to", backup)
+	restored := filepath.Join(t.TempDir(), "restored")
+	MustPrintAll(t, "restore", "--from", backup, "--data", restored)
+	a.data = restored
+	mustRun(t, a, "", "check", made)
+	inventory := MustPrintAll(t, "keys", "inventory", "--data", a.data)
+	if !strings.Contains(inventory, made) {
+		t.Errorf("the inventory lacks %s:\n%s", made, inventory)
+	}
+	if err := os.Remove(filepath.Join(a.data, "vault.keyset")); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := a.run(t, "", "check", made); code != 1 || !strings.Contains(stderr, "vault.keyset") {
+		t.Errorf("without the vault's keys: got %d, %q", code, stderr)
+	}
+}
+
+// TestAccountsWrongUsage: each error names the flag or field, and no credential.
+func TestAccountsWrongUsage(t *testing.T) {
+	t.Parallel()
+	a := newAccountsAt(t)
+	a.host.Accept("planted-first")
+	for want, args := range map[string][]string{
+		"base_url":               {"--base-url", "http://host.example.com"},
+		"currency":               {"--currency", "dollars"},
+		"kind":                   {"--kind", "other"},
+		"method":                 {"--method", "cash"},
+		"mer_0000000000001 does": {"--merchant", "mer_0000000000001"},
+		"merchant":               {"--merchant", "shop"},
+		"settings":               {"--setting", "more=1"},
+	} {
+		if code, stdout, stderr := a.add(t, firstCredentials, args...); code != 1 || stdout != "" || !strings.Contains(stderr, want) {
+			t.Errorf("%v: got %d, %q, %q, want %q", args, code, stdout, stderr, want)
+		}
+	}
+	for name, stdin := range map[string]string{
+		"no JSON": "planted-text", "a list": `["planted-text"]`, "a number": `{"key": 4711}`, "empty": "", "no credential": "{}",
+		"too large": `{"key":"` + strings.Repeat("planted-", 1<<16) + `"}`,
+	} {
+		if code, _, stderr := a.add(t, stdin); code != 1 || !strings.Contains(stderr, "--credentials -: want a JSON object of texts") ||
+			strings.Contains(stderr, "planted-") || strings.Contains(stderr, "4711") {
+			t.Errorf("%s: got %d, %q", name, code, stderr)
+		}
+	}
+	for _, args := range [][]string{
+		{}, {"add"}, {"rotate", "acct_0000000000001"}, {"check"}, {"disable"}, {"delete", "acct_0000000000001"}, {"list", "more"},
+		{"list", "--currency", "usd"}, {"disable", "acct_0000000000001", "--unchecked"}, {"add", "--setting", "login"},
+		{"add", "--setting", "a=1", "--setting", "a=2"}, {"add", "--key", "planted"},
+	} {
+		if code, stdout, stderr := a.run(t, "", args...); code != 2 || stdout != "" || !strings.Contains(stderr, "Usage:") {
+			t.Errorf("%v: got %d, %q, %q", args, code, stdout, stderr)
+		}
+	}
+	for _, args := range [][]string{
+		{"check", "acct_0000000000001"}, {"disable", "acct_0000000000001"}, {"enable", "shop"}, {"rotate", "acct_0000000000001", "--credentials", "-"},
+		{"rotate", "acct_0000000000001", "--credentials", filepath.Join(a.data, "missing")},
+	} {
+		if code, stdout, stderr := a.run(t, firstCredentials, args...); code != 1 || stdout != "" || !strings.HasPrefix(stderr, "core: ") {
+			t.Errorf("%v: got %d, %q, %q", args, code, stdout, stderr)
+		}
+	}
+}

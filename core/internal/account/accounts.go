@@ -1,0 +1,242 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/vault"
+	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/id"
+)
+
+const (
+	// cacheTime is how long a row that was read is used. A change by another process takes effect after
+	// that time at the latest, as a change of an API key does.
+	cacheTime = time.Second
+	// cacheSize bounds the cached rows of each kind.
+	cacheSize = 4096
+)
+
+// errBroken reports stored credentials that are not the text that was sealed.
+var errBroken = errors.New("account: the stored credentials are broken")
+
+// Store has the accounts.
+type Store interface {
+	Account(ctx context.Context, id int64) (*payment.Account, error)
+	EnabledAccounts(ctx context.Context, merchant int64) ([]*payment.Account, error)
+	AllAccounts(ctx context.Context) ([]*payment.Account, error)
+}
+
+// Call is a call of an account that has ended.
+type Call struct {
+	Account   string // acct_…
+	Kind      string
+	Operation string // by acquirer.Operations
+	Outcome   string // by acquirer.Outcomes
+	Took      time.Duration
+}
+
+// Config configures Accounts. All fields are required, except Wrap and Called.
+type Config struct {
+	Store Store
+	Vault *vault.Vault
+	Clock clock.Clock
+	Kinds Kinds
+	Wrap  func(acquirer.Acquirer) acquirer.Acquirer // around each connector, for traces; may be nil
+	// Called is called after each call of an account; nil for none.
+	Called func(Call)
+}
+
+// Accounts finds and opens the accounts of live mode. It is safe for concurrent use.
+type Accounts struct {
+	Config
+
+	mu      sync.RWMutex // guards the fields below
+	changes int          // counts Forget
+	// The enabled accounts by merchant, and accounts by id, as they were read.
+	enabled map[int64]read[[]*payment.Account]
+	byID    map[int64]read[*payment.Account]
+	all     map[int64]read[[]*payment.Account] // all accounts, by the key 0
+	opened  map[int64]opened
+
+	recent recent
+}
+
+var _ acquirer.Accounts = (*Accounts)(nil)
+
+// read is a value as it was read at a time.
+type read[T any] struct {
+	value T
+	at    time.Time
+}
+
+// opened is the connector of one version of an account.
+type opened struct {
+	version   int64
+	connector Connector
+	account   acquirer.Account
+}
+
+// New returns the accounts of a store.
+func New(c Config) *Accounts {
+	if c.Wrap == nil {
+		c.Wrap = func(a acquirer.Acquirer) acquirer.Acquirer { return a }
+	}
+	if c.Called == nil {
+		c.Called = func(Call) {}
+	}
+	return &Accounts{
+		Config: c, enabled: map[int64]read[[]*payment.Account]{}, byID: map[int64]read[*payment.Account]{},
+		all: map[int64]read[[]*payment.Account]{}, opened: map[int64]opened{}, recent: recent{accounts: map[int64]*calls{}},
+	}
+}
+
+// ForPayment implements acquirer.Accounts.
+func (a *Accounts) ForPayment(
+	ctx context.Context, merchant int64, currency string, method acquirer.Method,
+) ([]acquirer.Account, error) {
+	rows, err := cached(a, a.enabled, merchant, func() ([]*payment.Account, error) {
+		return a.Store.EnabledAccounts(ctx, merchant)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("account: read the accounts of the merchant: %w", err)
+	}
+	var out []acquirer.Account
+	for _, row := range rows {
+		if row.Currency != currency || row.Method != string(method) {
+			continue
+		}
+		o, err := a.open(ctx, row)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, o.account)
+	}
+	if len(out) == 0 {
+		return nil, acquirer.ErrNoAccount
+	}
+	return out, nil
+}
+
+// Account implements acquirer.Accounts.
+func (a *Accounts) Account(ctx context.Context, n int64) (acquirer.Account, error) {
+	row, err := cached(a, a.byID, n, func() (*payment.Account, error) { return a.Store.Account(ctx, n) })
+	if errors.Is(err, payment.ErrNotFound) {
+		return acquirer.Account{}, acquirer.ErrNoAccount
+	}
+	if err != nil {
+		return acquirer.Account{}, fmt.Errorf("account: read %s: %w", id.Format(id.Account, n), err)
+	}
+	o, err := a.open(ctx, row)
+	return o.account, err
+}
+
+// Forget makes the next use of each account read the store. Call it when a change of an account is
+// committed, before the response.
+func (a *Accounts) Forget() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.changes++
+	clear(a.enabled)
+	clear(a.byID)
+	clear(a.all)
+}
+
+// cached returns the value of a key in a cache of a, and reads it if it is older than cacheTime. A
+// value that was read before a Forget is not cached. If the cache is full, the value replaces any
+// other.
+func cached[T any](a *Accounts, cache map[int64]read[T], key int64, fetch func() (T, error)) (T, error) {
+	now := a.Clock.Now()
+	a.mu.RLock()
+	last, ok := cache[key]
+	changes := a.changes
+	a.mu.RUnlock()
+	if age := now.Sub(last.at); ok && age >= 0 && age < cacheTime {
+		return last.value, nil
+	}
+	value, err := fetch()
+	if err != nil {
+		return value, err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if changes != a.changes {
+		return value, nil
+	}
+	if !ok && len(cache) >= cacheSize {
+		for other := range cache {
+			delete(cache, other)
+			break
+		}
+	}
+	cache[key] = read[T]{value, now}
+	return value, nil
+}
+
+// open returns the connector of an account, and opens it unless this version is open already. It
+// reads the account again: a rotation of the vault may have dropped the key of a cached row.
+func (a *Accounts) open(ctx context.Context, row *payment.Account) (opened, error) {
+	a.mu.RLock()
+	o, ok := a.opened[row.ID]
+	a.mu.RUnlock()
+	if ok && o.version >= row.Version {
+		return o, nil
+	}
+	name := id.Format(id.Account, row.ID)
+	fresh, err := a.Store.Account(ctx, row.ID)
+	if err != nil {
+		return opened{}, fmt.Errorf("account: read %s: %w", name, err)
+	}
+	connector, err := a.connect(fresh)
+	if err != nil {
+		return opened{}, fmt.Errorf("account: open %s: %w", name, err)
+	}
+	calls := a.recent.of(fresh.ID)
+	watched := acquirer.Observed(connector, a.Clock, func(operation, outcome string, took time.Duration) {
+		calls.add(outcome, took, a.Clock.Now())
+		a.Called(Call{Account: name, Kind: fresh.Kind, Operation: operation, Outcome: outcome, Took: took})
+	})
+	next := opened{fresh.Version, connector, acquirer.Account{ID: fresh.ID, Acquirer: a.Wrap(watched)}}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if o, ok := a.opened[row.ID]; ok && o.version >= next.version {
+		return o, nil
+	}
+	a.opened[row.ID] = next
+	return next, nil
+}
+
+// connect opens the connector of an account as it is stored.
+func (a *Accounts) connect(row *payment.Account) (Connector, error) {
+	credentials, err := a.Vault.OpenCredentials(object(row), row.VaultKey, row.Credentials)
+	if err != nil {
+		return nil, err
+	}
+	s, err := settingsOf(row.Profile, credentials)
+	if err != nil {
+		return nil, err
+	}
+	return a.connector(row.Kind, s)
+}
+
+// connector opens a connector of a kind. The error is an operator.FieldError if the operator can
+// correct it.
+func (a *Accounts) connector(kind string, s Settings) (Connector, error) {
+	open, ok := a.Kinds[kind]
+	if !ok {
+		return nil, fieldError("kind", "one of %s", strings.Join(a.Kinds.Names(), ", "))
+	}
+	s.Clock = a.Clock
+	return open(s)
+}
+
+// object returns the place for which the vault seals the credentials of an account.
+func object(row *payment.Account) vault.Object {
+	return vault.Object{Tenant: row.Tenant(), ID: id.Format(id.Account, row.ID)}
+}

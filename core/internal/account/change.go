@@ -1,0 +1,176 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/core/internal/operator"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/money"
+	"github.com/causeway-pay/causeway/shared/secret"
+)
+
+const (
+	// checkTime bounds the check of an account.
+	checkTime = 20 * time.Second
+	// maxReason is the largest number of characters of a failed check's reason.
+	maxReason = 500
+	// The bounds of settings and credentials.
+	maxSettings = 32
+	maxText     = 512
+	maxSecret   = 16 << 10
+)
+
+// CheckError reports that the acquirer did not accept the credentials of an account, or could not
+// be reached. Reason has no credential.
+type CheckError struct{ Reason string }
+
+func (e *CheckError) Error() string { return "account: the check failed: " + e.Reason }
+
+// Create checks a new account. It returns the account, to which the store adds the sealed
+// credentials, and the credentials as the vault seals them. Unless the operator has ruled that out,
+// the acquirer must accept the credentials. The error is an operator.FieldError, or a CheckError.
+func (a *Accounts) Create(ctx context.Context, in operator.AccountCreate) (*payment.Account, secret.String, error) {
+	row, err := newAccount(in)
+	if err != nil {
+		return nil, secret.String{}, err
+	}
+	s := Settings{Profile: in.Settings, Credentials: in.Credentials}
+	if s.BaseURL, err = checkBaseURL(in.BaseURL); err != nil {
+		return nil, secret.String{}, err
+	}
+	if err := s.check(); err != nil {
+		return nil, secret.String{}, err
+	}
+	if err := a.prove(ctx, in.Kind, s, in.Unchecked); err != nil {
+		return nil, secret.String{}, err
+	}
+	if row.Profile, err = s.encodeProfile(); err != nil {
+		return nil, secret.String{}, fmt.Errorf("account: encode the settings: %w", err)
+	}
+	credentials, err := s.encodeCredentials()
+	return row, credentials, err
+}
+
+// newAccount returns the account of a create without its settings.
+func newAccount(in operator.AccountCreate) (*payment.Account, error) {
+	row := &payment.Account{Currency: in.Currency, Method: in.Method, Rank: payment.FirstAccount, Kind: in.Kind}
+	var err error
+	if row.Merchant, err = id.Parse(id.Merchant, in.Merchant); err != nil {
+		return nil, fieldError("merchant", "the id of a merchant, mer_…")
+	}
+	if _, known := money.Lookup(in.Currency); !known {
+		return nil, fieldError("currency", "a lower-case ISO 4217 code in use, such as usd")
+	}
+	switch acquirer.Method(in.Method) {
+	case "":
+		row.Method = string(acquirer.CardMethod)
+	case acquirer.CardMethod, acquirer.BankAccountMethod:
+	default:
+		return nil, fieldError("method", "%s or %s", acquirer.CardMethod, acquirer.BankAccountMethod)
+	}
+	if in.Second {
+		row.Rank = payment.SecondAccount
+	}
+	return row, nil
+}
+
+// check checks the bounds of settings and credentials.
+func (s Settings) check() error {
+	if len(s.Profile) > maxSettings {
+		return fieldError("settings", "at most %d", maxSettings)
+	}
+	for name, text := range s.Profile {
+		if len(text) > maxText {
+			return fieldError("settings."+name, "at most %d bytes, got %d", maxText, len(text))
+		}
+	}
+	if n := len(s.Credentials); n == 0 || n > maxSettings {
+		return fieldError("credentials", "1 to %d, got %d", maxSettings, n)
+	}
+	for _, text := range s.Credentials {
+		if n := text.Len(); n == 0 || n > maxSecret {
+			return fieldError("credentials", "texts of 1 to %d bytes, got %d", maxSecret, n)
+		}
+	}
+	return nil
+}
+
+// Rotate checks new credentials of an account. It returns them as the vault seals them. It has the
+// errors of Create, and payment.ErrNotFound.
+func (a *Accounts) Rotate(ctx context.Context, n int64, in operator.AccountRotate) (secret.String, error) {
+	row, err := a.Store.Account(ctx, n)
+	if err != nil {
+		return secret.String{}, err
+	}
+	s := Settings{Credentials: in.Credentials}
+	if s.BaseURL, s.Profile, err = Profile(row.Profile); err != nil {
+		return secret.String{}, err
+	}
+	if err := s.check(); err != nil {
+		return secret.String{}, err
+	}
+	if err := a.prove(ctx, row.Kind, s, in.Unchecked); err != nil {
+		return secret.String{}, err
+	}
+	return s.encodeCredentials()
+}
+
+// Check proves the stored credentials of an account at the acquirer, and moves no money. It returns
+// a CheckError if that fails, and payment.ErrNotFound if there is no such account.
+func (a *Accounts) Check(ctx context.Context, n int64) error {
+	row, err := a.Store.Account(ctx, n)
+	if err != nil {
+		return err
+	}
+	credentials, err := a.Vault.OpenCredentials(object(row), row.VaultKey, row.Credentials)
+	if err != nil {
+		return fmt.Errorf("account: open %s: %w", id.Format(id.Account, n), err)
+	}
+	s, err := settingsOf(row.Profile, credentials)
+	if err != nil {
+		return err
+	}
+	return a.prove(ctx, row.Kind, s, false)
+}
+
+// prove opens a connector and, unless unchecked, has the acquirer check its credentials.
+func (a *Accounts) prove(ctx context.Context, kind string, s Settings, unchecked bool) error {
+	connector, err := a.connector(kind, s)
+	if err != nil {
+		return s.refused(err)
+	}
+	if unchecked {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, checkTime)
+	defer cancel()
+	if err := connector.Check(ctx); err != nil {
+		return &CheckError{Reason: s.redact(err.Error())}
+	}
+	return nil
+}
+
+// refused returns the error of a kind that did not open a connector, as an operator.FieldError.
+func (s Settings) refused(err error) error {
+	if invalid, ok := errors.AsType[*operator.FieldError](err); ok {
+		return &operator.FieldError{Field: invalid.Field, Text: s.redact(invalid.Text)}
+	}
+	return &operator.FieldError{Field: "settings", Text: "settings: " + s.redact(err.Error())}
+}
+
+// redact removes credentials from a text of the acquirer, and bounds it.
+func (s Settings) redact(text string) string {
+	for _, c := range s.Credentials {
+		text = strings.ReplaceAll(text, c.Reveal(), c.String())
+	}
+	if runes := []rune(text); len(runes) > maxReason {
+		text = string(runes[:maxReason])
+	}
+	return text
+}

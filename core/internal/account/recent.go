@@ -1,0 +1,109 @@
+package account
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/payment"
+)
+
+const (
+	// recentCalls is how many of the last calls of an account are counted, and recentTime for how long.
+	recentCalls = 256
+	recentTime  = time.Hour
+)
+
+// Activity are the recent calls of one account by this core: at most the last 256, of the last hour.
+type Activity struct {
+	Outcomes        map[string]int // by acquirer.Outcomes
+	Calls           int
+	Median, Slowest time.Duration
+	// LastSuccess is when the acquirer last responded with a result, approved or declined. Zero: it has
+	// not since the start of this core.
+	LastSuccess time.Time
+}
+
+// UnknownShare returns the share of calls with an unknown outcome, from 0 to 1.
+func (a Activity) UnknownShare() float64 {
+	if a.Calls == 0 {
+		return 0
+	}
+	return float64(a.Outcomes["unknown"]) / float64(a.Calls)
+}
+
+// recent are the recent calls by account.
+type recent struct {
+	mu       sync.Mutex
+	accounts map[int64]*calls // guarded by mu
+}
+
+func (r *recent) of(account int64) *calls {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := r.accounts[account]
+	if c == nil {
+		c = &calls{}
+		r.accounts[account] = c
+	}
+	return c
+}
+
+// calls are the last calls of one account, in a ring.
+type calls struct {
+	mu      sync.Mutex
+	ring    []call // guarded by mu, as all fields
+	next    int
+	success time.Time
+}
+
+type call struct {
+	outcome string
+	took    time.Duration
+	at      time.Time
+}
+
+func (c *calls) add(outcome string, took time.Duration, at time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if outcome == "approved" || outcome == "declined" {
+		c.success = at
+	}
+	one := call{outcome, took, at}
+	if len(c.ring) < recentCalls {
+		c.ring = append(c.ring, one)
+		return
+	}
+	c.ring[c.next] = one
+	c.next = (c.next + 1) % recentCalls
+}
+
+func (c *calls) activity(now time.Time) Activity {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := Activity{Outcomes: map[string]int{}, LastSuccess: c.success}
+	var took []time.Duration
+	for _, one := range c.ring {
+		if now.Sub(one.at) >= recentTime {
+			continue
+		}
+		out.Outcomes[one.outcome]++
+		took = append(took, one.took)
+	}
+	if out.Calls = len(took); out.Calls > 0 {
+		slices.Sort(took)
+		out.Median, out.Slowest = took[len(took)/2], took[len(took)-1]
+	}
+	return out
+}
+
+// Activity returns the recent calls of an account by this core.
+func (a *Accounts) Activity(account int64) Activity {
+	return a.recent.of(account).activity(a.Clock.Now())
+}
+
+// All returns all accounts, oldest first, including disabled ones, as of the last second.
+func (a *Accounts) All(ctx context.Context) ([]*payment.Account, error) {
+	return cached(a, a.all, 0, func() ([]*payment.Account, error) { return a.Store.AllAccounts(ctx) })
+}

@@ -1,0 +1,146 @@
+package account_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/account"
+	"github.com/causeway-pay/causeway/core/internal/operator"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/shared/secret"
+)
+
+// TestBaseURL: plain HTTP is for this machine only.
+func TestBaseURL(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"https://api.example.com":         "https://api.example.com",
+		"https://api.example.com:8443/x/": "https://api.example.com:8443/x",
+		"http://127.0.0.1:9000":           "http://127.0.0.1:9000",
+		"http://127.9.9.9":                "http://127.9.9.9",
+		"http://[::1]:80/":                "http://[::1]:80",
+		"http://[::ffff:127.0.0.1]":       "http://[::ffff:127.0.0.1]",
+		"http://localhost:1":              "http://localhost:1",
+		"http://api.example.com":          "",
+		"http://10.0.0.1":                 "",
+		"http://localhost.example.com":    "",
+		"http://127.0.0.1.example.com":    "",
+		"http://0.0.0.0":                  "",
+		"ftp://api.example.com":           "",
+		"https://":                        "",
+		"":                                "",
+		"api.example.com":                 "",
+		"https://user:pass@example.com":   "",
+		"https://example.com?x=1":         "",
+		"https://example.com?":            "",
+		"https://example.com#x":           "",
+		"https://example.com:0":           "",
+		"https://example.com:70000":       "",
+		"https://exa mple.com":            "",
+	} {
+		got, err := account.CheckBaseURL(text)
+		var invalid *operator.FieldError
+		if got != want || (err == nil) != (want != "") || err != nil && (!errors.As(err, &invalid) || invalid.Field != "base_url") {
+			t.Errorf("%q: got %q, %v, want %q", text, got, err, want)
+		}
+	}
+}
+
+// TestReader: the error names the setting that is missing, unknown or not valid, and no credential.
+func TestReader(t *testing.T) {
+	t.Parallel()
+	read := func(s account.Settings) error {
+		r := s.Reader()
+		if got := r.Choice("auth", "signature", "jwt"); got != "signature" && s.Profile["auth"] == "" {
+			t.Errorf("the default choice: got %q", got)
+		}
+		if got := r.Duration("settle_unknown_after", 24*time.Hour); got != 24*time.Hour && s.Profile["settle_unknown_after"] == "" {
+			t.Errorf("the default duration: got %s", got)
+		}
+		r.Text("login")
+		r.Secret("key")
+		r.OptionalSecret("other")
+		return r.Err()
+	}
+	whole := func() account.Settings {
+		return account.Settings{Profile: map[string]string{"login": "shop"}, Credentials: keys("k")}
+	}
+	if err := read(whole()); err != nil {
+		t.Error(err)
+	}
+	for want, change := range map[string]func(*account.Settings){
+		"settings.login: want a text":                                func(s *account.Settings) { delete(s.Profile, "login") },
+		"settings.auth: want signature or jwt":                       func(s *account.Settings) { s.Profile["auth"] = "none" },
+		"settings.settle_unknown_after: want a duration such as 24h": func(s *account.Settings) { s.Profile["settle_unknown_after"] = "-1h" },
+		"settings: want one of auth, login, settle_unknown_after":    func(s *account.Settings) { s.Profile["more"] = "1" },
+		"credentials.key: want a text":                               func(s *account.Settings) { s.Credentials = nil },
+		"credentials: want one of key, other":                        func(s *account.Settings) { s.Credentials["planted"] = secret.New("planted") },
+	} {
+		s := whole()
+		change(&s)
+		var invalid *operator.FieldError
+		if err := read(s); err == nil || err.Error() != want || !errors.As(err, &invalid) || !strings.HasPrefix(want, invalid.Field+":") {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+}
+
+// TestRefusedChanges: nothing is stored before the settings are valid and the acquirer has accepted
+// the credentials. The error names the field, and has no credential.
+func TestRefusedChanges(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.host.Accept(firstKey)
+	for field, change := range map[string]func(*operator.AccountCreate){
+		"merchant":       func(in *operator.AccountCreate) { in.Merchant = "mer_1" },
+		"kind":           func(in *operator.AccountCreate) { in.Kind = "other" },
+		"currency":       func(in *operator.AccountCreate) { in.Currency = "USD" },
+		"method":         func(in *operator.AccountCreate) { in.Method = "cash" },
+		"base_url":       func(in *operator.AccountCreate) { in.BaseURL = "http://example.com" },
+		"settings.login": func(in *operator.AccountCreate) { in.Settings["login"] = "" },
+		"settings":       func(in *operator.AccountCreate) { in.Settings["x"] = "y" },
+		"settings.long":  func(in *operator.AccountCreate) { in.Settings["long"] = strings.Repeat("x", 513) },
+		"credentials":    func(in *operator.AccountCreate) { in.Credentials = nil },
+		"credentials.key": func(in *operator.AccountCreate) {
+			in.Credentials = map[string]secret.String{"planted": secret.New("x")}
+		},
+	} {
+		in := b.create()
+		change(&in)
+		_, _, err := b.accounts.Create(t.Context(), in)
+		var invalid *operator.FieldError
+		if !errors.As(err, &invalid) || invalid.Field != field || strings.Contains(err.Error(), "planted") {
+			t.Errorf("%s: got %v", field, err)
+		}
+	}
+	if n := b.host.Opened(); n != 0 {
+		t.Errorf("opened %d connectors", n)
+	}
+	wrong := b.create()
+	wrong.Credentials = keys(nextKey)
+	var failed *account.CheckError
+	_, _, err := b.accounts.Create(t.Context(), wrong)
+	if !errors.As(err, &failed) || failed.Reason != "the host does not accept the key [redacted]" {
+		t.Errorf("got %v, want a failed check without the key", err)
+	}
+	wrong.Unchecked = true
+	if _, credentials, err := b.accounts.Create(t.Context(), wrong); err != nil || credentials.Reveal() != `{"key":"`+nextKey+`"}` {
+		t.Errorf("unchecked: got %v", err)
+	}
+	n := b.add(t, func(*operator.AccountCreate) {})
+	if _, err := b.accounts.Rotate(t.Context(), n, operator.AccountRotate{Credentials: keys(nextKey)}); !errors.As(err, &failed) {
+		t.Errorf("rotate: got %v, want a failed check", err)
+	}
+	if _, err := b.accounts.Rotate(t.Context(), 1, operator.AccountRotate{Credentials: keys(nextKey)}); !errors.Is(err, payment.ErrNotFound) {
+		t.Errorf("rotate: got %v, want %v", err, payment.ErrNotFound)
+	}
+	if err := b.accounts.Check(t.Context(), n); err != nil {
+		t.Error(err)
+	}
+	b.host.Accept(nextKey)
+	if err := b.accounts.Check(t.Context(), n); !errors.As(err, &failed) || strings.Contains(err.Error(), firstKey) {
+		t.Errorf("check: got %v", err)
+	}
+}

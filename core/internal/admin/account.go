@@ -1,0 +1,128 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/causeway-pay/causeway/core/internal/account"
+	"github.com/causeway-pay/causeway/core/internal/api"
+	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/operator"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/shared/id"
+)
+
+// accounts opens the vault, and returns the accounts with an engine that seals.
+func (a *Admin) accounts(ctx context.Context) (*account.Accounts, *engine.Engine, error) {
+	v, err := a.dir.Vault(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return account.New(account.Config{Store: a.db, Vault: v, Clock: a.dir.Clock, Kinds: a.kinds}), a.sealing(v), nil
+}
+
+// AddAccount adds an account at an acquirer for live mode, and returns its id. Unless the operator
+// has ruled that out, the acquirer must first accept the credentials.
+func (a *Admin) AddAccount(ctx context.Context, in operator.AccountCreate) (string, error) {
+	accounts, eng, err := a.accounts(ctx)
+	if err != nil {
+		return "", err
+	}
+	var made string
+	err = a.act(ctx, "accounts.add", "", func(r engine.Request) error {
+		row, credentials, err := accounts.Create(ctx, in)
+		if err != nil {
+			return err
+		}
+		result, err := eng.AddAccount(ctx, r, *row, credentials)
+		if errors.Is(err, engine.ErrNoMerchant) {
+			return fmt.Errorf("merchant %s does not exist: see core merchants list", in.Merchant)
+		}
+		if added, ok := result.Object.(*payment.Account); ok {
+			made = id.Format(id.Account, added.ID)
+		}
+		return err
+	})
+	return made, accountError(err)
+}
+
+// RotateAccount replaces the credentials of an account, acct_….
+func (a *Admin) RotateAccount(ctx context.Context, name string, in operator.AccountRotate) error {
+	return a.onAccount(ctx, "accounts.rotate", name, func(accounts *account.Accounts, eng *engine.Engine, r engine.Request, n int64) error {
+		credentials, err := accounts.Rotate(ctx, n, in)
+		if err == nil {
+			_, err = eng.RotateAccount(ctx, r, n, credentials)
+		}
+		return err
+	})
+}
+
+// CheckAccount checks the credentials of an account, acct_…, at the acquirer. It moves no money.
+func (a *Admin) CheckAccount(ctx context.Context, name string) error {
+	return a.onAccount(ctx, "accounts.check", name, func(accounts *account.Accounts, eng *engine.Engine, r engine.Request, n int64) error {
+		err := accounts.Check(ctx, n)
+		if err == nil {
+			_, err = eng.AccountChecked(ctx, r, n)
+		}
+		return err
+	})
+}
+
+// DisableAccount disables an account, acct_…, or enables it again. Open payments of a disabled
+// account still finish.
+func (a *Admin) DisableAccount(ctx context.Context, name string, disabled bool) error {
+	action, state := "accounts.enable", payment.AccountEnabled
+	if disabled {
+		action, state = "accounts.disable", payment.AccountDisabled
+	}
+	return a.onAccount(ctx, action, name, func(_ *account.Accounts, eng *engine.Engine, r engine.Request, n int64) error {
+		_, err := eng.SwitchAccount(ctx, r, n, state)
+		return err
+	})
+}
+
+// onAccount runs an action on an account by its id.
+func (a *Admin) onAccount(
+	ctx context.Context, action, name string,
+	fn func(*account.Accounts, *engine.Engine, engine.Request, int64) error,
+) error {
+	n, err := id.Parse(id.Account, name)
+	if err != nil {
+		return fmt.Errorf("account %q: %w", name, err)
+	}
+	accounts, eng, err := a.accounts(ctx)
+	if err != nil {
+		return err
+	}
+	err = a.act(ctx, action, name, func(r engine.Request) error { return fn(accounts, eng, r, n) })
+	if errors.Is(err, payment.ErrNotFound) {
+		return fmt.Errorf("account %s does not exist: see core accounts list", name)
+	}
+	return accountError(err)
+}
+
+// accountError explains an error to the operator.
+func accountError(err error) error {
+	if failed, ok := errors.AsType[*account.CheckError](err); ok {
+		return fmt.Errorf("the acquirer did not accept the credentials, or could not be reached; nothing was changed: %s", failed.Reason)
+	}
+	if errors.Is(err, payment.ErrAccountExists) {
+		return errors.New("the merchant has an enabled account for this currency and method: disable it first, " +
+			"or add a second one for failover with --second")
+	}
+	return err
+}
+
+// ListAccounts returns all accounts, oldest first.
+func (a *Admin) ListAccounts(ctx context.Context) ([]operator.Account, error) {
+	found, err := a.db.AllAccounts(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list accounts: %w", err)
+	}
+	out := make([]operator.Account, 0, len(found))
+	for _, one := range found {
+		out = append(out, api.ShowAccount(one))
+	}
+	return out, nil
+}

@@ -1,0 +1,238 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/account"
+	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/operator"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/shared/httpx"
+	"github.com/causeway-pay/causeway/shared/id"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+const (
+	accountsPath       = operator.Root + "/accounts"
+	accountDisablePath = accountsPath + "/{id}/disable"
+)
+
+const (
+	// healthAccounts is the largest number of accounts in health, and healthPatience how long their
+	// read may take.
+	healthAccounts = 100
+	healthPatience = time.Second
+)
+
+func (o *Operator) accountRoutes(reads []string) []operatorRoute {
+	const one = accountsPath + "/{id}"
+	return []operatorRoute{
+		{http.MethodGet, accountsPath, "", reads, o.listAccounts},
+		{http.MethodPost, accountsPath, "accounts.add", nil, o.changing(o.addAccount)},
+		{http.MethodGet, one, "", reads, o.getAccount},
+		{http.MethodPost, one + "/check", "accounts.check", nil, o.changing(o.checkAccount)},
+		{http.MethodPost, one + "/rotate", "accounts.rotate", nil, o.changing(o.rotateAccount)},
+		{http.MethodPost, accountDisablePath, "accounts.disable", nil, o.changing(o.switchAccount(payment.AccountDisabled))},
+		{http.MethodPost, one + "/enable", "accounts.enable", nil, o.changing(o.switchAccount(payment.AccountEnabled))},
+	}
+}
+
+func (o *Operator) listAccounts(w http.ResponseWriter, r *http.Request, _ *trail) error {
+	p, err := reservePage(r, id.Account, "merchant")
+	if err != nil {
+		return err
+	}
+	merchant := int64(0)
+	if text := r.URL.Query().Get("merchant"); text != "" {
+		if merchant, err = id.Parse(id.Merchant, text); err != nil {
+			return &fault{code: codeInvalidValue, param: "merchant", message: "The value must be the id of a merchant, such as mer_0123456789abc."}
+		}
+	}
+	found, err := o.Store.Accounts(r.Context(), merchant, p)
+	if err != nil {
+		return err
+	}
+	o.write(w, r, http.StatusOK, showList(p, found, o.showActiveAccount))
+	return nil
+}
+
+func (o *Operator) getAccount(w http.ResponseWriter, r *http.Request, left *trail) error {
+	n, err := accountID(r, left)
+	if err != nil {
+		return err
+	}
+	if _, err := query(r); err != nil {
+		return err
+	}
+	a, err := o.Store.Account(r.Context(), n)
+	if err != nil {
+		return err
+	}
+	shown := o.showActiveAccount(a)
+	o.write(w, r, http.StatusOK, encode(&shown))
+	return nil
+}
+
+// accountID reads the account in the path, and puts its id into the audit record.
+func accountID(r *http.Request, left *trail) (int64, error) {
+	n, err := pathID(r, id.Account)
+	if err == nil {
+		left.account = id.Format(id.Account, n)
+	}
+	return n, err
+}
+
+func (o *Operator) addAccount(c *call, left *trail) (engine.Result, error) {
+	var in operator.AccountCreate
+	if err := c.decode(&in, false); err != nil {
+		return engine.Result{}, err
+	}
+	made, credentials, err := o.Accounts.Create(c.Context(), in)
+	if err != nil {
+		return engine.Result{}, accountFault(err)
+	}
+	c.show = func(out *engine.Result) error { left.account = resourceOf(out.Body); return nil }
+	out, err := o.Engine.AddAccount(c.Context(), c.request, *made, credentials)
+	return o.accountChanged(out, err)
+}
+
+func (o *Operator) rotateAccount(c *call, left *trail) (engine.Result, error) {
+	n, err := accountID(c.Request, left)
+	if err != nil {
+		return engine.Result{}, err
+	}
+	var in operator.AccountRotate
+	if err := c.decode(&in, false); err != nil {
+		return engine.Result{}, err
+	}
+	credentials, err := o.Accounts.Rotate(c.Context(), n, in)
+	if err != nil {
+		return engine.Result{}, accountFault(err)
+	}
+	out, err := o.Engine.RotateAccount(c.Context(), c.request, n, credentials)
+	return o.accountChanged(out, err)
+}
+
+// switchAccount enables or disables an account.
+func (o *Operator) switchAccount(state payment.AccountState) operatorCommand {
+	return func(c *call, left *trail) (engine.Result, error) {
+		n, err := accountID(c.Request, left)
+		if err != nil {
+			return engine.Result{}, err
+		}
+		if err := c.decode(&struct{}{}, true); err != nil {
+			return engine.Result{}, err
+		}
+		out, err := o.Engine.SwitchAccount(c.Context(), c.request, n, state)
+		return o.accountChanged(out, err)
+	}
+}
+
+func (o *Operator) checkAccount(c *call, left *trail) (engine.Result, error) {
+	n, err := accountID(c.Request, left)
+	if err != nil {
+		return engine.Result{}, err
+	}
+	if err := c.decode(&struct{}{}, true); err != nil {
+		return engine.Result{}, err
+	}
+	if err := o.Accounts.Check(c.Context(), n); err != nil {
+		return engine.Result{}, accountFault(err)
+	}
+	return o.Engine.AccountChecked(c.Context(), c.request, n)
+}
+
+// accountChanged makes a committed change take effect in this core.
+func (o *Operator) accountChanged(out engine.Result, err error) (engine.Result, error) {
+	o.Accounts.Forget() // also after an error: a commit can be unclear
+	return out, accountFault(err)
+}
+
+// accountFault turns the errors of account commands into faults. It returns any other error
+// unchanged.
+func accountFault(err error) error {
+	if failed, ok := errors.AsType[*account.CheckError](err); ok {
+		return &fault{code: codeAccountCheckFailed, cause: err, message: "The acquirer did not accept the credentials, or could not be reached. " +
+			"Nothing was changed. The reason: " + failed.Reason}
+	}
+	if errors.Is(err, engine.ErrNoMerchant) {
+		return &fault{code: codeInvalidValue, param: "merchant", message: "The merchant does not exist.", cause: err}
+	}
+	return err
+}
+
+// showActiveAccount shows an account with its recent calls by this core.
+func (o *Operator) showActiveAccount(a *payment.Account) operator.Account {
+	out, seen := ShowAccount(a), o.Accounts.Activity(a.ID)
+	out.Activity = &operator.AccountActivity{
+		Calls: seen.Calls, Approved: seen.Outcomes["approved"], Declined: seen.Outcomes["declined"],
+		NotFound: seen.Outcomes["not_found"], Unavailable: seen.Outcomes["unavailable"], Unknown: seen.Outcomes["unknown"],
+		UnknownShare: seen.UnknownShare(), MedianMS: seen.Median.Milliseconds(), SlowestMS: seen.Slowest.Milliseconds(),
+		LastSuccessAt: optionalTime(seen.LastSuccess),
+	}
+	return out
+}
+
+// ShowAccount shows an account without its credentials.
+func ShowAccount(a *payment.Account) operator.Account {
+	out := operator.Account{
+		ID: id.Format(id.Account, a.ID), Object: operator.ObjectAccount, Merchant: id.Format(id.Merchant, a.Merchant), Kind: a.Kind,
+		Currency: a.Currency, Method: a.Method, Second: a.Rank == payment.SecondAccount, Status: operator.Status(a.State), Version: a.Version,
+		CreatedAt: v1.Time{Time: a.CreatedAt}, UpdatedAt: v1.Time{Time: a.UpdatedAt}, RotatedAt: v1.Time{Time: a.RotatedAt},
+	}
+	var err error
+	if out.BaseURL, out.Settings, err = account.Profile(a.Profile); err != nil {
+		panic("api: internal error: a stored profile does not decode")
+	}
+	if out.Settings == nil {
+		out.Settings = map[string]string{}
+	}
+	return out
+}
+
+func showAccountCheck(c *engine.AccountCheck) *operator.AccountCheck {
+	return &operator.AccountCheck{
+		Object: operator.ObjectAccountCheck, Account: id.Format(id.Account, c.Account), Accepted: true, CheckedAt: v1.Time{Time: c.At},
+	}
+}
+
+type operatorsPortKey struct{}
+
+// OnOperatorsPort returns the handler of v1's health on the operators' port, where the response
+// also shows the accounts of live mode.
+func (a *API) OnOperatorsPort() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), operatorsPortKey{}, true)))
+	})
+}
+
+// healthBody returns the body of a response of health.
+func (a *API) healthBody(ctx context.Context, h *v1.Health) []byte {
+	if ctx.Value(operatorsPortKey{}) == nil || a.Accounts == nil {
+		return encode(h)
+	}
+	ctx, cancel := context.WithTimeout(ctx, healthPatience)
+	defer cancel()
+	all, err := a.Accounts.All(ctx)
+	if err != nil {
+		a.Log.Log(ctx, httpx.FaultLevel(ctx), "health: the accounts cannot be read", "error", err)
+		return encode(h)
+	}
+	out := operator.Health{Health: *h, Accounts: make([]operator.AccountHealth, 0, min(len(all), healthAccounts))}
+	out.MoreAccounts = len(all) > healthAccounts
+	for _, one := range all[:min(len(all), healthAccounts)] {
+		out.Accounts = append(out.Accounts, ShowAccountHealth(one, a.Accounts.Activity(one.ID)))
+	}
+	return encode(&out)
+}
+
+// ShowAccountHealth shows the state of an account and of its recent calls.
+func ShowAccountHealth(a *payment.Account, seen account.Activity) operator.AccountHealth {
+	return operator.AccountHealth{
+		ID: id.Format(id.Account, a.ID), Kind: a.Kind, Status: operator.Status(a.State),
+		LastSuccessAt: optionalTime(seen.LastSuccess), UnknownShare: seen.UnknownShare(),
+	}
+}

@@ -1,0 +1,2 @@
+// Package kinds has the kinds of acquirers that core can connect to in live mode.
+package kinds

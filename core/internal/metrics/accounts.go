@@ -1,0 +1,76 @@
+package metrics
+
+import (
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/causeway-pay/causeway/core/internal/account"
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+)
+
+const (
+	// mostAccounts is how many accounts have series of their ids. All others share the series of
+	// otherAccounts.
+	mostAccounts  = 500
+	otherAccounts = "other"
+)
+
+// accounts are the series of the calls by account.
+type accounts struct {
+	named   *named
+	calls   *prometheus.CounterVec
+	seconds *prometheus.HistogramVec
+}
+
+// named are the accounts that have series of their ids.
+type named struct {
+	mu   sync.Mutex
+	seen map[string]bool // guarded by mu
+}
+
+// label returns the value of the label account for an account, and whether it is its id.
+func (n *named) label(id string) (string, bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if !n.seen[id] && len(n.seen) >= mostAccounts {
+		return otherAccounts, false
+	}
+	n.seen[id] = true
+	return id, true
+}
+
+func newAccounts() accounts {
+	a := accounts{
+		named: &named{seen: map[string]bool{}},
+		calls: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "causeway_account_calls_total",
+			Help: "Requests to an acquirer account of live mode, by account, kind, operation and outcome.",
+		}, []string{"account", "kind", "operation", "outcome"}),
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "causeway_account_seconds", Help: "Duration of a request to an acquirer account, by account and kind.",
+			Buckets: latencies,
+		}, []string{"account", "kind"}),
+	}
+	a.seconds.WithLabelValues(otherAccounts, otherAccounts)
+	for _, operation := range acquirer.Operations() {
+		for _, outcome := range acquirer.Outcomes() {
+			a.calls.WithLabelValues(otherAccounts, otherAccounts, operation, outcome)
+		}
+	}
+	return a
+}
+
+func (a *accounts) all() []prometheus.Collector { return []prometheus.Collector{a.calls, a.seconds} }
+
+// AccountCalled counts a call of an account, as a call of an acquirer and by its account.
+func (m *Metrics) AccountCalled(c account.Call) {
+	m.acquirerCalled(c.Operation, c.Outcome, c.Took)
+	id, ok := m.accounts.named.label(c.Account)
+	kind := c.Kind
+	if !ok {
+		kind = otherAccounts
+	}
+	m.accounts.calls.WithLabelValues(id, kind, c.Operation, c.Outcome).Inc()
+	m.accounts.seconds.WithLabelValues(id, kind).Observe(c.Took.Seconds())
+}
