@@ -97,7 +97,8 @@ func Open(ctx context.Context, cfg Config) (*Core, error) {
 	}
 	ids := dir.Store.IDs()
 	c := &Core{
-		dir: dir, ids: ids, admin: admin.New(dir, ids, cfg.Actor).WithKinds(cfg.kinds()), sim: sim, unlock: unlock, filter: cfg.FilterSecret,
+		dir: dir, ids: ids, admin: admin.New(dir, ids, cfg.Actor).WithKinds(cfg.kinds()), sim: sim, unlock: unlock,
+		filter: cfg.FilterSecret,
 	}
 	if err := c.start(ctx, cfg); err != nil {
 		return nil, errors.Join(at.Explain(err), c.Close())
@@ -183,7 +184,7 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 	keys := auth.New(db, cfg.Clock, c.dir.Roots)
 	v1 := c.newAPI(cfg, eng, keys, hooks) //nolint:contextcheck // a handler takes the context of its request
 	c.v1, c.ops = v1, v1.Operator()       //nolint:contextcheck // as above
-	c.health = v1.OnOperatorsPort()       //nolint:contextcheck // as above
+	c.health = v1.OnOperatorsPort()
 	cfg.warnUnfiltered(ctx)
 	c.logAccounts(ctx, cfg.Log)
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -226,7 +227,8 @@ func (c *Core) openEngine(ctx context.Context, cfg Config, cards *vault.Vault) (
 func (c *Core) newAPI(cfg Config, eng *engine.Engine, keys *auth.Authenticator, hooks *webhook.Deliverer) *api.API {
 	roots := c.dir.Roots
 	return api.New(api.Config{
-		Store: c.dir.Store, Engine: eng, Auth: keys, Accounts: c.accounts, Clock: cfg.Clock, ClockOffset: c.clockOffset(), Log: cfg.Log,
+		Store: c.dir.Store, Engine: eng, Auth: keys, Accounts: c.accounts, Clock: cfg.Clock,
+		ClockOffset: c.clockOffset(), Log: cfg.Log,
 		Tracer: cfg.Tracer, Observe: c.metrics.Request, LoggedIn: c.metrics.OperatorLogin,
 		Test: c.sim, Cards: testCards(c.sim), Triggers: testTriggers(c.sim),
 		FingerprintKey: roots.Lasting(root.CardFingerprints), IdempotencyKey: roots.Lasting(root.Requests),

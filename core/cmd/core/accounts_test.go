@@ -108,6 +108,12 @@ func TestAccounts(t *testing.T) {
 		t.Errorf("got\n%s", list)
 	}
 	mustRun(t, a, "", "enable", made)
+	a.wantNoSecrets(t)
+}
+
+// wantNoSecrets wants a record of each action, and no credential in any file.
+func (a *accountsAt) wantNoSecrets(t *testing.T) {
+	t.Helper()
 	for path, content := range coretest.Files(t, a.data) {
 		if bytes.Contains(content, []byte("planted-")) {
 			t.Errorf("%s has a credential", path)
@@ -189,16 +195,28 @@ func TestAccountsWrongUsage(t *testing.T) {
 		}
 	}
 	for _, args := range [][]string{
-		{}, {"add"}, {"rotate", "acct_0000000000001"}, {"check"}, {"disable"}, {"delete", "acct_0000000000001"}, {"list", "more"},
-		{"list", "--currency", "usd"}, {"disable", "acct_0000000000001", "--unchecked"}, {"add", "--setting", "login"},
-		{"add", "--setting", "a=1", "--setting", "a=2"}, {"add", "--key", "planted"},
+		{},
+		{"add"},
+		{"rotate", "acct_0000000000001"},
+		{"check"},
+		{"disable"},
+		{"delete", "acct_0000000000001"},
+		{"list", "more"},
+		{"list", "--currency", "usd"},
+		{"disable", "acct_0000000000001", "--unchecked"},
+		{"add", "--setting", "login"},
+		{"add", "--setting", "a=1", "--setting", "a=2"},
+		{"add", "--key", "planted"},
 	} {
 		if code, stdout, stderr := a.run(t, "", args...); code != 2 || stdout != "" || !strings.Contains(stderr, "Usage:") {
 			t.Errorf("%v: got %d, %q, %q", args, code, stdout, stderr)
 		}
 	}
 	for _, args := range [][]string{
-		{"check", "acct_0000000000001"}, {"disable", "acct_0000000000001"}, {"enable", "shop"}, {"rotate", "acct_0000000000001", "--credentials", "-"},
+		{"check", "acct_0000000000001"},
+		{"disable", "acct_0000000000001"},
+		{"enable", "shop"},
+		{"rotate", "acct_0000000000001", "--credentials", "-"},
 		{"rotate", "acct_0000000000001", "--credentials", filepath.Join(a.data, "missing")},
 	} {
 		if code, stdout, stderr := a.run(t, firstCredentials, args...); code != 1 || stdout != "" || !strings.HasPrefix(stderr, "core: ") {

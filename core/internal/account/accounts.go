@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// cacheTime is how long a row that was read is used. A change by another process takes effect after
-	// that time at the latest, as a change of an API key does.
+	// cacheTime is how long a row that was read is used. A change by another process takes effect
+	// after that time at the latest, as a change of an API key does.
 	cacheTime = time.Second
 	// cacheSize bounds the cached rows of each kind.
 	cacheSize = 4096

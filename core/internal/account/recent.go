@@ -10,18 +10,20 @@ import (
 )
 
 const (
-	// recentCalls is how many of the last calls of an account are counted, and recentTime for how long.
+	// recentCalls is how many of the last calls of an account are counted, and recentTime for how
+	// long.
 	recentCalls = 256
 	recentTime  = time.Hour
 )
 
-// Activity are the recent calls of one account by this core: at most the last 256, of the last hour.
+// Activity are the recent calls of one account by this core: at most the last 256, of the last
+// hour.
 type Activity struct {
 	Outcomes        map[string]int // by acquirer.Outcomes
 	Calls           int
 	Median, Slowest time.Duration
-	// LastSuccess is when the acquirer last responded with a result, approved or declined. Zero: it has
-	// not since the start of this core.
+	// LastSuccess is when the acquirer last responded with a result, approved or declined. Zero: it
+	// has not since the start of this core.
 	LastSuccess time.Time
 }
 

@@ -42,53 +42,56 @@ func TestBaseURL(t *testing.T) {
 	} {
 		got, err := account.CheckBaseURL(text)
 		var invalid *operator.FieldError
-		if got != want || (err == nil) != (want != "") || err != nil && (!errors.As(err, &invalid) || invalid.Field != "base_url") {
+		named := errors.As(err, &invalid) && invalid.Field == "base_url"
+		if got != want || (err == nil) != (want != "") || err != nil && !named {
 			t.Errorf("%q: got %q, %v, want %q", text, got, err, want)
 		}
 	}
 }
 
+// readAll reads the settings of a kind, and returns the first mistake.
+func readAll(s account.Settings) (auth string, settle time.Duration, err error) {
+	r := s.Reader()
+	auth, settle = r.Choice("auth", "signature", "jwt"), r.Duration("settle_unknown_after", 24*time.Hour)
+	r.Text("login")
+	r.Secret("key")
+	r.OptionalSecret("other")
+	return auth, settle, r.Err()
+}
+
 // TestReader: the error names the setting that is missing, unknown or not valid, and no credential.
 func TestReader(t *testing.T) {
 	t.Parallel()
-	read := func(s account.Settings) error {
-		r := s.Reader()
-		if got := r.Choice("auth", "signature", "jwt"); got != "signature" && s.Profile["auth"] == "" {
-			t.Errorf("the default choice: got %q", got)
-		}
-		if got := r.Duration("settle_unknown_after", 24*time.Hour); got != 24*time.Hour && s.Profile["settle_unknown_after"] == "" {
-			t.Errorf("the default duration: got %s", got)
-		}
-		r.Text("login")
-		r.Secret("key")
-		r.OptionalSecret("other")
-		return r.Err()
-	}
 	whole := func() account.Settings {
 		return account.Settings{Profile: map[string]string{"login": "shop"}, Credentials: keys("k")}
 	}
-	if err := read(whole()); err != nil {
-		t.Error(err)
+	if auth, settle, err := readAll(whole()); err != nil || auth != "signature" || settle != 24*time.Hour {
+		t.Errorf("got %q, %s, %v, want the default values", auth, settle, err)
+	}
+	set := func(name, text string) func(*account.Settings) {
+		return func(s *account.Settings) { s.Profile[name] = text }
 	}
 	for want, change := range map[string]func(*account.Settings){
-		"settings.login: want a text":                                func(s *account.Settings) { delete(s.Profile, "login") },
-		"settings.auth: want signature or jwt":                       func(s *account.Settings) { s.Profile["auth"] = "none" },
-		"settings.settle_unknown_after: want a duration such as 24h": func(s *account.Settings) { s.Profile["settle_unknown_after"] = "-1h" },
-		"settings: want one of auth, login, settle_unknown_after":    func(s *account.Settings) { s.Profile["more"] = "1" },
+		"settings.login: want a text":                                set("login", ""),
+		"settings.auth: want signature or jwt":                       set("auth", "none"),
+		"settings.settle_unknown_after: want a duration such as 24h": set("settle_unknown_after", "-1h"),
+		"settings: want one of auth, login, settle_unknown_after":    set("more", "1"),
 		"credentials.key: want a text":                               func(s *account.Settings) { s.Credentials = nil },
-		"credentials: want one of key, other":                        func(s *account.Settings) { s.Credentials["planted"] = secret.New("planted") },
+		"credentials: want one of key, other": func(s *account.Settings) {
+			s.Credentials["planted"] = secret.New("planted")
+		},
 	} {
 		s := whole()
 		change(&s)
 		var invalid *operator.FieldError
-		if err := read(s); err == nil || err.Error() != want || !errors.As(err, &invalid) || !strings.HasPrefix(want, invalid.Field+":") {
+		_, _, err := readAll(s)
+		if !errors.As(err, &invalid) || err.Error() != want || !strings.HasPrefix(want, invalid.Field+":") {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
 }
 
-// TestRefusedChanges: nothing is stored before the settings are valid and the acquirer has accepted
-// the credentials. The error names the field, and has no credential.
+// TestRefusedChanges: the error names the field that is not valid, and has no credential.
 func TestRefusedChanges(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -118,6 +121,14 @@ func TestRefusedChanges(t *testing.T) {
 	if n := b.host.Opened(); n != 0 {
 		t.Errorf("opened %d connectors", n)
 	}
+}
+
+// TestFailedChecks: credentials that the acquirer does not accept are not stored. The error has no
+// credential.
+func TestFailedChecks(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.host.Accept(firstKey)
 	wrong := b.create()
 	wrong.Credentials = keys(nextKey)
 	var failed *account.CheckError
@@ -126,14 +137,16 @@ func TestRefusedChanges(t *testing.T) {
 		t.Errorf("got %v, want a failed check without the key", err)
 	}
 	wrong.Unchecked = true
-	if _, credentials, err := b.accounts.Create(t.Context(), wrong); err != nil || credentials.Reveal() != `{"key":"`+nextKey+`"}` {
+	_, credentials, err := b.accounts.Create(t.Context(), wrong)
+	if err != nil || credentials.Reveal() != `{"key":"`+nextKey+`"}` {
 		t.Errorf("unchecked: got %v", err)
 	}
 	n := b.add(t, func(*operator.AccountCreate) {})
-	if _, err := b.accounts.Rotate(t.Context(), n, operator.AccountRotate{Credentials: keys(nextKey)}); !errors.As(err, &failed) {
+	next := operator.AccountRotate{Credentials: keys(nextKey)}
+	if _, err := b.accounts.Rotate(t.Context(), n, next); !errors.As(err, &failed) {
 		t.Errorf("rotate: got %v, want a failed check", err)
 	}
-	if _, err := b.accounts.Rotate(t.Context(), 1, operator.AccountRotate{Credentials: keys(nextKey)}); !errors.Is(err, payment.ErrNotFound) {
+	if _, err := b.accounts.Rotate(t.Context(), 1, next); !errors.Is(err, payment.ErrNotFound) {
 		t.Errorf("rotate: got %v, want %v", err, payment.ErrNotFound)
 	}
 	if err := b.accounts.Check(t.Context(), n); err != nil {

@@ -49,10 +49,10 @@ func (a *Admin) AddAccount(ctx context.Context, in operator.AccountCreate) (stri
 
 // RotateAccount replaces the credentials of an account, acct_….
 func (a *Admin) RotateAccount(ctx context.Context, name string, in operator.AccountRotate) error {
-	return a.onAccount(ctx, "accounts.rotate", name, func(accounts *account.Accounts, eng *engine.Engine, r engine.Request, n int64) error {
-		credentials, err := accounts.Rotate(ctx, n, in)
+	return a.onAccount(ctx, "accounts.rotate", name, func(on accountAction) error {
+		credentials, err := on.accounts.Rotate(ctx, on.account, in)
 		if err == nil {
-			_, err = eng.RotateAccount(ctx, r, n, credentials)
+			_, err = on.engine.RotateAccount(ctx, on.request, on.account, credentials)
 		}
 		return err
 	})
@@ -60,10 +60,10 @@ func (a *Admin) RotateAccount(ctx context.Context, name string, in operator.Acco
 
 // CheckAccount checks the credentials of an account, acct_…, at the acquirer. It moves no money.
 func (a *Admin) CheckAccount(ctx context.Context, name string) error {
-	return a.onAccount(ctx, "accounts.check", name, func(accounts *account.Accounts, eng *engine.Engine, r engine.Request, n int64) error {
-		err := accounts.Check(ctx, n)
+	return a.onAccount(ctx, "accounts.check", name, func(on accountAction) error {
+		err := on.accounts.Check(ctx, on.account)
 		if err == nil {
-			_, err = eng.AccountChecked(ctx, r, n)
+			_, err = on.engine.AccountChecked(ctx, on.request, on.account)
 		}
 		return err
 	})
@@ -76,17 +76,22 @@ func (a *Admin) DisableAccount(ctx context.Context, name string, disabled bool) 
 	if disabled {
 		action, state = "accounts.disable", payment.AccountDisabled
 	}
-	return a.onAccount(ctx, action, name, func(_ *account.Accounts, eng *engine.Engine, r engine.Request, n int64) error {
-		_, err := eng.SwitchAccount(ctx, r, n, state)
+	return a.onAccount(ctx, action, name, func(on accountAction) error {
+		_, err := on.engine.SwitchAccount(ctx, on.request, on.account, state)
 		return err
 	})
 }
 
+// accountAction is an action on an account that has begun.
+type accountAction struct {
+	accounts *account.Accounts
+	engine   *engine.Engine // which seals
+	request  engine.Request
+	account  int64
+}
+
 // onAccount runs an action on an account by its id.
-func (a *Admin) onAccount(
-	ctx context.Context, action, name string,
-	fn func(*account.Accounts, *engine.Engine, engine.Request, int64) error,
-) error {
+func (a *Admin) onAccount(ctx context.Context, action, name string, fn func(accountAction) error) error {
 	n, err := id.Parse(id.Account, name)
 	if err != nil {
 		return fmt.Errorf("account %q: %w", name, err)
@@ -95,7 +100,7 @@ func (a *Admin) onAccount(
 	if err != nil {
 		return err
 	}
-	err = a.act(ctx, action, name, func(r engine.Request) error { return fn(accounts, eng, r, n) })
+	err = a.act(ctx, action, name, func(r engine.Request) error { return fn(accountAction{accounts, eng, r, n}) })
 	if errors.Is(err, payment.ErrNotFound) {
 		return fmt.Errorf("account %s does not exist: see core accounts list", name)
 	}
@@ -105,7 +110,8 @@ func (a *Admin) onAccount(
 // accountError explains an error to the operator.
 func accountError(err error) error {
 	if failed, ok := errors.AsType[*account.CheckError](err); ok {
-		return fmt.Errorf("the acquirer did not accept the credentials, or could not be reached; nothing was changed: %s", failed.Reason)
+		return fmt.Errorf("the acquirer did not accept the credentials, or could not be reached; nothing was changed: %s",
+			failed.Reason)
 	}
 	if errors.Is(err, payment.ErrAccountExists) {
 		return errors.New("the merchant has an enabled account for this currency and method: disable it first, " +

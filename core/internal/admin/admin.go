@@ -64,7 +64,7 @@ func New(dir *datadir.Dir, ids *id.Generator, actor string) *Admin {
 	}
 }
 
-// WithKinds makes a know only these kinds of acquirers, and returns it. It is for tests.
+// WithKinds replaces the kinds of acquirers by others, for tests, and returns a.
 func (a *Admin) WithKinds(k account.Kinds) *Admin {
 	a.kinds = k
 	return a

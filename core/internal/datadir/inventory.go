@@ -57,9 +57,9 @@ func (i *inventory) add(s Secret, since time.Time, expires bool) {
 }
 
 // Inventory lists the secrets that core holds, without their values. They are the root secret and
-// its lasting keys, the keys of the card vault and of security codes, the valid operator tokens, and
-// the credentials of acquirer accounts. Secrets in the environment are read by getenv. Merchants' keys and signing secrets are
-// only counted. Core holds no certificate: the edge ends TLS.
+// its lasting keys, the keys of the card vault and of security codes, and the valid operator
+// tokens. The credentials of acquirer accounts belong to them, too. Secrets in the environment are
+// read by getenv. Merchants' keys and signing secrets are only counted. Core holds no certificate: the edge ends TLS.
 func (d *Dir) Inventory(ctx context.Context, getenv func(string) string) ([]Secret, error) {
 	i := &inventory{now: d.Clock.Now()}
 	d.addRoots(i)
@@ -106,7 +106,8 @@ func (d *Dir) addVault(ctx context.Context, i *inventory) error {
 		return err
 	}
 	i.add(Secret{
-		Name: "card vault keys", Algorithm: "AES-256-GCM", Use: "encrypt stored card and account numbers, and acquirer credentials",
+		Name: "card vault keys", Algorithm: "AES-256-GCM",
+		Use:   "encrypt stored card and account numbers, and acquirer credentials",
 		Count: int64(1 + len(v.Older())), Rotate: "core vault rotate --drop-old",
 	}, changed, true)
 	return nil

@@ -66,7 +66,7 @@ func (a *accounts) all() []prometheus.Collector { return []prometheus.Collector{
 // AccountCalled counts a call of an account, as a call of an acquirer and by its account.
 func (m *Metrics) AccountCalled(c account.Call) {
 	m.acquirerCalled(c.Operation, c.Outcome, c.Took)
-	id, ok := m.accounts.named.label(c.Account)
+	id, ok := m.named.label(c.Account)
 	kind := c.Kind
 	if !ok {
 		kind = otherAccounts

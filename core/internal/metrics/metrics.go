@@ -90,8 +90,8 @@ func New(c Config) *Metrics {
 			Buckets: latencies,
 		}, []string{"operation", "outcome"}),
 		webhooks: newWebhooks(), passes: newPasses(c.Clock), recovery: newRecovery(c.Clock), purges: newPurges(c.Clock),
-		accounts: newAccounts(),
 	}
+	m.accounts = newAccounts()
 	m.startAtZero()
 	m.registry.MustRegister(m.refused, m.logins, m.requests, m.groups, m.commits, m.waits, m.calls,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
@@ -107,12 +107,16 @@ func New(c Config) *Metrics {
 	if c.Server != nil {
 		m.registry.MustRegister(&onServer{Server: *c.Server, clock: c.Clock})
 	}
+	m.registerParts()
+	return m
+}
+
+func (m *Metrics) registerParts() {
 	for _, part := range [][]prometheus.Collector{
 		m.webhooks.all(), m.passes.all(), m.recovery.all(), m.purges.all(), m.accounts.all(),
 	} {
 		m.registry.MustRegister(part...)
 	}
-	return m
 }
 
 // startAtZero makes the series of counters whose values are known, so that each is 0 before the

@@ -43,6 +43,18 @@ func (b *bundle) switchAccount(t *testing.T, id int64, state payment.AccountStat
 	return out, err
 }
 
+// rotateAccount replaces the credentials of the account 1.
+func (b *bundle) rotateAccount(t *testing.T, key uint32, credentials string) error {
+	t.Helper()
+	return b.db.Update(t.Context(), func(tx *store.Tx) error {
+		a, err := tx.LockedAccount(1)
+		if err == nil {
+			_, err = tx.RotateAccount(a, key, []byte(credentials))
+		}
+		return err
+	})
+}
+
 // TestAccounts: a merchant has at most one enabled account of each rank for a currency and method.
 func TestAccounts(t *testing.T) {
 	t.Parallel()
@@ -102,8 +114,8 @@ func TestAccountList(t *testing.T) {
 	other := account(4, payment.FirstAccount)
 	other.Merchant = 8
 	b.MustUpdate(t, func(tx *store.Tx) error {
-		return errors.Join(tx.InsertAccount(account(1, payment.FirstAccount)), tx.InsertAccount(account(2, payment.SecondAccount)),
-			tx.InsertAccount(other))
+		return errors.Join(tx.InsertAccount(account(1, payment.FirstAccount)),
+			tx.InsertAccount(account(2, payment.SecondAccount)), tx.InsertAccount(other))
 	})
 	for name, c := range map[string]struct {
 		merchant int64
@@ -133,8 +145,8 @@ func TestAccountList(t *testing.T) {
 	}
 }
 
-// TestAccountCredentials: credentials take part in a rotation of the vault. They are never written
-// under a retired key.
+// TestAccountCredentials: credentials need the vault's keys, and are never written under a retired
+// one.
 func TestAccountCredentials(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -147,24 +159,24 @@ func TestAccountCredentials(t *testing.T) {
 	if held, err := b.db.HoldsSealed(t.Context()); err != nil || !held {
 		t.Errorf("the store holds sealed rows: %t, %v", held, err)
 	}
-	rotate := func(key uint32, credentials string) error {
-		return b.db.Update(t.Context(), func(tx *store.Tx) error {
-			a, err := tx.LockedAccount(1)
-			if err == nil {
-				_, err = tx.RotateAccount(a, key, []byte(credentials))
-			}
-			return err
-		})
-	}
 	insert := func(tx *store.Tx) error { return tx.InsertAccount(account(2, payment.SecondAccount)) }
 	if err := errors.Join(b.db.Update(t.Context(), insert)); !errors.Is(err, store.ErrKeyRetired) {
 		t.Errorf("insert: got %v, want %v", err, store.ErrKeyRetired)
 	}
-	if err := rotate(1, "new"); !errors.Is(err, store.ErrKeyRetired) {
+	if err := b.rotateAccount(t, 1, "new"); !errors.Is(err, store.ErrKeyRetired) {
 		t.Errorf("rotate: got %v, want %v", err, store.ErrKeyRetired)
 	}
+}
+
+// TestResealAccounts: a rotation of the vault encrypts the credentials again. It does not overwrite
+// credentials that were replaced meanwhile.
+func TestResealAccounts(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.MustUpdate(t, func(tx *store.Tx) error { return tx.InsertAccount(account(1, payment.FirstAccount)) })
 	left, err := b.db.SealedAccounts(t.Context(), 2, 0, 9)
-	if err != nil || len(left) != 1 || left[0].ID != 1 || left[0].Sealed.Key != 1 || left[0].Tenant != (payment.Tenant{Merchant: 7, Live: true}) {
+	live := payment.Tenant{Merchant: tenant.Merchant, Live: true}
+	if err != nil || len(left) != 1 || left[0].ID != 1 || left[0].Sealed.Key != 1 || left[0].Tenant != live {
 		t.Fatalf("got %+v, %v", left, err)
 	}
 	count := func() (n int) {
@@ -183,11 +195,12 @@ func TestAccountCredentials(t *testing.T) {
 		t.Errorf("got %+v, %v, want it under the key 2, in the same version", got, err)
 	}
 	b.clock.Advance(time.Hour)
-	if err := rotate(2, "new"); err != nil {
+	if err := b.rotateAccount(t, 2, "new"); err != nil {
 		t.Fatal(err)
 	}
 	got, err = b.db.Account(t.Context(), 1)
-	if err != nil || string(got.Credentials) != "new" || got.Version != 2 || got.RotatedAt.Sub(got.CreatedAt) != time.Hour {
+	since := got.RotatedAt.Sub(got.CreatedAt)
+	if err != nil || string(got.Credentials) != "new" || got.Version != 2 || since != time.Hour {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }

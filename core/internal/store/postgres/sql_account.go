@@ -2,7 +2,6 @@ package postgres
 
 import "github.com/causeway-pay/causeway/core/internal/store/columns"
 
-//nolint:gosec // SQL
 var accountSQL = map[string]string{
 	"insertAccount": `INSERT INTO acquirer_accounts (` + columns.Account + `)
 		VALUES ($1::bigint, $2::bigint, $3::text, $4::text, $5::smallint, $6::text, $7::text, $8::bigint, $9::bytea,

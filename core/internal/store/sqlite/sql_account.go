@@ -2,7 +2,6 @@ package sqlite
 
 import "github.com/causeway-pay/causeway/core/internal/store/columns"
 
-//nolint:gosec // SQL
 var accountSQL = map[string]string{
 	"insertAccount": `INSERT INTO acquirer_accounts (` + columns.Account + `)
 		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'enabled', 1, ?10, ?10, ?10)`,
