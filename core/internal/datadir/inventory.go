@@ -59,7 +59,8 @@ func (i *inventory) add(s Secret, since time.Time, expires bool) {
 // Inventory lists the secrets that core holds, without their values. They are the root secret and
 // its lasting keys, the keys of the card vault and of security codes, and the valid operator
 // tokens. The credentials of acquirer accounts belong to them, too. Secrets in the environment are
-// read by getenv. Merchants' keys and signing secrets are only counted. Core holds no certificate: the edge ends TLS.
+// read by getenv. Merchants' keys and signing secrets are only counted. Core holds no certificate:
+// the edge ends TLS.
 func (d *Dir) Inventory(ctx context.Context, getenv func(string) string) ([]Secret, error) {
 	i := &inventory{now: d.Clock.Now()}
 	d.addRoots(i)

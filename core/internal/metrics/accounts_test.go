@@ -1,0 +1,63 @@
+package metrics_test
+
+import (
+	"context"
+	"fmt"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/account"
+	"github.com/causeway-pay/causeway/core/internal/metrics"
+	"github.com/causeway-pay/causeway/shared/clock"
+)
+
+// scraped returns the series of m in their text form.
+func scraped(t *testing.T, m *metrics.Metrics) string {
+	t.Helper()
+	w := httptest.NewRecorder()
+	m.Handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/metrics", nil))
+	return w.Body.String()
+}
+
+// TestAccountCalls counts the calls by account. The number of series is bounded: the accounts after
+// the first 500 share the series of others.
+func TestAccountCalls(t *testing.T) {
+	t.Parallel()
+	m := metrics.New(metrics.Config{
+		Waiting: func() int { return 0 }, LogSize: func() int64 { return 0 },
+		Pending: func(context.Context) (int64, time.Time, error) { return 0, time.Time{}, nil },
+		Clock:   clock.NewFake(time.Unix(1_800_000_000, 0)), Leads: func() bool { return true },
+	})
+	call := func(n int, outcome string) {
+		m.AccountCalled(account.Call{
+			Account: fmt.Sprintf("acct_%03d", n), Kind: "provider-a", Operation: "authorize", Outcome: outcome, Took: time.Second,
+		})
+	}
+	for n := range 502 {
+		call(n, "approved")
+	}
+	call(7, "unknown")
+	call(501, "approved")
+	text := scraped(t, m)
+	for _, want := range []string{
+		`causeway_account_calls_total{account="acct_007",kind="provider-a",operation="authorize",outcome="approved"} 1`,
+		`causeway_account_calls_total{account="acct_007",kind="provider-a",operation="authorize",outcome="unknown"} 1`,
+		`causeway_account_calls_total{account="other",kind="other",operation="authorize",outcome="approved"} 3`,
+		`causeway_account_calls_total{account="other",kind="other",operation="void",outcome="unknown"} 0`,
+		`causeway_account_seconds_count{account="acct_007",kind="provider-a"} 2`,
+		`causeway_account_seconds_sum{account="other",kind="other"} 3`,
+		`causeway_acquirer_seconds_count{operation="authorize",outcome="approved"} 503`,
+	} {
+		if !strings.Contains(text, "\n"+want+"\n") {
+			t.Errorf("the metrics lack %s", want)
+		}
+	}
+	if got := strings.Count(text, "causeway_account_seconds_sum{"); got != 501 {
+		t.Errorf("got series of %d accounts, want 500 and the others", got)
+	}
+	if strings.Contains(text, "acct_500") || strings.Contains(text, "acct_501") {
+		t.Error("an account after the first 500 has its own series")
+	}
+}
