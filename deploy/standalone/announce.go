@@ -8,10 +8,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"text/template"
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/causeway-pay/causeway/core"
 	"github.com/causeway-pay/causeway/deploy/standalone/internal/devcreds"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
@@ -85,8 +87,10 @@ func greeting(u *up, colour bool) ([]byte, error) {
 		return nil, err
 	}
 	var text bytes.Buffer
-	err = t.Execute(&text, map[string]string{
-		"http": u.http, "https": u.https, "ca": u.ca,
+	err = t.Execute(&text, map[string]any{
+		"accounts": u.accounts, "data": u.store,
+		"add_account": strings.Replace(core.AddAccount, "mer_…", u.credentials.Merchant, 1),
+		"http":        u.http, "https": u.https, "ca": u.ca,
 		"sk_test": k.SKTest.Reveal(), "pk_test": k.PKTest.Reveal(), "sk_live": k.SKLive.Reveal(),
 		"pk_live": k.PKLive.Reveal(),
 		"name":    a.Name, "transaction_key": a.TransactionKey.Reveal(),

@@ -71,6 +71,8 @@ type up struct {
 	ca          string // path of the authority's certificate
 	p12         string // path of the provider-b client's key file
 	credentials *devcreds.Credentials
+	accounts    []core.Account // of live mode
+	store       string         // the data folder of the core
 }
 
 // open starts each part after the parts that it needs.
@@ -114,12 +116,15 @@ func (m *Main) open(ctx context.Context) (*up, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &up{ca: certificates.ca, p12: files.p12, credentials: credentials}
+	out := &up{ca: certificates.ca, p12: files.p12, credentials: credentials, store: m.store()}
 	both := route(filter.Handler(), legacy, filter.Clear(certificates))
 	if out.http, out.https, err = m.openListeners(ctx, both, certificates); err != nil {
 		return nil, err
 	}
 	if err := m.openTrust(ctx, v1, certificates, out.https); err != nil {
+		return nil, err
+	}
+	if out.accounts, err = v1.Accounts(ctx); err != nil {
 		return nil, err
 	}
 	return out, m.openAdmin(ctx, v1, proxy, filter)
@@ -142,6 +147,9 @@ func (m *Main) openFolder(ctx context.Context) (err error) {
 	return nil
 }
 
+// store returns the data folder of the core.
+func (m *Main) store() string { return filepath.Join(m.data, "core") }
+
 func (m *Main) openCore(ctx context.Context) (*core.Core, error) {
 	kek, err := core.VaultKEK(os.Getenv)
 	if err != nil {
@@ -156,7 +164,7 @@ func (m *Main) openCore(ctx context.Context) (*core.Core, error) {
 	m.hopSecret = secret.New(random())
 	m.filterSecret = secret.New(random()) // core trusts the filter's header fields only with this secret
 	cfg := core.Config{
-		Data: filepath.Join(m.data, "core"), Clock: m.clock, Log: m.log.With("service", "core"), RateLimit: m.flags.RateLimit,
+		Data: m.store(), Clock: m.clock, Log: m.log.With("service", "core"), RateLimit: m.flags.RateLimit,
 		VaultKEK:             kek,
 		Tracer:               m.frame.Traces.Tracer("core"),
 		FilterToken:          m.filterToken,

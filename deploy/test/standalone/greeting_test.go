@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -93,6 +94,9 @@ func TestGreetingIsPlainOffATerminal(t *testing.T) {
 	}
 	if strings.Contains(text, "redacted") || strings.Contains(text, "<no value>") {
 		t.Errorf("something is missing in:\n%s", text)
+	}
+	if !regexp.MustCompile(`\n  core accounts add --merchant mer_[0-9a-z]{13} .* --data '.*/core'\n`).MatchString(text) {
+		t.Errorf("the command that adds an account for live mode is missing in:\n%s", text)
 	}
 	p.Stop(t)
 	if r := start(t, dir); !strings.Contains(text, r.Keys.SKTest) || !strings.Contains(text, r.ProviderA.TransactionKey) ||
