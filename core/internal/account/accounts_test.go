@@ -358,6 +358,7 @@ func TestVaultRotation(t *testing.T) {
 	if err != nil || row.VaultKey == old || row.Version != 1 {
 		t.Errorf("got %+v, %v, want another key", row, err)
 	}
+	b.accounts = b.open(t) // its vault has the new key alone
 	b.accounts.Store = stale{b.DB, before}
 	found, err := b.accounts.ForPayment(t.Context(), b.Tenant.Merchant, "usd", acquirer.CardMethod)
 	if err != nil || len(found) != 1 {
