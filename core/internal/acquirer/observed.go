@@ -46,8 +46,8 @@ type observed struct {
 	observe func(operation, outcome string, took time.Duration)
 }
 
-func (a *observed) Prepare(ctx context.Context, reference string) (string, error) {
-	return a.next.Prepare(ctx, reference)
+func (a *observed) Prepare(ctx context.Context) (string, error) {
+	return a.next.Prepare(ctx)
 }
 
 func (a *observed) Authorize(ctx context.Context, r Authorize) (Response, error) {
