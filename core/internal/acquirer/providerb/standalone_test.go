@@ -218,4 +218,8 @@ func TestStandalone(t *testing.T) {
 		t.Parallel()
 		lost(t, s)
 	})
+	t.Run("planted", func(t *testing.T) {
+		t.Parallel()
+		planted(t, s)
+	})
 }
