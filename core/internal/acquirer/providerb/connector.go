@@ -66,7 +66,8 @@ func New(cfg Config) (*Connector, error) {
 	}
 	return &Connector{
 		signer: signer{
-			auth: cfg.Auth, host: cfg.Upstream.Host(), merchant: cfg.MerchantID, keyID: cfg.KeyID, key: key, newID: newUUID,
+			auth: cfg.Auth, host: cfg.Upstream.Host(), merchant: cfg.MerchantID, keyID: cfg.KeyID,
+			key: secret.New(string(key)), newID: newUUID,
 		},
 		settle: cfg.SettleUnknownAfter, host: cfg.Upstream, clock: cfg.Clock,
 	}, nil

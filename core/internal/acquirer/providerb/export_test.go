@@ -6,6 +6,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/core/internal/acquirer/upstream"
+	"github.com/causeway-pay/causeway/shared/secret"
 )
 
 // TransactionID is the name of an operation at the provider.
@@ -95,7 +96,7 @@ func DeclineCode(place, name string) string {
 func Header(auth, method, path string, body, key []byte, now time.Time) http.Header {
 	return signer{
 		auth: auth, host: "apitest.cybersource.com", merchant: "demo_merchant_1",
-		keyID: "11112222-3333-4444-5555-666677778888", key: key,
+		keyID: "11112222-3333-4444-5555-666677778888", key: secret.New(string(key)),
 		newID: func() string { return "0f0e0d0c-0b0a-4908-8706-050403020100" },
 	}.header(method, path, body, now)
 }

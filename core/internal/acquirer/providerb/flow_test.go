@@ -217,6 +217,10 @@ func TestNew(t *testing.T) {
 		t.Fatal(err)
 	}
 	good := providerb.Config{MerchantID: "m", KeyID: "k", SharedSecret: secret.New("c2VjcmV0"), Upstream: client}
+	c, err := providerb.New(good)
+	if text := fmt.Sprintf("%+v", *c); err != nil || strings.Contains(text, "115 101 99 114 101 116") {
+		t.Errorf("the connector prints its key, %v: %s", err, text)
+	}
 	for want, change := range map[string]func(*providerb.Config){
 		"":               func(*providerb.Config) {},
 		"host":           func(c *providerb.Config) { c.Upstream = nil },

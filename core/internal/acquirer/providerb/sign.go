@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/causeway-pay/causeway/shared/secret"
 )
 
 // The ways of authentication.
@@ -22,7 +24,7 @@ const (
 // signer proves the merchant's credentials for a request.
 type signer struct {
 	auth, host, merchant, keyID string
-	key                         []byte
+	key                         secret.String // the bytes of the shared secret
 	newID                       func() string // of a token
 }
 
@@ -55,7 +57,7 @@ func (s signer) header(method, path string, body []byte, now time.Time) http.Hea
 }
 
 func (s signer) mac(text string) []byte {
-	mac := hmac.New(sha256.New, s.key)
+	mac := hmac.New(sha256.New, []byte(s.key.Reveal()))
 	mac.Write([]byte(text))
 	return mac.Sum(nil)
 }
