@@ -217,7 +217,7 @@ func (c *Core) openEngine(ctx context.Context, cfg Config, cards *vault.Vault) (
 	eng := engine.New(engine.Config{
 		Store: c.dir.Store, Vault: cards, Clock: cfg.Clock, IDs: c.ids, Log: cfg.Log, Tracer: cfg.Tracer,
 		Render: api.Render, Erase: api.Erased, Test: acquirer.Traced(c.metrics.Acquirer(c.sim, cfg.Clock), cfg.Tracer),
-		Live: c.accounts,
+		Live:  c.accounts,
 		Roots: roots, Sealer: seal.New(roots), AuditKey: roots.Lasting(root.AuditRecords),
 		Observer: c.metrics, Cluster: c.cluster,
 	})
