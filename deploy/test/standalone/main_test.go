@@ -16,7 +16,7 @@ const patience = programtest.Patience
 // bin is the folder of the programs under test.
 var bin string
 
-func TestMain(m *testing.M) { programtest.Main(m, &bin, "standalone", "compat-proxy") }
+func TestMain(m *testing.M) { programtest.Main(m, &bin, "standalone", "compat-proxy", "core") }
 
 // ready is the line of --json.
 type ready = fleet.Ready
