@@ -67,9 +67,10 @@ func (p pair) addAccount(t *testing.T, kind, base string, up *process) {
 func (p pair) pay(t *testing.T, reference, capture, card string, amount int64) response {
 	t.Helper()
 	return p.live.must(t, http.MethodPost, "/v1/transactions", reference, fmt.Sprintf(
-		`{"amount":%d,"currency":"usd","capture":%q,"reference":%q,"payment_method":"card","card":{"number":%q,"exp_month":12,`+
-			`"exp_year":2031,"cvc":"123"},"billing":{"first_name":"Ada","last_name":"Example","email":"ada@example.org",`+
-			`"address":{"line1":"1 Main Street","city":"Austin","state":"TX","postal_code":"73301","country":"US"}}}`,
+		`{"amount":%d,"currency":"usd","capture":%q,"reference":%q,"payment_method":"card","card":{"number":%q,`+
+			`"exp_month":12,"exp_year":2031,"cvc":"123"},"billing":{"first_name":"Ada","last_name":"Example",`+
+			`"email":"ada@example.org","address":{"line1":"1 Main Street","city":"Austin","state":"TX",`+
+			`"postal_code":"73301","country":"US"}}}`,
 		amount, capture, reference, card))
 }
 
@@ -86,7 +87,8 @@ func (p pair) mustPay(t *testing.T, reference, capture string, amount int64) v1.
 // step makes a step on a payment and returns the payment afterwards.
 func (p pair) step(t *testing.T, on v1.Transaction, path, body string) v1.Transaction {
 	t.Helper()
-	got := p.live.must(t, http.MethodPost, strings.ReplaceAll(path, "{id}", on.ID), path+on.ID, strings.ReplaceAll(body, "{id}", on.ID))
+	of := strings.NewReplacer("{id}", on.ID)
+	got := p.live.must(t, http.MethodPost, of.Replace(path), path+on.ID, of.Replace(body))
 	if got.status/100 != 2 {
 		t.Fatalf("%s of %s: got %d %s", path, *on.Reference, got.status, got.body)
 	}
@@ -112,8 +114,9 @@ func (p pair) upstreamOf(t *testing.T, reference string) v1.Transaction {
 func (p pair) wantEqual(t *testing.T, is v1.Transaction) {
 	t.Helper()
 	up := p.upstreamOf(t, *is.Reference)
+	isVoided, upVoided := is.Status == v1.TransactionStatusVoided, up.Status == v1.TransactionStatusVoided
 	if up.Amount != is.Amount || up.AmountAuthorized != is.AmountAuthorized || up.AmountCaptured != is.AmountCaptured ||
-		up.AmountRefunded != is.AmountRefunded || (up.Status == v1.TransactionStatusVoided) != (is.Status == v1.TransactionStatusVoided) {
+		up.AmountRefunded != is.AmountRefunded || upVoided != isVoided {
 		t.Errorf("%s: the upstream has %s %d/%d/%d, want %s %d/%d/%d", *is.Reference,
 			up.Status, up.AmountAuthorized, up.AmountCaptured, up.AmountRefunded,
 			is.Status, is.AmountAuthorized, is.AmountCaptured, is.AmountRefunded)
