@@ -126,6 +126,9 @@ func TestBothAccountsUnavailable(t *testing.T) {
 					t.Fatalf("got %d %s, %v, want %v", a.Status, a.Body, err, engine.ErrAcquirerUnavailable)
 				}
 				st.wantUndone(t, s)
+				if got := s.Number(t, "SELECT COUNT(*) FROM transactions WHERE account <> 0 OR tag <> ''"); got != 0 {
+					t.Error("the waiting payment has an account")
+				}
 				if got := s.Number(t, "SELECT COUNT(*) FROM idempotency_keys"); got != 0 {
 					t.Error("the key is still taken")
 				}

@@ -572,6 +572,9 @@ func TestPartLateInLiveMode(t *testing.T) {
 		t.Fatalf("got %d, %v: %s", a.Status, err, a.Body)
 	}
 	alerts.want(t, "authorize late_reversed")
+	if got := s.Texts(t, "SELECT acquirer_id FROM reversals"); len(got) != 1 || got[0] != "id_of_"+s.Acquirer.Payments()[0].Reference {
+		t.Errorf("reversals: got the ids %v, want the id of the payment", got)
+	}
 	lookUntilTheEnd(t, s)
 	if got := s.Acquirer.HeldInAll(); got != 0 {
 		t.Errorf("held: got %d, want nothing", got)
