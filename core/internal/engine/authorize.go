@@ -66,7 +66,7 @@ func (s *authorizationStep) send(
 		return a, err
 	}
 	next := routes[1]
-	tag, unprepared := prepare(ctx, next)
+	tag, unprepared := prepare(ctx, next.Acquirer)
 	if unprepared != nil {
 		return a, err
 	}

@@ -41,7 +41,7 @@ func (e *Engine) Capture(
 	if err != nil || done != nil {
 		return value(done), err
 	}
-	return e.takeAgain(ctx, r.ID, s, account)
+	return e.takeAgain(ctx, r.ID, s, account.Acquirer)
 }
 
 // captureStep is the step of a capture.

@@ -43,7 +43,7 @@ func (e *Engine) Refund(
 	if err != nil || done != nil {
 		return value(done), err
 	}
-	return e.takeAgain(ctx, r.ID, s, account)
+	return e.takeAgain(ctx, r.ID, s, account.Acquirer)
 }
 
 // beginRefund reserves the amount, replaces 0 by the rest, and announces the refund.

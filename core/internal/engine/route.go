@@ -62,7 +62,7 @@ func (e *Engine) route(
 		return nil, "", err
 	}
 	for i, a := range routes {
-		if tag, err = prepare(ctx, a); err == nil {
+		if tag, err = prepare(ctx, a.Acquirer); err == nil {
 			return routes[i:], tag, nil
 		}
 	}
@@ -109,7 +109,7 @@ func (e *Engine) follower(
 		a.ID = stored.Account
 	}
 	if a.Acquirer, err = e.account(ctx, t, a.ID); err == nil {
-		tag, err = prepare(ctx, a)
+		tag, err = prepare(ctx, a.Acquirer)
 	}
 	return a, tag, err
 }

@@ -40,7 +40,7 @@ func (e *Engine) Void(ctx context.Context, r Request, transaction int64, expecte
 	if err != nil || done != nil {
 		return value(done), err
 	}
-	return e.takeAgain(ctx, r.ID, &voidStep{e, t}, account)
+	return e.takeAgain(ctx, r.ID, &voidStep{e, t}, account.Acquirer)
 }
 
 // voidOther returns the response to a void that needs no request to the acquirer. It cancels a
