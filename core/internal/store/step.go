@@ -39,10 +39,10 @@ func (tx *Tx) ReclaimStep(s payment.StepID, account int64) error {
 	return tx.execOne(reclaimable[s.Kind], transaction, step, toMillis(tx.Now), account)
 }
 
-// LockUnreclaimed locks an unfinished step at an account that its first attempt is about to close or
-// to move, because that attempt had no effect. Until the command ends, recovery cannot reclaim the
-// step. It returns ErrConflict if the step has ended, or if recovery has reclaimed it: the first
-// attempt then proves nothing.
+// LockUnreclaimed locks an unfinished step at an account that its first attempt is about to close
+// or to move, because that attempt had no effect. Until the command ends, recovery cannot reclaim
+// the step. It returns ErrConflict if the step has ended, or if recovery has reclaimed it: the
+// first attempt then proves nothing.
 func (tx *Tx) LockUnreclaimed(s payment.StepID, account int64) error {
 	transaction, step := stepArgs(s)
 	return tx.execOne(reclaimable[s.Kind], transaction, step, 0, account)
