@@ -185,6 +185,12 @@ func TestAccountsWrongUsage(t *testing.T) {
 			t.Errorf("%v: got %d, %q, %q, want %q", args, code, stdout, stderr, want)
 		}
 	}
+}
+
+// TestAccountsWrongCredentials: the error names the file, and quotes no part of it.
+func TestAccountsWrongCredentials(t *testing.T) {
+	t.Parallel()
+	a := newAccountsAt(t)
 	for name, stdin := range map[string]string{
 		"no JSON": "planted-text", "a list": `["planted-text"]`, "a number": `{"key": 4711}`, "empty": "", "no credential": "{}",
 		"too large": `{"key":"` + strings.Repeat("planted-", 1<<16) + `"}`,
@@ -194,6 +200,12 @@ func TestAccountsWrongUsage(t *testing.T) {
 			t.Errorf("%s: got %d, %q", name, code, stderr)
 		}
 	}
+}
+
+// TestAccountsWrongCommands: a wrong command has the usage, and an unknown account an error.
+func TestAccountsWrongCommands(t *testing.T) {
+	t.Parallel()
+	a := newAccountsAt(t)
 	for _, args := range [][]string{
 		{},
 		{"add"},

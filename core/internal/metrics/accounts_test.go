@@ -32,7 +32,8 @@ func TestAccountCalls(t *testing.T) {
 	})
 	call := func(n int, outcome string) {
 		m.AccountCalled(account.Call{
-			Account: fmt.Sprintf("acct_%03d", n), Kind: "provider-a", Operation: "authorize", Outcome: outcome, Took: time.Second,
+			Account: fmt.Sprintf("acct_%03d", n), Kind: "provider-a", Operation: "authorize", Outcome: outcome,
+			Took: time.Second,
 		})
 	}
 	for n := range 502 {
