@@ -150,6 +150,7 @@ func refusals() map[string]decoding {
 func contradictions() map[string]decoding {
 	return map[string]decoding{
 		"no number":              {auth, changed("60410000123", "0"), "unknown"},
+		"a leading zero":         {auth, changed("60410000123", "060410000123"), "unknown"},
 		"no digits":              {auth, changed("60410000123", "6041000012x"), "unknown"},
 		"another reference":      {auth, changed(reference, "txn_01jd8m3k2q4r6"), "unknown"},
 		"no reference":           {auth, changed("<refId>"+reference+"</refId>", ""), "unknown"},
@@ -341,6 +342,8 @@ func FuzzDecode(f *testing.F) {
 	}
 	for _, body := range []string{
 		outcomeOf(okay, whole), outcomeOf(okay, errorOf("2", "2", ids)), outcomeOf(bad, errorOf("3", "11", "")),
+		detailsOf("authorizedPendingCapture", typeAuthorize), detailsOf("capturedPendingSettlement", typeSale),
+		detailsOf("refundPendingSettlement", typeRefund), detailsOf("declined", typeSale),
 		outcomeOf(okay, follow("311", "0", "60410000130")), envelope(errorRoot, "E00003"), envelope(errorRoot, "E00053"),
 	} {
 		f.Add([]byte(body))
@@ -359,6 +362,33 @@ func FuzzDecode(f *testing.F) {
 			case (kind == acquirer.Capture || kind == acquirer.Void) && a.Approved && a.ID != q.original:
 				t.Errorf("%s: approved another transaction: %+v", kind, a)
 			}
+			fuzzDetails(t, kind, body)
 		}
 	})
+}
+
+// detailsOf returns the details of a transaction.
+func detailsOf(status, kind string) string {
+	r := record{id: "7", kind: kind, status: status, invoice: reference, authorized: "19.99", taken: "19.99"}
+	return wrap("getTransactionDetailsResponse", okay+r.details())
+}
+
+// fuzzDetails checks the outcome of a request by a transaction of any form.
+func fuzzDetails(t *testing.T, kind acquirer.Kind, body []byte) {
+	t.Helper()
+	d, err := parse("getTransactionDetails", body)
+	if err != nil || d.Details == nil {
+		return
+	}
+	about := acquirer.Sent{Kind: kind, Reference: reference, Amount: 1999, Currency: "usd"}
+	for name, read := range map[string]func() (acquirer.Response, error){
+		"outcome":  func() (acquirer.Response, error) { return d.Details.outcome(about) },
+		"captured": func() (acquirer.Response, error) { return d.Details.captured(1999, "usd") },
+		"voided":   func() (acquirer.Response, error) { return d.Details.voided(1999) },
+	} {
+		a, err := read()
+		if short := inShort(a, err); strings.HasPrefix(short, "inconsistent") || a.Amount > 1999 || a.Amount < 0 {
+			t.Errorf("%s %s: %s", kind, name, short)
+		}
+	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/acquirer/acquirertest"
 	"github.com/causeway-pay/causeway/core/internal/acquirer/upstream"
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/programtest"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
@@ -129,7 +130,9 @@ func (c command) lose(t *testing.T, f fate, effect bool) {
 		t.Fatalf("got %s: %+v, %v, want %s", got, a, err, want)
 	}
 	sent := h.totals()
-	again, err := c.find(t.Context(), connector, original)
+	patient, cancel := context.WithTimeout(t.Context(), programtest.Patience)
+	defer cancel()
+	again, err := c.find(patient, connector, original)
 	want = "unknown"
 	if effect {
 		want = "approved"
@@ -554,6 +557,37 @@ func (n numbered) Void(ctx context.Context, r acquirer.Follow) (acquirer.Respons
 func (n numbered) Refund(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
 	r.Again = true
 	return n.Connector.Refund(ctx, r)
+}
+
+// TestUnreachable: an account that refuses connections proves that a new request had no effect. It
+// proves nothing about an earlier one.
+func TestUnreachable(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.NotFoundHandler())
+	server.Close()
+	c := connect(t, upstream.Config{BaseURL: server.URL}, Config{Name: hostName, TransactionKey: secret.New(hostKey)})
+	sent := acquirer.Sent{Kind: auth, Reference: reference, Amount: 1999, Currency: "usd"}
+	known := sent
+	known.ID = "7"
+	for name, call := range map[string]struct {
+		send func() (acquirer.Response, error)
+		want string
+	}{
+		"inquiry":         {func() (acquirer.Response, error) { return c.Inquire(t.Context(), sent) }, "unknown"},
+		"inquiry by id":   {func() (acquirer.Response, error) { return c.Inquire(t.Context(), known) }, "unknown"},
+		"capture again":   {func() (acquirer.Response, error) { return c.Capture(t.Context(), step(known, true)) }, "unknown"},
+		"void again":      {func() (acquirer.Response, error) { return c.Void(t.Context(), step(known, true)) }, "unknown"},
+		"void of unknown": {func() (acquirer.Response, error) { return c.Void(t.Context(), step(sent, false)) }, "unknown"},
+		"refund again":    {func() (acquirer.Response, error) { return c.Refund(t.Context(), step(known, true)) }, "unknown"},
+		"capture":         {func() (acquirer.Response, error) { return c.Capture(t.Context(), step(sent, false)) }, "unavailable"},
+		"void":            {func() (acquirer.Response, error) { return c.Void(t.Context(), step(known, false)) }, "unavailable"},
+		"refund":          {func() (acquirer.Response, error) { return c.Refund(t.Context(), step(known, false)) }, "unavailable"},
+	} {
+		a, err := call.send()
+		if got := acquirer.Outcome(a, err); got != call.want {
+			t.Errorf("%s: got %s (%v), want %s", name, got, err, call.want)
+		}
+	}
 }
 
 // TestPrepare: the tag is the time, in UTC.
