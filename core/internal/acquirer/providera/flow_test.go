@@ -87,7 +87,7 @@ func TestLostResponse(t *testing.T) {
 	t.Parallel()
 	fates := map[fate]bool{ // whether the request has an effect
 		passes: true, lost: false, unheard: true, truncated: true, garbled: true, oversized: true, gateway: false,
-		failing: true, slow: true, empty: true, misnumber: true,
+		failing: true, slow: true, empty: true, misnumber: true, relayed: true,
 	}
 	for name, c := range commands() {
 		for f, effect := range fates {
@@ -471,7 +471,7 @@ func TestCheck(t *testing.T) {
 	}
 	h.do(func() { h.key = "another" })
 	err := c.Check(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "E00007") || strings.Contains(err.Error(), hostKey) {
+	if err == nil || !strings.Contains(err.Error(), "the login: E00007") || strings.Contains(err.Error(), hostKey) {
 		t.Errorf("got %v, want E00007", err)
 	}
 	if got := h.totals(); got != "map[]" {
@@ -569,21 +569,25 @@ func TestUnreachable(t *testing.T) {
 	sent := acquirer.Sent{Kind: auth, Reference: reference, Amount: 1999, Currency: "usd"}
 	known := sent
 	known.ID = "7"
+	inquire := func(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
+		return c.Inquire(ctx, r.Original)
+	}
 	for name, call := range map[string]struct {
-		send func() (acquirer.Response, error)
+		send func(context.Context, acquirer.Follow) (acquirer.Response, error)
+		r    acquirer.Follow
 		want string
 	}{
-		"inquiry":         {func() (acquirer.Response, error) { return c.Inquire(t.Context(), sent) }, "unknown"},
-		"inquiry by id":   {func() (acquirer.Response, error) { return c.Inquire(t.Context(), known) }, "unknown"},
-		"capture again":   {func() (acquirer.Response, error) { return c.Capture(t.Context(), step(known, true)) }, "unknown"},
-		"void again":      {func() (acquirer.Response, error) { return c.Void(t.Context(), step(known, true)) }, "unknown"},
-		"void of unknown": {func() (acquirer.Response, error) { return c.Void(t.Context(), step(sent, false)) }, "unknown"},
-		"refund again":    {func() (acquirer.Response, error) { return c.Refund(t.Context(), step(known, true)) }, "unknown"},
-		"capture":         {func() (acquirer.Response, error) { return c.Capture(t.Context(), step(sent, false)) }, "unavailable"},
-		"void":            {func() (acquirer.Response, error) { return c.Void(t.Context(), step(known, false)) }, "unavailable"},
-		"refund":          {func() (acquirer.Response, error) { return c.Refund(t.Context(), step(known, false)) }, "unavailable"},
+		"inquiry":         {inquire, step(sent, false), "unknown"},
+		"inquiry by id":   {inquire, step(known, false), "unknown"},
+		"capture again":   {c.Capture, step(known, true), "unknown"},
+		"void again":      {c.Void, step(known, true), "unknown"},
+		"void of unknown": {c.Void, step(sent, false), "unknown"},
+		"refund again":    {c.Refund, step(known, true), "unknown"},
+		"capture":         {c.Capture, step(sent, false), "unavailable"},
+		"void":            {c.Void, step(known, false), "unavailable"},
+		"refund":          {c.Refund, step(known, false), "unavailable"},
 	} {
-		a, err := call.send()
+		a, err := call.send(t.Context(), call.r)
 		if got := acquirer.Outcome(a, err); got != call.want {
 			t.Errorf("%s: got %s (%v), want %s", name, got, err, call.want)
 		}

@@ -33,6 +33,7 @@ const (
 	slow      fate = "no response"       // an effect, and nothing before the request's deadline
 	empty     fate = "no transaction"    // an effect, and success without a transaction
 	misnumber fate = "another reference" // an effect, and the response to another request
+	relayed   fate = "another status"    // an effect, and its response with the status 500
 )
 
 // record is a transaction of the host.
@@ -245,6 +246,8 @@ func (h *host) transact(w http.ResponseWriter, r *http.Request, in hostRequest) 
 		whole += strings.Repeat(" ", 2<<20)
 	case failing:
 		whole = wrap("ErrorResponse", strings.Replace(bad, "E00027", "E00001", 1))
+	case relayed:
+		w.WriteHeader(http.StatusInternalServerError)
 	case empty:
 		whole = wrap("createTransactionResponse", "<refId>"+in.RefID+"</refId>"+okay)
 	case misnumber:
