@@ -132,8 +132,8 @@ type Follow struct {
 	// Original is the request that this one follows: the authorization or sale, and in a reversal any
 	// request that moved money.
 	Original Sent
-	// Captures are, of a void or refund, the captures of Original that stand, oldest first. For a
-	// refund of one capture, it is that one alone. A sale has none.
+	// Captures are the captures of Original that stand, oldest first. For a refund of one capture, it
+	// is that one alone. A sale has none.
 	Captures []Sent
 	Amount   int64  // minor units; for a void, the authorized amount
 	Currency string // ISO 4217, lower case

@@ -69,8 +69,12 @@ func (s *captureStep) again(
 	if err != nil {
 		return acquirer.Response{}, err
 	}
+	captures, err := s.standing(ctx, t)
+	if err != nil {
+		return acquirer.Response{}, err
+	}
 	return acq.Capture(ctx, acquirer.Follow{
-		Reference: captureReference(s.c), Tag: s.c.Tag, Again: repeated, Original: sentAuthorization(t),
+		Reference: captureReference(s.c), Tag: s.c.Tag, Again: repeated, Original: sentAuthorization(t), Captures: captures,
 		Amount: s.c.Amount, Currency: s.c.Currency, Final: s.c.Final, Last4: last4(t.Details),
 	})
 }

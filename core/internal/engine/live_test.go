@@ -329,7 +329,7 @@ func TestFollowUpsNameTheirPayment(t *testing.T) {
 	}
 	for i, f := range []followed{
 		{acquirer.Authorization, authorized, 100, nil},
-		{acquirer.Authorization, authorized, 100, nil},
+		{acquirer.Authorization, authorized, 100, []*payment.Capture{first}},
 		{acquirer.Authorization, authorized, 100, []*payment.Capture{second}},
 		{acquirer.Authorization, authorized, 100, []*payment.Capture{first, second}},
 		{acquirer.Sale, sale, 90, nil},
