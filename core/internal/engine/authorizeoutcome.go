@@ -40,11 +40,14 @@ func (s *authorizationStep) write(ctx context.Context, from origin, a acquirer.R
 		return s.commitTry(ctx, from, &t)
 	}
 	result := s.decided(from.request, &t)
-	if s.refused == 0 {
+	if s.refused == 0 && !t.Tenant.Live {
 		return result, s.finish(ctx, &t, s.t.Claim, result)
 	}
 	return result, withNewIDs(func() error {
 		return s.Store.Finish(ctx, t.Tenant, func(tx *store.Tx) error {
+			if err := stillFirst(tx, from, s.about(), a); err != nil {
+				return err
+			}
 			if err := tx.FinishPayment(s.newOutcome(&t, s.t.Claim, result)); err != nil {
 				return err
 			}

@@ -30,6 +30,9 @@ func (e *Engine) commitFollow(
 	var dropped bool
 	err := e.Store.Finish(ctx, o.tenant, func(tx *store.Tx) (err error) {
 		look := false
+		if err := stillFirst(tx, from, o, a); err != nil {
+			return err
+		}
 		if dropped, err = mayBeDropped(tx, from, o, a); err != nil || dropped {
 			return err
 		}
@@ -59,7 +62,9 @@ func (e *Engine) commitFollow(
 
 // missingFollow closes a repeated capture, void or refund that certainly had no effect at the
 // acquirer. It has failed, and its amount and its key are free. A first attempt may still run, so
-// the same commit writes a pending look for its effect.
+// the same commit writes a pending look for its effect. The proof can be that the acquirer has
+// undone the step. So the look has a release request: an approval of the first attempt proves
+// nothing.
 func (e *Engine) missingFollow(ctx context.Context, s step, write followWriter) error {
 	o := s.about()
 	err := e.undo(ctx, o, func(tx *store.Tx) error {
@@ -68,12 +73,34 @@ func (e *Engine) missingFollow(ctx context.Context, s step, write followWriter) 
 		}
 		look := o.reversal(tx.Now)
 		look.Acknowledge(tx.Now) // there is nothing to release
+		look.Requested = true
 		return tx.InsertReversal(look)
 	})
 	if err == nil {
 		e.Log.WarnContext(ctx, "recovery: the acquirer never processed the step", slog.String("reference", o.reference))
 	}
 	return unlessChanged(err)
+}
+
+// errReclaimed: recovery works on the step. Its acquirer may have undone the step to prove that it
+// has no effect, also after the approval that a first attempt got.
+var errReclaimed = errors.New("engine: recovery has reclaimed the approved step; an inquiry decides")
+
+// stillFirst returns errReclaimed for the approval of a first attempt whose step recovery has
+// reclaimed and not ended. Else recovery cannot reclaim the step before the commit. Test mode needs
+// no such check, because an inquiry at the simulator undoes nothing.
+func stillFirst(tx *store.Tx, from origin, o about, a acquirer.Response) error {
+	if from.again || !a.Approved || !o.tenant.Live {
+		return nil
+	}
+	err := tx.LockUnreclaimed(o.StepID, o.account)
+	if !errors.Is(err, store.ErrConflict) {
+		return err
+	}
+	if err := tx.LockUnfinished(o.StepID); !errors.Is(err, store.ErrConflict) {
+		return errors.Join(errReclaimed, err)
+	}
+	return nil // it has ended, and the write finds that
 }
 
 // errMayBeDropped: the acquirer approved the step and may have dropped it since.

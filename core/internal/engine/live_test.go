@@ -416,7 +416,7 @@ func TestFirstAttemptAfterTheProof(t *testing.T) {
 			if a, err := st.take(t.Context(), s, s.Request("k"), txn); err != nil || a.Status != 504 {
 				t.Errorf("got %d %s, %v, want 504", a.Status, a.Body, err)
 			}
-			st.wantDone(t, s)
+			st.wantUndone(t, s) // an inquiry decides
 			lookUntilTheEnd(t, s)
 			st.wantDone(t, s)
 			alerts.want(t, st.metric()+" late_recorded")

@@ -126,10 +126,14 @@ func (s *refundStep) again(
 	if err != nil {
 		return acquirer.Response{}, err
 	}
-	return acq.Refund(ctx, acquirer.Follow{
+	a, err := acq.Refund(ctx, acquirer.Follow{
 		Reference: refundReference(s.f), Tag: s.f.Tag, Again: repeated, Original: sentAuthorization(t),
 		Captures: captures, Amount: s.f.Amount, Currency: s.f.Currency, Last4: last4(t.Details),
 	})
+	if err == nil && a.Released { // by the merchant, at the acquirer
+		err = acquirer.ErrNotFound
+	}
+	return a, err
 }
 
 // captures returns the captures of a transaction that the refund may give back.

@@ -20,12 +20,13 @@ var (
 )
 
 // InsertReversal inserts a pending reversal. If the step has one already, that becomes due as early
-// as r, and its inquiries begin again. The larger held amount and the idempotency key stay.
+// as r, and its inquiries begin again. The larger held amount, the idempotency key and a release
+// request that was made stay.
 func (tx *Tx) InsertReversal(r *payment.Reversal) error {
 	return tx.exec(saveReversal,
 		string(r.Step.Kind), r.Step.Transaction, r.Step.ID, r.Step.Attempt, r.Tenant.Merchant, r.Tenant.Live, r.Amount,
 		r.Currency, r.Captured, r.Held, r.Asked, toMillis(r.Since), toMillis(r.DueAt), r.Claim, r.Account, r.Tag,
-		r.AcquirerID, r.Last4)
+		r.AcquirerID, r.Last4, r.Requested)
 }
 
 // PostponeReversal stores the state of r and when it is due next. It returns ErrConflict if another

@@ -47,7 +47,7 @@ func (tx *Tx) BeginAttempt(s payment.StepID, patience time.Duration, next func(a
 	if err != nil {
 		return err
 	}
-	if err := tx.lockUnfinished(s); err != nil {
+	if err := tx.LockUnfinished(s); err != nil {
 		return err
 	}
 	return tx.execOne(scheduleAttempt,
@@ -63,9 +63,9 @@ func (tx *Tx) running(patience time.Duration) (first, last int64) {
 	return toMillis(tx.Now.Add(-patience)) + 1, toMillis(tx.Now.Add(ClockSlack))
 }
 
-// lockUnfinished locks a step that has not ended until the command ends. It returns ErrConflict if
+// LockUnfinished locks a step that has not ended until the command ends. It returns ErrConflict if
 // the step has ended.
-func (tx *Tx) lockUnfinished(s payment.StepID) error {
+func (tx *Tx) LockUnfinished(s payment.StepID) error {
 	object, number := s.Object()
 	row, err := tx.row(unfinished[s.Kind], object, number)
 	if err != nil {

@@ -55,7 +55,7 @@ func (tx *Tx) HoldStep(s payment.StepID, patience time.Duration) error {
 	if err != nil {
 		return err
 	}
-	if err := tx.lockUnfinished(s); err != nil {
+	if err := tx.LockUnfinished(s); err != nil {
 		return err
 	}
 	first, last := tx.running(patience)

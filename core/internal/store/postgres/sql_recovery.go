@@ -38,13 +38,14 @@ const endedAttempt = `NOT EXISTS (
 var recoverySQL = map[string]string{
 	"saveReversal": `INSERT INTO reversals
 			(kind, transaction_id, step_id, attempt, merchant_id, live, amount, currency, captured, held, asked, since,
-				due_at, claim, account, tag, acquirer_id, last4)
+				due_at, claim, account, tag, acquirer_id, last4, requested)
 			VALUES ($1::text, $2::bigint, $3::bigint, $4::bigint, $5::bigint, $6::bigint, $7::bigint, $8::text,
 				$9::bigint, $10::bigint, $11::bigint, $12::bigint, $13::bigint, $14::bigint, $15::bigint, $16::text,
-				$17::text, $18::text)
+				$17::text, $18::text, $19::bigint)
 		ON CONFLICT (kind, step_id, transaction_id, attempt) DO UPDATE
 			SET held = GREATEST(reversals.held, excluded.held),
 			claim = GREATEST(reversals.claim, excluded.claim), version = reversals.version + 1, looks = 0,
+				requested = GREATEST(reversals.requested, excluded.requested),
 				since = excluded.since, due_at = LEAST(reversals.due_at, excluded.due_at),
 				acquirer_id = CASE excluded.acquirer_id WHEN '' THEN reversals.acquirer_id ELSE excluded.acquirer_id END`,
 	"postponeReversal": `UPDATE reversals SET held = $1::bigint, requested = $2::bigint, asked = $3::bigint,

@@ -39,10 +39,11 @@ const endedAttempt = `NOT EXISTS (
 var recoverySQL = map[string]string{
 	"saveReversal": `INSERT INTO reversals
 			(kind, transaction_id, step_id, attempt, merchant_id, live, amount, currency, captured, held, asked, since,
-				due_at, claim, account, tag, acquirer_id, last4)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+				due_at, claim, account, tag, acquirer_id, last4, requested)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (kind, step_id, transaction_id, attempt) DO UPDATE SET held = MAX(reversals.held, excluded.held),
 			claim = MAX(reversals.claim, excluded.claim), version = reversals.version + 1, looks = 0,
+				requested = MAX(reversals.requested, excluded.requested),
 				since = excluded.since, due_at = MIN(reversals.due_at, excluded.due_at),
 				acquirer_id = CASE excluded.acquirer_id WHEN '' THEN reversals.acquirer_id ELSE excluded.acquirer_id END`,
 	"postponeReversal": `UPDATE reversals SET held = ?, requested = ?, asked = ?, refused = ?, looks = ?,
