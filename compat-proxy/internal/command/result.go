@@ -15,7 +15,7 @@ const (
 	Done        Outcome = "done"        // v1 did it
 	Declined    Outcome = "declined"    // the issuer or acquirer declined; Transaction has the reason
 	Unmet       Outcome = "unmet"       // a condition of the command did not hold; v1 was sent no change
-	NotFound    Outcome = "not_found"   // no such transaction; Refund is set if a refund has the number
+	NotFound    Outcome = "not_found"   // no such transaction; Refund is set if a refund has the number or name
 	Refused     Outcome = "refused"     // v1 refused with Code; nothing moved
 	Unavailable Outcome = "unavailable" // v1 could not take the request; nothing moved
 	Uncertain   Outcome = "uncertain"   // the response was lost, or the outcome is unknown to v1 itself

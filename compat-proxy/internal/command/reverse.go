@@ -14,7 +14,8 @@ const (
 // is Refused with v1.CodeNotVoidable.
 type Reverse struct {
 	Target Number `json:"target,omitempty"`
-	// Name is that of the Named Authorize that made the payment. It counts if Target is empty.
+	// Name is that of the Named Authorize that made the payment. It counts if Target is empty. The
+	// name of a Named Refund or Credit is NotFound with the refund, unless that failed.
 	Name string `json:"name,omitempty"`
 	// Amount is a canonical decimal in major units of the payment's currency. Any amount but the
 	// payment's whole amount is Unmet. Empty means all.
@@ -29,7 +30,7 @@ type Reverse struct {
 type CancelCapture struct {
 	Target Number `json:"target,omitempty"`
 	// Name is that of the Named Capture, or of the Named Authorize of a sale. It counts if Target is
-	// empty.
+	// empty. The name of a Named Refund or Credit is NotFound with the refund, unless that failed.
 	Name string `json:"name,omitempty"`
 }
 

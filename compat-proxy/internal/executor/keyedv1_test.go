@@ -83,6 +83,10 @@ func (f *keyedV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = fmt.Fprintf(w, `{"id":%q,"transaction":%q,"status":"succeeded","amount":100,"currency":"usd"}`, n, txnID)
 		return
 	}
+	if n, one := strings.CutPrefix(r.URL.Path, "/v1/refunds/"); one {
+		_, _ = fmt.Fprintf(w, `{"id":%q,"status":"succeeded","amount":100,"currency":"usd"}`, n)
+		return
+	}
 	if n, one := strings.CutPrefix(r.URL.Path, "/v1/transactions/"); one && r.Method == http.MethodGet {
 		f.reads++
 		_, _ = fmt.Fprintf(w, `{"id":%q,"status":"captured","currency":"usd","card":{"last4":"4242","brand":"visa"}}`, n)

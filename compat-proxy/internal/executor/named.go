@@ -187,6 +187,11 @@ func (p *keyResponse) record(resp v1client.Response) {
 	}
 }
 
+// madeBy maps the kinds that findNamed finds to the objects that they make.
+var madeBy = map[command.Kind]id.Prefix{
+	command.PaymentAuthorize: id.Transaction, command.PaymentCapture: id.Capture, command.PaymentRefund: id.Refund,
+}
+
 // findNamed returns the id of the object that a Named command with the name made, for the first of
 // the kinds that made one. Without one it returns "" and the result to give: Uncertain while a
 // command is running, and NotFound if none made anything. Before NotFound it reserves the name's
@@ -197,7 +202,7 @@ func (s session) findNamed(ctx context.Context, name string, kinds ...command.Ki
 		for _, kind := range kinds {
 			made, next, r := s.findMade(ctx, kind, name)
 			switch {
-			case made != "" && (kind != command.PaymentCapture || isID(id.Capture, made)):
+			case made != "" && isID(madeBy[kind], made): // a declined step shows its payment
 				return made, command.Result{}
 			case made == "" && r.Outcome != command.NotFound:
 				return "", r

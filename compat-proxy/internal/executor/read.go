@@ -109,17 +109,26 @@ func (s session) notFound(ctx context.Context, n command.Number) command.Result 
 	if err != nil {
 		return r
 	}
-	resp := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
-		return s.x.client.API.GetRefund(ctx, re, nil, s.WithKey)
-	})
-	var found v1.Refund
-	unlessV1Decides, ok := resp.read(&found, func() bool { return found.ID == re })
-	if ok {
-		r.Refund = &found
+	found, resp, unlessV1Decides := s.refundOf(ctx, re)
+	if found != nil {
+		r.Refund = found
 	} else if resp.Status/100 == 2 {
 		return unlessV1Decides // the refund may still exist
 	}
 	return r
+}
+
+// refundOf reads one refund by its id. It returns nil, v1's response and the result to give if it
+// cannot.
+func (s session) refundOf(ctx context.Context, re string) (*v1.Refund, response, command.Result) {
+	resp := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
+		return s.x.client.API.GetRefund(ctx, re, nil, s.WithKey)
+	})
+	var found v1.Refund
+	if r, ok := resp.read(&found, func() bool { return found.ID == re }); !ok {
+		return nil, resp, r
+	}
+	return &found, resp, command.Result{}
 }
 
 // transactionID returns the v1 id of the transaction with that number, and false if the number is

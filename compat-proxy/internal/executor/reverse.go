@@ -142,11 +142,37 @@ func (s session) authorizedAs(ctx context.Context, n command.Number, name string
 	if n != "" {
 		return s.target(ctx, n)
 	}
-	txn, r := s.findNamed(ctx, name, command.PaymentAuthorize)
+	txn, r := s.findUnlessRefunded(ctx, name, command.PaymentAuthorize)
 	if txn == "" {
 		return nil, r
 	}
 	return s.read(ctx, txn)
+}
+
+// findUnlessRefunded is findNamed, unless a Named Refund or Credit with that name had an effect, or
+// may still have one. Then it returns "" and the result to give. If it is NotFound without a refund,
+// a refund under the name that arrives later has no effect either. The other kinds count before
+// refunds.
+func (s session) findUnlessRefunded(
+	ctx context.Context, name string, kinds ...command.Kind,
+) (string, command.Result) {
+	made, r := s.findNamed(ctx, name, append(kinds, command.PaymentRefund)...)
+	if !isID(id.Refund, made) {
+		return made, r
+	}
+	found, _, failed := s.refundOf(ctx, made)
+	switch {
+	case found == nil && failed.Outcome == command.NotFound: // v1 made it
+		failed.Outcome = command.Unavailable
+		return "", failed
+	case found == nil:
+		return "", failed
+	case found.Status == v1.RefundStatusPending:
+		return "", command.KeyInUse()
+	case found.Status == v1.RefundStatusFailed: // without an effect, and it keeps its key
+		return s.findNamed(ctx, name, kinds...)
+	}
+	return "", command.Result{Outcome: command.NotFound, Status: http.StatusNotFound, Refund: found}
 }
 
 // capturedAs reads the payment that c names, and the capture if c names one.
@@ -156,7 +182,7 @@ func (s session) capturedAs(
 	if c.Target != "" {
 		return s.payment(ctx, c.Target, true)
 	}
-	made, r := s.findNamed(ctx, c.Name, command.PaymentCapture, command.PaymentAuthorize)
+	made, r := s.findUnlessRefunded(ctx, c.Name, command.PaymentCapture, command.PaymentAuthorize)
 	switch {
 	case made == "":
 		return nil, nil, r

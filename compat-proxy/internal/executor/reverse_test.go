@@ -282,7 +282,7 @@ func keyOf(t *testing.T, c command.Command, name string) string {
 	t.Helper()
 	x, f := setup(t, map[string][]response{
 		create: {{status: 201, body: transaction("authorized")}}, read: ok(transaction("authorized")),
-		capture: {{status: 201, body: of("succeeded", "1")}},
+		capture: {{status: 201, body: of("succeeded", "1")}}, refunds: {{status: 201, body: back("succeeded", "1")}},
 	})
 	run(t, x, command.Named{Command: c, Name: name})
 	return f.posts()[0].key

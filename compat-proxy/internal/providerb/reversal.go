@@ -59,6 +59,8 @@ func (h *Handler) reversal(c call, r command.Result) response {
 func (c call) reversalRefusal(r command.Result) problem {
 	t := r.Transaction
 	switch {
+	case r.Refund != nil && c.id == "":
+		return unsupported(fieldTransactionID) // INVALID_DATA would mean that v1 never received the refund
 	case r.Outcome == command.NotFound && c.id == "":
 		return invalid(fieldTransactionID)
 	case t == nil:

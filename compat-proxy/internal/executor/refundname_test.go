@@ -1,0 +1,212 @@
+package executor_test
+
+import (
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/executor"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/v1client"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// undoNamed are the commands that undo the request with a name.
+var undoNamed = map[string]command.Command{
+	"reversal": command.Reverse{Name: "n"}, "void": command.CancelCapture{Name: "n"},
+}
+
+// refundsNamed are a refund and a credit with that name.
+func refundsNamed() map[string]command.Named {
+	credit, _ := repeatable()["credit by name"].(command.Named)
+	credit.Name = "n"
+	return map[string]command.Named{
+		"refund": under("n", command.Refund{Target: number, Amount: "1.00"}), "credit": credit,
+	}
+}
+
+// TestUndoByTheNameOfARefund: v1 got the refund with that name. Only a refund without an effect
+// counts as not found.
+func TestUndoByTheNameOfARefund(t *testing.T) {
+	t.Parallel()
+	refunded := "GET /v1/idempotency_keys/" + keyOf(t, command.Refund{Target: number}, "n")
+	readRefund := "GET /v1/refunds/" + refund
+	completed := ok(`{"status":"completed","http_status":201,"resource":"` + refund + `"}`)
+	running := ok(`{"status":"in_progress"}`)
+	tests := []struct {
+		name      string
+		responses map[string][]response
+		want      command.Outcome
+		refund    bool
+		reserved  int // keys of a reversal; a void reserves the capture's key too
+	}{
+		{"none", nil, command.NotFound, false, 2},
+		{
+			"succeeded", map[string][]response{refunded: completed, readRefund: ok(back("succeeded", "5"))},
+			command.NotFound, true, 0,
+		},
+		{
+			"pending", map[string][]response{refunded: completed, readRefund: ok(back("pending", "5"))},
+			command.Uncertain, false, 0,
+		},
+		{"running", map[string][]response{refunded: running}, command.Uncertain, false, 0},
+		{
+			"running, then succeeded",
+			map[string][]response{refunded: append(running, completed...), readRefund: ok(back("succeeded", "5"))},
+			command.NotFound, true, 0,
+		},
+		{
+			"failed", map[string][]response{refunded: completed, readRefund: ok(back("failed", "5"))},
+			command.NotFound, false, 1,
+		},
+		{
+			"declined", map[string][]response{refunded: ok(`{"status":"completed","http_status":402,"resource":"` + txnID + `"}`)},
+			command.NotFound, false, 1,
+		},
+		{
+			"refused", map[string][]response{refunded: ok(`{"status":"completed","http_status":422}`)},
+			command.NotFound, false, 2,
+		},
+		{"not readable", map[string][]response{refunded: completed, readRefund: {{status: 500}}}, command.Unavailable, false, 0},
+		{
+			"not where v1 must have it",
+			map[string][]response{refunded: completed, readRefund: {{status: 404, body: refusal("not_found")}}},
+			command.Unavailable, false, 0,
+		},
+		{
+			"another refund instead", map[string][]response{
+				refunded: completed, readRefund: ok(strings.Replace(back("failed", "5"), refund, "re_0000000000001", 1)),
+			},
+			command.Unavailable, false, 0,
+		},
+		{
+			"without the scope to read it",
+			map[string][]response{refunded: completed, readRefund: {{status: 403, body: refusal("insufficient_scope")}}},
+			command.Refused, false, 0,
+		},
+	}
+	for _, tt := range tests {
+		for undo, c := range undoNamed {
+			t.Run(tt.name+", "+undo, func(t *testing.T) {
+				t.Parallel()
+				responses := map[string][]response{reserve: {{status: 201, body: "{}"}}}
+				for route, all := range tt.responses {
+					responses[route] = append([]response{}, all...)
+				}
+				x, f := setup(t, responses)
+				r := run(t, x, c)
+				if r.Outcome != tt.want || (r.Refund != nil) != tt.refund {
+					t.Errorf("got %s %s with the refund %v, want %s and a refund: %t", r.Outcome, r.Code, r.Refund, tt.want, tt.refund)
+				}
+				want := tt.reserved
+				if undo == "void" && want > 0 {
+					want++
+				}
+				if got := f.count(reserve); got != want || len(f.posts()) != want {
+					t.Errorf("got %d reservations among %d requests, want %d and nothing else", got, len(f.posts()), want)
+				}
+			})
+		}
+	}
+}
+
+// TestNotFoundByNameReservesTheRefund: a refund arrives after its void found none.
+func TestNotFoundByNameReservesTheRefund(t *testing.T) {
+	t.Parallel()
+	for undo, c := range undoNamed {
+		for name, late := range refundsNamed() {
+			b := setupWindow(t, noon)
+			before := b.proxy(t, otherSecret, goldentest.Secret())
+			for range 2 {
+				if r := b.result(t, 0, c); r.Outcome != command.NotFound || r.Refund != nil {
+					t.Errorf("%s: got %s %v, want not found", undo, r.Outcome, r.Refund)
+				}
+			}
+			for i, x := range []*executor.Executor{b.proxies[1], before} {
+				r := x.Execute(t.Context(), key, late)
+				if r.Outcome != command.Refused || r.Code != v1.CodeKeyReused {
+					t.Errorf("%s, the late %s at proxy %d: got %s %s, want refused", undo, name, i, r.Outcome, r.Code)
+				}
+			}
+			if got := b.v1.paid(); got != 0 {
+				t.Errorf("%s, the late %s: got %d effects, want none", undo, name, got)
+			}
+		}
+	}
+}
+
+// TestUndoLosesTheNameToItsRefund: the refund arrives just before each request of the void in turn.
+// The void finds it, or it has no effect.
+func TestUndoLosesTheNameToItsRefund(t *testing.T) {
+	t.Parallel()
+	for undo, c := range undoNamed {
+		for name, late := range refundsNamed() {
+			for _, method := range []string{http.MethodGet, http.MethodPost} {
+				for nth := range 4 {
+					b := setupWindow(t, noon)
+					before := &beforeNth{method: method, left: nth, RoundTripper: b.server.Client().Transport}
+					before.run = func() { b.result(t, 1, late) }
+					x, err := executor.New(executor.Config{
+						V1:                  v1client.Config{URL: b.server.URL, Transport: before, Clock: b.clock},
+						DeduplicationSecret: goldentest.Secret(),
+					})
+					if err != nil {
+						t.Fatal(err)
+					}
+					r := x.Execute(t.Context(), key, c)
+					b.result(t, 1, late)
+					if r.Outcome != command.NotFound || (r.Refund != nil) != (b.v1.paid() == 1) {
+						t.Errorf("%s before %s %d of the %s: got %s %s with the refund %v, after %d effects", name, method, nth, undo,
+							r.Outcome, r.Code, r.Refund, b.v1.paid())
+					}
+				}
+			}
+		}
+	}
+}
+
+// beforeNth runs a function once, before the nth request with a method, counted from 0. Requests
+// for API keys do not count.
+type beforeNth struct {
+	http.RoundTripper
+
+	method string
+	run    func()
+
+	mu   sync.Mutex
+	left int // guarded by mu
+}
+
+func (b *beforeNth) RoundTrip(r *http.Request) (*http.Response, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if r.Method == b.method && r.URL.Path != "/v1/api_keys/current" {
+		if b.left == 0 {
+			b.run()
+		}
+		b.left--
+	}
+	return b.RoundTripper.RoundTrip(r) //nolint:wrapcheck // a test transport
+}
+
+// TestUndoFindsThePaymentBeforeTheRefund: operations share a name. The refund counts last.
+func TestUndoFindsThePaymentBeforeTheRefund(t *testing.T) {
+	t.Parallel()
+	completed := func(resource string) []response {
+		return ok(`{"status":"completed","http_status":201,"resource":"` + resource + `"}`)
+	}
+	for undo, c := range undoNamed {
+		x, f := setup(t, map[string][]response{
+			"GET /v1/idempotency_keys/" + keyOf(t, charge, "n"):                         completed(txnID),
+			"GET /v1/idempotency_keys/" + keyOf(t, command.Refund{Target: number}, "n"): completed(refund),
+			read: ok(transaction("captured", append(taken, automatic)...)), void: ok(transaction("voided", manual)),
+			readCaps: listed(),
+		})
+		if r := run(t, x, c); r.Outcome != command.Done || r.Refund != nil || f.count(void) != 1 {
+			t.Errorf("%s: got %s %s with the refund %v after %d voids, want one void", undo, r.Outcome, r.Code, r.Refund,
+				f.count(void))
+		}
+	}
+}
