@@ -2,6 +2,7 @@ package executor_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -27,73 +28,56 @@ func refundsNamed() map[string]command.Named {
 	}
 }
 
+// undone is the undoing of a refund by its name.
+type undone struct {
+	name     string
+	record   []response // v1's records of the refund's key
+	state    []response // the refund at v1
+	want     command.Outcome
+	refund   bool
+	reserved int // keys of a reversal; a void reserves the capture's key too
+}
+
+func undoneRefunds() []undone {
+	completed := func(status, resource string) []response {
+		return ok(`{"status":"completed","http_status":` + status + `,"resource":"` + resource + `"}`)
+	}
+	made, running := completed("201", refund), ok(`{"status":"in_progress"}`)
+	is := func(status string) []response { return ok(back(status, "5")) }
+	other := ok(strings.Replace(back("failed", "5"), refund, "re_0000000000001", 1))
+	missing := []response{{status: 404, body: refusal("not_found")}}
+	forbidden := []response{{status: 403, body: refusal("insufficient_scope")}}
+	return []undone{
+		{"none", nil, nil, command.NotFound, false, 2},
+		{"succeeded", made, is("succeeded"), command.NotFound, true, 0},
+		{"pending", made, is("pending"), command.Uncertain, false, 0},
+		{"running", running, nil, command.Uncertain, false, 0},
+		{"running, then succeeded", append(running, made...), is("succeeded"), command.NotFound, true, 0},
+		{"failed", made, is("failed"), command.NotFound, false, 1},
+		{"declined", completed("402", txnID), nil, command.NotFound, false, 1},
+		{"refused", completed("422", ""), nil, command.NotFound, false, 2},
+		{"not readable", made, []response{{status: 500}}, command.Unavailable, false, 0},
+		{"not where v1 must have it", made, missing, command.Unavailable, false, 0},
+		{"another refund instead", made, other, command.Unavailable, false, 0},
+		{"without the scope to read it", made, forbidden, command.Refused, false, 0},
+	}
+}
+
 // TestUndoByTheNameOfARefund: v1 got the refund with that name. Only a refund without an effect
 // counts as not found.
 func TestUndoByTheNameOfARefund(t *testing.T) {
 	t.Parallel()
-	refunded := "GET /v1/idempotency_keys/" + keyOf(t, command.Refund{Target: number}, "n")
-	readRefund := "GET /v1/refunds/" + refund
-	completed := ok(`{"status":"completed","http_status":201,"resource":"` + refund + `"}`)
-	running := ok(`{"status":"in_progress"}`)
-	tests := []struct {
-		name      string
-		responses map[string][]response
-		want      command.Outcome
-		refund    bool
-		reserved  int // keys of a reversal; a void reserves the capture's key too
-	}{
-		{"none", nil, command.NotFound, false, 2},
-		{
-			"succeeded", map[string][]response{refunded: completed, readRefund: ok(back("succeeded", "5"))},
-			command.NotFound, true, 0,
-		},
-		{
-			"pending", map[string][]response{refunded: completed, readRefund: ok(back("pending", "5"))},
-			command.Uncertain, false, 0,
-		},
-		{"running", map[string][]response{refunded: running}, command.Uncertain, false, 0},
-		{
-			"running, then succeeded",
-			map[string][]response{refunded: append(running, completed...), readRefund: ok(back("succeeded", "5"))},
-			command.NotFound, true, 0,
-		},
-		{
-			"failed", map[string][]response{refunded: completed, readRefund: ok(back("failed", "5"))},
-			command.NotFound, false, 1,
-		},
-		{
-			"declined", map[string][]response{refunded: ok(`{"status":"completed","http_status":402,"resource":"` + txnID + `"}`)},
-			command.NotFound, false, 1,
-		},
-		{
-			"refused", map[string][]response{refunded: ok(`{"status":"completed","http_status":422}`)},
-			command.NotFound, false, 2,
-		},
-		{"not readable", map[string][]response{refunded: completed, readRefund: {{status: 500}}}, command.Unavailable, false, 0},
-		{
-			"not where v1 must have it",
-			map[string][]response{refunded: completed, readRefund: {{status: 404, body: refusal("not_found")}}},
-			command.Unavailable, false, 0,
-		},
-		{
-			"another refund instead", map[string][]response{
-				refunded: completed, readRefund: ok(strings.Replace(back("failed", "5"), refund, "re_0000000000001", 1)),
-			},
-			command.Unavailable, false, 0,
-		},
-		{
-			"without the scope to read it",
-			map[string][]response{refunded: completed, readRefund: {{status: 403, body: refusal("insufficient_scope")}}},
-			command.Refused, false, 0,
-		},
-	}
-	for _, tt := range tests {
+	refunded := "GET /v1/idempotency_keys/" + keyOf(t, command.Refund{Target: number})
+	for _, tt := range undoneRefunds() {
 		for undo, c := range undoNamed {
 			t.Run(tt.name+", "+undo, func(t *testing.T) {
 				t.Parallel()
 				responses := map[string][]response{reserve: {{status: 201, body: "{}"}}}
-				for route, all := range tt.responses {
-					responses[route] = append([]response{}, all...)
+				if tt.record != nil {
+					responses[refunded] = slices.Clone(tt.record)
+				}
+				if tt.state != nil {
+					responses["GET /v1/refunds/"+refund] = slices.Clone(tt.state)
 				}
 				x, f := setup(t, responses)
 				r := run(t, x, c)
@@ -199,8 +183,8 @@ func TestUndoFindsThePaymentBeforeTheRefund(t *testing.T) {
 	}
 	for undo, c := range undoNamed {
 		x, f := setup(t, map[string][]response{
-			"GET /v1/idempotency_keys/" + keyOf(t, charge, "n"):                         completed(txnID),
-			"GET /v1/idempotency_keys/" + keyOf(t, command.Refund{Target: number}, "n"): completed(refund),
+			"GET /v1/idempotency_keys/" + keyOf(t, charge):                         completed(txnID),
+			"GET /v1/idempotency_keys/" + keyOf(t, command.Refund{Target: number}): completed(refund),
 			read: ok(transaction("captured", append(taken, automatic)...)), void: ok(transaction("voided", manual)),
 			readCaps: listed(),
 		})

@@ -277,21 +277,21 @@ func TestGetOfACapture(t *testing.T) {
 	}
 }
 
-// keyOf returns the key that v1 gets for the command and the name.
-func keyOf(t *testing.T, c command.Command, name string) string {
+// keyOf returns the key that v1 gets for the command under the name "n".
+func keyOf(t *testing.T, c command.Command) string {
 	t.Helper()
 	x, f := setup(t, map[string][]response{
 		create: {{status: 201, body: transaction("authorized")}}, read: ok(transaction("authorized")),
 		capture: {{status: 201, body: of("succeeded", "1")}}, refunds: {{status: 201, body: back("succeeded", "1")}},
 	})
-	run(t, x, command.Named{Command: c, Name: name})
+	run(t, x, under("n", c))
 	return f.posts()[0].key
 }
 
 func TestReversalByName(t *testing.T) {
 	t.Parallel()
-	payment := "GET /v1/idempotency_keys/" + keyOf(t, charge, "n")
-	captured := "GET /v1/idempotency_keys/" + keyOf(t, command.Capture{Target: number}, "n")
+	payment := "GET /v1/idempotency_keys/" + keyOf(t, charge)
+	captured := "GET /v1/idempotency_keys/" + keyOf(t, command.Capture{Target: number})
 	completed := func(resource string) []response {
 		return ok(`{"status":"completed","http_status":201,"resource":"` + resource + `"}`)
 	}
