@@ -63,6 +63,27 @@ func TestRefundVoidedByName(t *testing.T) {
 	checkAgreed(t, p, dir)
 }
 
+// TestDeclinedRefundVoidedByName voids a declined refund by its transactionId. It moved no money, and
+// a retry moves none.
+func TestDeclinedRefundVoidedByName(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	p := start(t, dir, "--log", "error")
+	d, m := restClientOf(t, p), merchantOf(t, p)
+	sale := d.must(t, restPayments, restPayment("2000.00", "USD", true, ""), "AUTHORIZED").ID
+	refund := restAmount("1313.13", "declined") // the simulator's declined refund
+	d.must(t, restPayments+"/"+sale+"/refunds", refund, "PROCESSOR_DECLINED")
+	for _, path := range []string{"/pts/v2/voids", "/pts/v2/reversals"} {
+		d.must(t, path, restReversal("1313.13", "declined"), "INVALID_DATA")
+		d.must(t, restPayments+"/"+sale+"/refunds", refund, "PROCESSOR_DECLINED")
+	}
+	d.must(t, restPayments+"/"+sale+"/refunds", restAmount("1.00", "declined"), "DUPLICATE_REQUEST")
+	if got := m.given(t); got != 0 {
+		t.Errorf("refunds: got %d, want none", got)
+	}
+	checkAgreed(t, p, dir)
+}
+
 // given returns the number of refunds and credits that moved money.
 func (m *merchant) given(t *testing.T) int {
 	t.Helper()
