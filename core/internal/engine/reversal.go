@@ -58,6 +58,9 @@ func (e *Engine) found(ctx context.Context, acq acquirer.Acquirer, r *payment.Re
 	case !a.Approved:
 		return e.lookAgain(ctx, r)
 	}
+	if err := e.check(s.about(), a); err != nil {
+		return fmt.Errorf("%w: %w", errStillOpen, err)
+	}
 	done, err := e.late(ctx, s, a, r)
 	if err != nil || done {
 		return unlessChanged(err)

@@ -7,57 +7,46 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/acquirer/providera"
 	"github.com/causeway-pay/causeway/core/internal/acquirer/providerb"
 	"github.com/causeway-pay/causeway/core/internal/acquirer/upstream"
-	"github.com/causeway-pay/causeway/core/internal/operator"
 )
+
+// settleUnknownAfter is the default age at which an operation that provider-b cannot find has
+// certainly had no effect.
+const settleUnknownAfter = 24 * time.Hour
 
 // All returns all kinds by name.
 func All() account.Kinds {
-	return account.Kinds{"provider-a": openProviderA, "provider-b": openProviderB}
+	return account.Kinds{"provider-a": providerA, "provider-b": providerB}
 }
 
-// openProviderA opens an account of Authorize.Net.
-func openProviderA(s account.Settings) (account.Connector, error) {
-	read := s.Reader()
-	cfg := providera.Config{Name: read.Text("name"), TransactionKey: read.Secret("transaction_key"), Clock: s.Clock}
-	if err := read.Err(); err != nil {
+// providerA opens an account at provider-a: the setting name, and the credential transaction_key.
+func providerA(s account.Settings) (account.Connector, error) {
+	r := s.Reader()
+	cfg := providera.Config{Name: r.Text("name"), TransactionKey: r.Secret("transaction_key"), Clock: s.Clock}
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
-	host, err := upstream.New(upstream.Config{BaseURL: s.BaseURL})
-	if err != nil {
-		return nil, wrong("base_url", err)
+	var err error
+	if cfg.Upstream, err = upstream.New(upstream.Config{BaseURL: s.BaseURL}); err != nil {
+		return nil, err
 	}
-	cfg.Upstream = host
-	c, err := providera.New(cfg)
-	return c, wrong("settings", err)
+	return providera.New(cfg)
 }
 
-// settleUnknownAfter is the default of the setting of that name.
-const settleUnknownAfter = 24 * time.Hour
-
-// openProviderB opens an account of CyberSource.
-func openProviderB(s account.Settings) (account.Connector, error) {
-	read := s.Reader()
+// providerB opens an account at provider-b: the settings merchant_id, auth and
+// settle_unknown_after, and the credentials key_id and shared_secret.
+func providerB(s account.Settings) (account.Connector, error) {
+	r := s.Reader()
 	cfg := providerb.Config{
-		MerchantID: read.Text("merchant_id"), KeyID: read.Text("key_id"), SharedSecret: read.Secret("shared_secret"),
-		Auth:               read.Choice("auth", providerb.AuthSignature, providerb.AuthJWT),
-		SettleUnknownAfter: read.Duration("settle_unknown_after", settleUnknownAfter), Clock: s.Clock,
+		MerchantID: r.Text("merchant_id"), Auth: r.Choice("auth", providerb.AuthSignature, providerb.AuthJWT),
+		SettleUnknownAfter: r.Duration("settle_unknown_after", settleUnknownAfter),
+		KeyID:              r.Secret("key_id").Reveal(), SharedSecret: r.Secret("shared_secret"), Clock: s.Clock,
 	}
-	if err := read.Err(); err != nil {
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
-	host, err := upstream.New(upstream.Config{BaseURL: s.BaseURL})
-	if err != nil {
-		return nil, wrong("base_url", err)
+	var err error
+	if cfg.Upstream, err = upstream.New(upstream.Config{BaseURL: s.BaseURL}); err != nil {
+		return nil, err
 	}
-	cfg.Upstream = host
-	c, err := providerb.New(cfg)
-	return c, wrong("settings", err)
-}
-
-// wrong returns the error of a setting, nil for none.
-func wrong(field string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return &operator.FieldError{Field: field, Text: err.Error()}
+	return providerb.New(cfg)
 }

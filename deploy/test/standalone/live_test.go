@@ -18,8 +18,8 @@ var liveKinds = map[string]func(up *process) (settings, credentials string){
 		return "name=" + up.ProviderA.Name, fmt.Sprintf(`{"transaction_key":%q}`, up.ProviderA.TransactionKey)
 	},
 	"provider-b": func(up *process) (settings, credentials string) {
-		return "merchant_id=" + up.ProviderB.MerchantID + " key_id=" + up.ProviderB.KeyID,
-			fmt.Sprintf(`{"shared_secret":%q}`, up.ProviderB.SharedSecret)
+		return "merchant_id=" + up.ProviderB.MerchantID,
+			fmt.Sprintf(`{"key_id":%q,"shared_secret":%q}`, up.ProviderB.KeyID, up.ProviderB.SharedSecret)
 	},
 }
 

@@ -57,7 +57,7 @@ func encodeAuthorize(r acquirer.Authorize) (transaction, error) {
 	t := transaction{
 		Type: typeAuthorize, Amount: amount, Currency: strings.ToUpper(r.Currency), BillTo: encodeBilling(r.Billing),
 		Settings: &settings{[]setting{
-			{"allowPartialAuth", strconv.FormatBool(r.Partial)}, {"duplicateWindow", longestWindow},
+			{"allowPartialAuth", "false"}, {"duplicateWindow", longestWindow},
 		}},
 	}
 	switch {
