@@ -8,6 +8,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/api"
 	"github.com/causeway-pay/causeway/core/internal/kinds"
 	"github.com/causeway-pay/causeway/core/internal/operator"
+	"github.com/causeway-pay/causeway/shared/id"
 )
 
 // loggedAccounts is the largest number of accounts in the log of a start.
@@ -31,15 +32,7 @@ func (cfg Config) kinds() account.Kinds {
 
 // Accounts returns the accounts of live mode with the state of their recent calls, oldest first.
 func (c *Core) Accounts(ctx context.Context) ([]Account, error) {
-	all, err := c.accounts.All(ctx)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]Account, 0, len(all))
-	for _, one := range all {
-		out = append(out, api.ShowAccountHealth(one, c.accounts.Activity(one.ID)))
-	}
-	return out, nil
+	return api.AccountsHealth(ctx, c.accounts)
 }
 
 // logAccounts logs the accounts at the start, or how to add one.
@@ -65,10 +58,20 @@ func (c *Core) logAccounts(ctx context.Context, log *slog.Logger) {
 func accountAttributes(a Account) []any {
 	out := []any{
 		slog.String("account", a.ID), slog.String("kind", a.Kind), slog.String("status", string(a.Status)),
-		slog.Float64("unknown_share", a.UnknownShare),
+		slog.Float64("unknown_share", a.UnknownShare), slog.Int64("unfinished_steps", a.Unfinished),
 	}
 	if a.LastSuccessAt != nil {
 		out = append(out, slog.Time("last_success_at", a.LastSuccessAt.Time))
 	}
 	return out
+}
+
+// unfinished returns the numbers of unfinished steps by account, for the metrics.
+func (c *Core) unfinished(ctx context.Context) (map[string]int64, error) {
+	found, err := c.accounts.Unfinished(ctx)
+	out := make(map[string]int64, len(found))
+	for n, steps := range found {
+		out[id.Format(id.Account, n)] = steps
+	}
+	return out, err
 }

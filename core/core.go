@@ -161,7 +161,7 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 	c.metrics = metrics.New(metrics.Config{
 		Waiting: db.Waiting, Pending: db.PendingDeliveries, Clock: cfg.Clock,
 		LogSize: func() int64 { return db.Stats().LogSize },
-		Leads:   c.cluster.Leads, Server: c.server(), Secrets: c.dir.SecretAges,
+		Leads:   c.cluster.Leads, Server: c.server(), Secrets: c.dir.SecretAges, Unfinished: c.unfinished,
 	})
 	db.Observe(c.metrics.Group, func(err error) {
 		cfg.Log.ErrorContext(ctx, "store: the metrics miss a commit", slog.Any("error", err))

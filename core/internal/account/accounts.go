@@ -31,6 +31,7 @@ type Store interface {
 	Account(ctx context.Context, id int64) (*payment.Account, error)
 	EnabledAccounts(ctx context.Context, merchant int64) ([]*payment.Account, error)
 	AllAccounts(ctx context.Context) ([]*payment.Account, error)
+	AccountSteps(ctx context.Context, since time.Time) (map[int64]int64, error)
 }
 
 // Call is a call of an account that has ended.
@@ -63,6 +64,7 @@ type Accounts struct {
 	enabled map[int64]read[[]*payment.Account]
 	byID    map[int64]read[*payment.Account]
 	all     map[int64]read[[]*payment.Account] // all accounts, by the key 0
+	steps   map[int64]read[map[int64]int64]    // the unfinished steps by account, by the key 0
 	opened  map[int64]opened
 
 	recent recent
@@ -93,7 +95,7 @@ func New(c Config) *Accounts {
 	}
 	return &Accounts{
 		Config: c, enabled: map[int64]read[[]*payment.Account]{}, byID: map[int64]read[*payment.Account]{},
-		all: map[int64]read[[]*payment.Account]{}, opened: map[int64]opened{}, recent: recent{accounts: map[int64]*calls{}},
+		all: map[int64]read[[]*payment.Account]{}, steps: map[int64]read[map[int64]int64]{}, opened: map[int64]opened{}, recent: recent{accounts: map[int64]*calls{}},
 	}
 }
 

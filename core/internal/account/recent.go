@@ -14,6 +14,8 @@ const (
 	// long.
 	recentCalls = 256
 	recentTime  = time.Hour
+	// unfinishedAge is how long a step counts as running before it counts as unfinished.
+	unfinishedAge = time.Minute
 )
 
 // Activity are the recent calls of one account by this core: at most the last 256, of the last
@@ -108,4 +110,12 @@ func (a *Accounts) Activity(account int64) Activity {
 // All returns all accounts, oldest first, including disabled ones, as of the last second.
 func (a *Accounts) All(ctx context.Context) ([]*payment.Account, error) {
 	return cached(a, a.all, 0, func() ([]*payment.Account, error) { return a.Store.AllAccounts(ctx) })
+}
+
+// Unfinished returns the numbers of the steps and pending reversals that have had no outcome for a
+// minute, by account, as of the last second. All cores count them. Accounts without any are missing.
+func (a *Accounts) Unfinished(ctx context.Context) (map[int64]int64, error) {
+	return cached(a, a.steps, 0, func() (map[int64]int64, error) {
+		return a.Store.AccountSteps(ctx, a.Clock.Now().Add(-unfinishedAge))
+	})
 }

@@ -55,7 +55,12 @@ func (o *Operator) listAccounts(w http.ResponseWriter, r *http.Request, _ *trail
 	if err != nil {
 		return err
 	}
-	o.write(w, r, http.StatusOK, showList(p, found, o.showActiveAccount))
+	unfinished, err := o.Accounts.Unfinished(r.Context())
+	if err != nil {
+		return err
+	}
+	show := func(a *payment.Account) operator.Account { return o.showActiveAccount(a, unfinished) }
+	o.write(w, r, http.StatusOK, showList(p, found, show))
 	return nil
 }
 
@@ -71,7 +76,11 @@ func (o *Operator) getAccount(w http.ResponseWriter, r *http.Request, left *trai
 	if err != nil {
 		return err
 	}
-	shown := o.showActiveAccount(a)
+	unfinished, err := o.Accounts.Unfinished(r.Context())
+	if err != nil {
+		return err
+	}
+	shown := o.showActiveAccount(a, unfinished)
 	o.write(w, r, http.StatusOK, encode(&shown))
 	return nil
 }
@@ -165,13 +174,13 @@ func accountFault(err error) error {
 }
 
 // showActiveAccount shows an account with its recent calls by this core.
-func (o *Operator) showActiveAccount(a *payment.Account) operator.Account {
+func (o *Operator) showActiveAccount(a *payment.Account, unfinished map[int64]int64) operator.Account {
 	out, seen := ShowAccount(a), o.Accounts.Activity(a.ID)
 	out.Activity = &operator.AccountActivity{
 		Calls: seen.Calls, Approved: seen.Outcomes["approved"], Declined: seen.Outcomes["declined"],
 		NotFound: seen.Outcomes["not_found"], Unavailable: seen.Outcomes["unavailable"], Unknown: seen.Outcomes["unknown"],
 		UnknownShare: seen.UnknownShare(), MedianMS: seen.Median.Milliseconds(), SlowestMS: seen.Slowest.Milliseconds(),
-		LastSuccessAt: optionalTime(seen.LastSuccess),
+		LastSuccessAt: optionalTime(seen.LastSuccess), Unfinished: unfinished[a.ID],
 	}
 	return out
 }
@@ -216,23 +225,33 @@ func (a *API) healthBody(ctx context.Context, h *v1.Health) []byte {
 	}
 	ctx, cancel := context.WithTimeout(ctx, healthPatience)
 	defer cancel()
-	all, err := a.Accounts.All(ctx)
+	all, err := AccountsHealth(ctx, a.Accounts)
 	if err != nil {
 		a.Log.Log(ctx, httpx.FaultLevel(ctx), "health: the accounts cannot be read", "error", err)
 		return encode(h)
 	}
-	out := operator.Health{Health: *h, Accounts: make([]operator.AccountHealth, 0, min(len(all), healthAccounts))}
-	out.MoreAccounts = len(all) > healthAccounts
-	for _, one := range all[:min(len(all), healthAccounts)] {
-		out.Accounts = append(out.Accounts, ShowAccountHealth(one, a.Accounts.Activity(one.ID)))
-	}
-	return encode(&out)
+	return encode(&operator.Health{
+		Health: *h, Accounts: all[:min(len(all), healthAccounts)], MoreAccounts: len(all) > healthAccounts,
+	})
 }
 
-// ShowAccountHealth shows the state of an account and of its recent calls.
-func ShowAccountHealth(a *payment.Account, seen account.Activity) operator.AccountHealth {
-	return operator.AccountHealth{
-		ID: id.Format(id.Account, a.ID), Kind: a.Kind, Status: operator.Status(a.State),
-		LastSuccessAt: optionalTime(seen.LastSuccess), UnknownShare: seen.UnknownShare(),
+// AccountsHealth returns the state of all accounts and of their recent calls, oldest first.
+func AccountsHealth(ctx context.Context, accounts *account.Accounts) ([]operator.AccountHealth, error) {
+	all, err := accounts.All(ctx)
+	if err != nil {
+		return nil, err
 	}
+	unfinished, err := accounts.Unfinished(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]operator.AccountHealth, 0, len(all))
+	for _, a := range all {
+		seen := accounts.Activity(a.ID)
+		out = append(out, operator.AccountHealth{
+			ID: id.Format(id.Account, a.ID), Kind: a.Kind, Status: operator.Status(a.State),
+			LastSuccessAt: optionalTime(seen.LastSuccess), UnknownShare: seen.UnknownShare(), Unfinished: unfinished[a.ID],
+		})
+	}
+	return out, nil
 }

@@ -1,6 +1,9 @@
 package metrics
 
 import (
+	"context"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -73,4 +76,37 @@ func (m *Metrics) AccountCalled(c account.Call) {
 	}
 	m.accounts.calls.WithLabelValues(id, kind, c.Operation, c.Outcome).Inc()
 	m.accounts.seconds.WithLabelValues(id, kind).Observe(c.Took.Seconds())
+}
+
+var unfinishedSteps = prometheus.NewDesc("causeway_account_unfinished_steps",
+	"Steps and pending reversals without an outcome for a minute, by account. All cores count them.",
+	[]string{"account"}, nil)
+
+// unfinished reads the numbers of unfinished steps at a scrape. While they cannot be read, the
+// series are missing.
+type unfinished struct{ Config }
+
+// Describe implements prometheus.Collector.
+func (unfinished) Describe(out chan<- *prometheus.Desc) { out <- unfinishedSteps }
+
+// Collect implements prometheus.Collector.
+func (u unfinished) Collect(out chan<- prometheus.Metric) {
+	var steps map[string]int64
+	if u.Unfinished != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), pendingPatience)
+		defer cancel()
+		var err error
+		if steps, err = u.Unfinished(ctx); err != nil {
+			return
+		}
+	}
+	others := int64(0)
+	for n, id := range slices.Sorted(maps.Keys(steps)) {
+		if n < mostAccounts {
+			out <- prometheus.MustNewConstMetric(unfinishedSteps, prometheus.GaugeValue, float64(steps[id]), id)
+			continue
+		}
+		others += steps[id]
+	}
+	out <- prometheus.MustNewConstMetric(unfinishedSteps, prometheus.GaugeValue, float64(others), otherAccounts)
 }

@@ -50,6 +50,9 @@ type Config struct {
 	Leads func() bool
 	// Secrets returns the ages of the secrets that operators rotate, by name. Nil: there are none.
 	Secrets func(context.Context) (map[string]time.Duration, error)
+	// Unfinished returns the numbers of unfinished steps of live mode by account, acct_…. Nil: there are
+	// none.
+	Unfinished func(context.Context) (map[string]int64, error)
 	// Server has the functions for a store on a server. It is nil for a store in a folder.
 	Server *Server
 }
@@ -103,7 +106,7 @@ func New(c Config) *Metrics {
 				"always 1 for a core with a store in a folder.",
 		}, func() float64 { return map[bool]float64{true: 1}[c.Leads()] }),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	m.registry.MustRegister(pending{c}, secrets{c}, logSize(c))
+	m.registry.MustRegister(pending{c}, secrets{c}, unfinished{c}, logSize(c))
 	if c.Server != nil {
 		m.registry.MustRegister(&onServer{Server: *c.Server, clock: c.Clock})
 	}

@@ -40,6 +40,8 @@ type AccountActivity struct {
 	MedianMS      int64    `json:"median_ms"`
 	SlowestMS     int64    `json:"slowest_ms"`
 	LastSuccessAt *v1.Time `json:"last_success_at,omitempty"`
+	// Unfinished is the number of steps of all cores that have had no outcome for a minute.
+	Unfinished int64 `json:"unfinished_steps"`
 }
 
 // AccountList is a page of accounts, newest first.
@@ -86,6 +88,7 @@ type AccountHealth struct {
 	Status        Status   `json:"status"`
 	LastSuccessAt *v1.Time `json:"last_success_at,omitempty"`
 	UnknownShare  float64  `json:"unknown_share"`
+	Unfinished    int64    `json:"unfinished_steps"`
 }
 
 // Health is the health of the operators' port: v1's, and the accounts.

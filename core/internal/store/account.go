@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
@@ -25,6 +26,7 @@ var (
 	selectAccountsBefore  = declare("selectAccountsBefore")
 	selectSealedAccounts  = declare("selectSealedAccounts")
 	resealAccount         = declare("resealAccount")
+	countAccountSteps     = declare("countAccountSteps")
 )
 
 // InsertAccount inserts an enabled account, and fills in its state, version and times. It returns
@@ -132,6 +134,20 @@ func (db *DB) Accounts(ctx context.Context, merchant int64, p payment.Page) (pay
 		slices.Reverse(l.Rows)
 	}
 	return l, err
+}
+
+// AccountSteps counts the unfinished steps and pending reversals that have not changed since a time,
+// by account. Accounts without any are missing.
+func (db *DB) AccountSteps(ctx context.Context, since time.Time) (map[int64]int64, error) {
+	type count struct{ account, steps int64 }
+	found, err := backgroundRows(ctx, db, countAccountSteps, func(row Scanner) (c count, err error) {
+		return c, row.Scan(&c.account, &c.steps)
+	}, toMillis(since))
+	out := make(map[int64]int64, len(found))
+	for _, c := range found {
+		out[c.account] = c.steps
+	}
+	return out, err
 }
 
 // SealedAccounts is SealedTokens for the credentials of accounts.

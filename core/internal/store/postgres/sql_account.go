@@ -24,6 +24,8 @@ var accountSQL = map[string]string{
 		WHERE ($1::bigint = 0 OR merchant_id = $1::bigint) AND id > $2::bigint ORDER BY id LIMIT $3::bigint`,
 	"selectSealedAccounts": `SELECT id, merchant_id, 1, vault_key, credentials FROM acquirer_accounts
 		WHERE vault_key <> $1::bigint AND id > $2::bigint ORDER BY id LIMIT $3::bigint`,
+	"countAccountSteps": `SELECT s.account, COUNT(*) FROM (
+		` + openSteps + `) s WHERE s.account <> 0 AND s.since <= $1::bigint GROUP BY s.account`,
 	"resealAccount": `UPDATE acquirer_accounts SET vault_key = $1::bigint, credentials = $2::bytea
 		WHERE id = $3::bigint AND vault_key = $4::bigint`,
 }

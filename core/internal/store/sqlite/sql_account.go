@@ -21,5 +21,7 @@ var accountSQL = map[string]string{
 			AND id > ?2 ORDER BY id LIMIT ?3`,
 	"selectSealedAccounts": `SELECT id, merchant_id, 1, vault_key, credentials FROM acquirer_accounts
 		WHERE vault_key <> ? AND id > ? ORDER BY id LIMIT ?`,
+	"countAccountSteps": `SELECT s.account, COUNT(*) FROM (
+		` + openSteps + `) s WHERE s.account <> 0 AND s.since <= ? GROUP BY s.account`,
 	"resealAccount": `UPDATE acquirer_accounts SET vault_key = ?, credentials = ? WHERE id = ? AND vault_key = ?`,
 }
