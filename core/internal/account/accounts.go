@@ -95,7 +95,8 @@ func New(c Config) *Accounts {
 	}
 	return &Accounts{
 		Config: c, enabled: map[int64]read[[]*payment.Account]{}, byID: map[int64]read[*payment.Account]{},
-		all: map[int64]read[[]*payment.Account]{}, steps: map[int64]read[map[int64]int64]{}, opened: map[int64]opened{}, recent: recent{accounts: map[int64]*calls{}},
+		all: map[int64]read[[]*payment.Account]{}, steps: map[int64]read[map[int64]int64]{},
+		opened: map[int64]opened{}, recent: recent{accounts: map[int64]*calls{}},
 	}
 }
 

@@ -112,8 +112,8 @@ func (a *Accounts) All(ctx context.Context) ([]*payment.Account, error) {
 	return cached(a, a.all, 0, func() ([]*payment.Account, error) { return a.Store.AllAccounts(ctx) })
 }
 
-// Unfinished returns the numbers of the steps and pending reversals that have had no outcome for a
-// minute, by account, as of the last second. All cores count them. Accounts without any are missing.
+// Unfinished returns the numbers of the steps and pending reversals of all cores that have had no
+// outcome for a minute, by account. Accounts without any are missing.
 func (a *Accounts) Unfinished(ctx context.Context) (map[int64]int64, error) {
 	return cached(a, a.steps, 0, func() (map[int64]int64, error) {
 		return a.Store.AccountSteps(ctx, a.Clock.Now().Add(-unfinishedAge))

@@ -50,8 +50,8 @@ type Config struct {
 	Leads func() bool
 	// Secrets returns the ages of the secrets that operators rotate, by name. Nil: there are none.
 	Secrets func(context.Context) (map[string]time.Duration, error)
-	// Unfinished returns the numbers of unfinished steps of live mode by account, acct_…. Nil: there are
-	// none.
+	// Unfinished returns the numbers of unfinished steps of live mode by account, acct_…. Nil: there
+	// are none.
 	Unfinished func(context.Context) (map[string]int64, error)
 	// Server has the functions for a store on a server. It is nil for a store in a folder.
 	Server *Server

@@ -136,8 +136,8 @@ func (db *DB) Accounts(ctx context.Context, merchant int64, p payment.Page) (pay
 	return l, err
 }
 
-// AccountSteps counts the unfinished steps and pending reversals that have not changed since a time,
-// by account. Accounts without any are missing.
+// AccountSteps counts the unfinished steps and pending reversals that have not changed since a
+// time, by account. Accounts without any are missing.
 func (db *DB) AccountSteps(ctx context.Context, since time.Time) (map[int64]int64, error) {
 	type count struct{ account, steps int64 }
 	found, err := backgroundRows(ctx, db, countAccountSteps, func(row Scanner) (c count, err error) {
