@@ -56,6 +56,8 @@ func encodeAuthorize(r acquirer.Authorize) (transaction, error) {
 	}
 	t := transaction{
 		Type: typeAuthorize, Amount: amount, Currency: strings.ToUpper(r.Currency), BillTo: encodeBilling(r.Billing),
+		// The provider holds an approved part until its group is complete or released, which the
+		// connector does not request. So it accepts none, also for r.Partial.
 		Settings: &settings{[]setting{
 			{"allowPartialAuth", "false"}, {"duplicateWindow", longestWindow},
 		}},
