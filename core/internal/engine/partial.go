@@ -41,7 +41,7 @@ func (e *Engine) releasePart(
 	}
 	original := sentAuthorization(t)
 	original.ID = part.ID
-	a, err := release(ctx, acq.Void, acquirer.Follow{
+	a, err := releaseByVoid(ctx, acq, acquirer.Follow{
 		Reference: partReference(t), Tag: t.VoidTag, Again: repeated, Original: original,
 		Amount: part.Amount, Currency: t.Currency, Last4: last4(t.Details),
 	})
@@ -76,15 +76,13 @@ func (e *Engine) tagRelease(ctx context.Context, acq acquirer.Acquirer, t *payme
 	return nil
 }
 
-// release sends the request to release a payment. If an earlier attempt proves to have had no
-// effect, it sends the request as a first one.
-func release(
-	ctx context.Context, send func(context.Context, acquirer.Follow) (acquirer.Response, error), r acquirer.Follow,
-) (acquirer.Response, error) {
-	a, err := send(ctx, r)
+// releaseByVoid voids a payment. If an earlier attempt proves to have had no effect, it sends the
+// void as a first one, under the same reference: a payment is voided once.
+func releaseByVoid(ctx context.Context, acq acquirer.Acquirer, r acquirer.Follow) (acquirer.Response, error) {
+	a, err := acq.Void(ctx, r)
 	if r.Again && errors.Is(err, acquirer.ErrNotFound) {
 		r.Again = false
-		return send(ctx, r)
+		return acq.Void(ctx, r)
 	}
 	return a, err
 }

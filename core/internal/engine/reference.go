@@ -48,8 +48,9 @@ func stepReference(s payment.StepID) string {
 }
 
 // reversalReference returns the reference of the next release request. Each release request after a
-// response gets a new reference, because the acquirer replays a response under the old one. Drop
-// and release requests have different references, because a drop may arrive before the step.
+// response gets a new reference, because the acquirer replays a response under the old one. So does
+// the next one after a refund that certainly had no effect. Drop and release requests have
+// different references, because a drop may arrive before the step.
 func reversalReference(r *payment.Reversal, known bool) string {
 	name := "reverse_"
 	if known {

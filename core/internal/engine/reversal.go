@@ -113,6 +113,9 @@ func (e *Engine) stepOf(ctx context.Context, r *payment.Reversal) (step, payment
 // acquirer drops its request. The reference and tag of the release request are written before it is
 // sent. From then on an approval in a response to the step is no proof of an effect (late.go). If
 // the reversal was changed or ended meanwhile, no request is sent.
+//
+// A refund that certainly had no effect is not sent again under its reference. An acquirer that
+// undoes a refund by its reference would find the first one, and the second one would stand.
 func (e *Engine) requestRelease(ctx context.Context, acq acquirer.Acquirer, r *payment.Reversal, known bool) error {
 	reference := reversalReference(r, known)
 	repeated := r.Release == reference
@@ -128,17 +131,30 @@ func (e *Engine) requestRelease(ctx context.Context, acq acquirer.Acquirer, r *p
 		}
 		r.Version++
 	}
-	undo := acq.Void
-	if known && r.ByRefund() {
-		undo = acq.Refund
+	byRefund := known && r.ByRefund()
+	undo := acq.Refund
+	if !byRefund {
+		undo = func(ctx context.Context, f acquirer.Follow) (acquirer.Response, error) {
+			return releaseByVoid(ctx, acq, f)
+		}
 	}
-	a, err := release(ctx, undo, acquirer.Follow{
+	a, err := undo(ctx, acquirer.Follow{
 		Reference: reference, Tag: r.ReleaseTag, Again: repeated, Original: sentReversed(r),
 		Amount: cmp.Or(r.Held, r.Amount), Currency: r.Currency, Last4: e.last4Of(ctx, r),
 	})
-	if err != nil {
-		return fmt.Errorf("%w: %w", errStillOpen, err) // sent again under the same reference
+	switch {
+	case byRefund && repeated && errors.Is(err, acquirer.ErrNotFound):
+		r.Asked++ // the next refund has another reference and tag: each reference is sent once
+		return e.changeReversal(ctx, r, (*store.Tx).PostponeReversal)
+	case err != nil:
+		return fmt.Errorf("%w: %w", errStillOpen, err) // repeated under the same reference
 	}
+	return e.concludeRelease(ctx, r, a, known)
+}
+
+// concludeRelease writes the acquirer's response to a release or drop request. An approved release
+// ends the reversal.
+func (e *Engine) concludeRelease(ctx context.Context, r *payment.Reversal, a acquirer.Response, known bool) error {
 	what := []any{slog.String("reference", stepReference(r.Step)), slog.Int64("held", r.Held)}
 	switch {
 	case !a.Approved:

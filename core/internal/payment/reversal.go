@@ -28,7 +28,7 @@ type Reversal struct {
 	Captured  bool      // the step takes money: a capture, or an authorization that captures immediately
 	Held      int64     // minor units that the acquirer reported as approved; 0 while it has reported none
 	Requested bool      // the acquirer may have received a request to release or drop the step
-	Asked     int64     // release requests with a response
+	Asked     int64     // release requests with a response, or certainly without effect
 	Refused   int64     // refused release requests in a row, up to the last one
 	Looks     int64     // inquiries without a result since the acquirer acknowledged the release
 	Version   int64     // counts the changes
