@@ -8,40 +8,15 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/causeway-pay/causeway/deploy/test/fleet"
 	"github.com/causeway-pay/causeway/shared/pgtest"
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// steeredClock replaces the system clock of the program under test: the real time plus a duration
-// read from a file. The monotonic clock stays the machine's. No release build contains it.
-const steeredClock = `package clock
-
-import (
-	"os"
-	"time"
-)
-
-func System() Clock { return steered{} }
-
-type steered struct{}
-
-func (steered) Now() time.Time {
-	text, err := os.ReadFile(os.Getenv("HOSTILE_CLOCK"))
-	if err != nil {
-		panic(err)
-	}
-	offset, err := time.ParseDuration(string(text))
-	if err != nil {
-		panic(err)
-	}
-	return time.Now().Add(offset.Truncate(time.Second)).UTC() // the server's clock steps in seconds, too
-}
-`
-
 // built returns the folder of a core that reads the steered clock instead of the machine's.
 var built = sync.OnceValues(func() (folder string, err error) {
 	return programtest.Variant{
-		Name: "hostile", Programs: []string{"core"}, Replaced: map[string]string{"shared/clock/system.go": steeredClock},
+		Name: "hostile", Programs: []string{"core"}, Replaced: map[string]string{"shared/clock/system.go": fleet.SteeredClock},
 	}.Build(context.Background())
 })
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/deploy/test/crash"
+	"github.com/causeway-pay/causeway/deploy/test/fleet"
 	"github.com/causeway-pay/causeway/shared/pgtest"
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
@@ -82,7 +83,7 @@ func (a *arrangement) setClock(t *testing.T, offset time.Duration) {
 func (a *arrangement) run(t *testing.T, args ...string) string {
 	t.Helper()
 	return programtest.MustOutput(t, programtest.Command{
-		Path: a.binary, Args: append(args, a.args...), Env: append(a.env, "HOSTILE_CLOCK="+a.cores[0].clock),
+		Path: a.binary, Args: append(args, a.args...), Env: append(a.env, fleet.SteeredBy+"="+a.cores[0].clock),
 	})
 }
 
@@ -90,7 +91,7 @@ func (a *arrangement) run(t *testing.T, args ...string) string {
 func (a *arrangement) launch(t *testing.T, p *process) {
 	t.Helper()
 	program, err := programtest.Launch(programtest.Command{
-		Path: a.binary, Env: append(a.env, "HOSTILE_CLOCK="+p.clock), Stderr: &a.log,
+		Path: a.binary, Env: append(a.env, fleet.SteeredBy+"="+p.clock), Stderr: &a.log,
 		Args: append([]string{
 			"serve", "--listen", p.address, "--rate-limit", "0", "--webhooks-allow-private",
 			"--simulator", filepath.Join(a.folder, "simulator.yaml"), "--simulator-journal", a.place.Journal,

@@ -38,10 +38,16 @@ func start(tb testing.TB, dir string, args ...string) *process {
 // startWith is start with further environment variables.
 func startWith(tb testing.TB, env []string, dir string, args ...string) *process {
 	tb.Helper()
+	fill(tb, dir)
+	return startNew(tb, env, dir, args...)
+}
+
+// fill makes an empty folder a copy of one that a first start has made.
+func fill(tb testing.TB, dir string) {
+	tb.Helper()
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) == 0 {
 		programtest.MustOutput(tb, programtest.Command{Path: "cp", Args: []string{"-a", mustMake(tb) + "/.", dir}})
 	}
-	return startNew(tb, env, dir, args...)
 }
 
 // startNew is startWith, and leaves an empty folder to the program.
@@ -93,8 +99,14 @@ func launch(tb testing.TB, args ...string) *process {
 // launchWith runs the standalone with further environment variables.
 func launchWith(tb testing.TB, env []string, args ...string) *process {
 	tb.Helper()
+	return launchProgram(tb, standalone(), env, args...)
+}
+
+// launchProgram is launchWith for another build of the standalone.
+func launchProgram(tb testing.TB, path string, env []string, args ...string) *process {
+	tb.Helper()
 	p := &process{stdout: &programtest.Log{}}
-	p.Program = programtest.Start(tb, programtest.Command{Path: standalone(), Args: args, Env: env, Stdout: p.stdout})
+	p.Program = programtest.Start(tb, programtest.Command{Path: path, Args: args, Env: env, Stdout: p.stdout})
 	return p
 }
 

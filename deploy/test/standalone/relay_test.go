@@ -7,6 +7,8 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -24,6 +26,10 @@ const (
 	cutAfter               // v1 acts, and the connection breaks before the response
 	diesBefore             // the proxy dies before v1 gets the call
 	diesAfter              // v1 acts, and the proxy dies before the response
+	truncates              // v1 acts, and the connection breaks amid the response
+	late                   // the connection breaks, and v1 gets the call some time later
+	twice                  // v1 gets the call twice, and the second response passes
+	swaps                  // the response is that of another call at the same time
 )
 
 // relay forwards the calls of a proxy to v1.
@@ -34,13 +40,26 @@ type relay struct {
 	fate func(*http.Request) fate
 	die  func() // ends the proxy, and returns after its end
 
-	broken atomic.Int64 // calls that did not pass
+	broken atomic.Int64   // calls that did not pass
+	late   sync.WaitGroup // calls that v1 has not got yet
+	offers chan offer     // of responses to swap
 }
+
+// offer is a response, and the place of the response that it is swapped for.
+type offer struct {
+	own   relayed
+	other chan relayed
+}
+
+const (
+	lateness     = 700 * time.Millisecond // recovery looks for the outcome earlier
+	swapPatience = 100 * time.Millisecond
+)
 
 // startRelay starts a relay. Set its fate and die before the first request.
 func startRelay(tb testing.TB, v1Base string) *relay {
 	tb.Helper()
-	r := &relay{v1: v1Base, http: patientClient(tb)}
+	r := &relay{v1: v1Base, http: patientClient(tb), offers: make(chan offer)}
 	server := httptest.NewServer(r)
 	tb.Cleanup(server.Close)
 	r.base = server.URL
@@ -72,9 +91,21 @@ func (r *relay) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 		soon, cancel := context.WithTimeout(ctx, 300*time.Microsecond)
 		defer cancel()
 		ctx = soon
-	case passes, cutAfter, diesAfter:
+	case late:
+		r.late.Go(func() {
+			<-time.After(lateness)
+			_, _ = r.forward(ctx, in, body) // its response is lost
+		})
+		cut(w)
+		return
+	case twice:
+		_, _ = r.forward(ctx, in, body) // its response is lost
+	case passes, cutAfter, diesAfter, truncates, swaps:
 	}
 	response, err := r.forward(ctx, in, body)
+	if f == swaps && err == nil {
+		response = r.swap(response)
+	}
 	switch {
 	case f == diesAfter:
 		r.die()
@@ -82,9 +113,34 @@ func (r *relay) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 	case f == cutAfter || f == cutAmid || err != nil:
 		cut(w)
 	default:
-		maps.Copy(w.Header(), response.head)
-		w.WriteHeader(response.status)
-		_, _ = w.Write(response.body) // the proxy may have disconnected
+		r.respond(w, f, response)
+	}
+}
+
+// respond writes a response, or half of it.
+func (*relay) respond(w http.ResponseWriter, f fate, response relayed) {
+	maps.Copy(w.Header(), response.head)
+	w.Header().Set("Content-Length", strconv.Itoa(len(response.body)))
+	w.WriteHeader(response.status)
+	if f == truncates {
+		_, _ = w.Write(response.body[:len(response.body)/2])
+		panic(http.ErrAbortHandler)
+	}
+	_, _ = w.Write(response.body) // the proxy may have disconnected
+}
+
+// swap returns the response of another call that swaps at the same time. Without one it returns
+// the call's own.
+func (r *relay) swap(own relayed) relayed {
+	mine := offer{own, make(chan relayed, 1)}
+	select {
+	case r.offers <- mine:
+		return <-mine.other
+	case o := <-r.offers:
+		o.other <- own
+		return o.own
+	case <-time.After(swapPatience):
+		return own
 	}
 }
 
@@ -127,7 +183,7 @@ func (r *relay) forward(ctx context.Context, in *http.Request, body []byte) (rel
 	if err != nil {
 		return relayed{}, err
 	}
-	out.Header = in.Header.Clone()
+	out.Header, out.Host = in.Header.Clone(), in.Host // a signature can cover the host
 	response, err := r.http.Do(out)
 	if err != nil {
 		return relayed{}, err
