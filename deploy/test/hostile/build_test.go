@@ -16,7 +16,8 @@ import (
 // built returns the folder of a core that reads the steered clock instead of the machine's.
 var built = sync.OnceValues(func() (folder string, err error) {
 	return programtest.Variant{
-		Name: "hostile", Programs: []string{"core"}, Replaced: map[string]string{"shared/clock/system.go": fleet.SteeredClock},
+		Name: "hostile", Programs: []string{"core"},
+		Replaced: map[string]string{"shared/clock/system.go": fleet.SteeredClock},
 	}.Build(context.Background())
 })
 

@@ -214,6 +214,7 @@ func (x *livePayment) live(ctx context.Context, l *liveLoad) {
 		x.calls = append(x.calls, c)
 		l.send(ctx, c)
 	}
+	x.learn()
 }
 
 // learn reads the payment's id. It reports whether the last call succeeded.
@@ -313,18 +314,19 @@ func (l *liveLoad) open(t *testing.T) map[string]openStep {
 	out := map[string]openStep{}
 	for line := range strings.Lines(text) {
 		f := strings.Fields(line)
-		if len(f) >= 11 && f[4] == string(v1.ModeLive) {
-			out[f[0]] = openStep{attempts: f[8], next: f[9]}
+		if len(f) > 10 && f[4] == string(v1.ModeLive) {
+			out[f[0]] = openStep{attempts: f[9], next: f[10]}
 		}
 	}
 	return out
 }
 
-// recover moves the clock over the pauses of recovery until it has tried each open step after a
-// minute, in which an unknown outcome becomes certain. Then it retries the calls without an outcome.
+// recover moves the clock over the pauses of recovery until it has tried each open step again. The
+// provider-b connector undoes a lost request a minute after its tag. In the end the clients retry
+// their calls without an outcome.
 func (l *liveLoad) recover(t *testing.T) {
 	t.Helper()
-	for range 3 {
+	for range 2 {
 		l.clock.Advance(t, 16*time.Minute)
 		before := l.open(t)
 		programtest.WaitWithin(t, 2*patience, "recovery tried each open step", func() bool {
@@ -371,8 +373,7 @@ type money struct {
 
 // moneyOf returns the money of a payment. A payment that holds none is the zero money.
 func moneyOf(x *v1.Transaction) money {
-	switch x.Status {
-	case v1.TransactionStatusVoided, v1.TransactionStatusDeclined:
+	if x.Status == v1.TransactionStatusVoided || x.Status == v1.TransactionStatusDeclined {
 		return money{}
 	}
 	return money{authorized: x.AmountAuthorized, captured: x.AmountCaptured, refunded: x.AmountRefunded}
@@ -391,9 +392,9 @@ func (l *liveLoad) judge(t *testing.T) {
 		ups[nameOf(&x)] = append(ups[nameOf(&x)], x)
 	}
 	for _, x := range l.all {
-		for _, wrong := range x.judge(ours[x.reference], ups[x.reference], open) {
-			t.Errorf("%s %s (%s): %s; here %s; upstream %s", x.plan, x.reference, x.id, wrong,
-				inShort(ours[x.reference]), inShort(ups[x.reference]))
+		for _, wrong := range x.judge(l.kind, ours[x.reference], ups[x.reference], open) {
+			t.Errorf("%s %s (%s): %s; here %s; upstream %s; %s", x.plan, x.reference, x.id, wrong,
+				inShort(ours[x.reference]), inShort(ups[x.reference]), x.history())
 		}
 		delete(ours, x.reference)
 		delete(ups, x.reference)
@@ -416,41 +417,56 @@ func inShort(all []v1.Transaction) string {
 	return fmt.Sprintf("%q", out)
 }
 
-// judge returns what is wrong with a payment.
-func (x *livePayment) judge(ours, ups []v1.Transaction, open map[string]bool) (wrong []string) {
+// judge returns the faults of a payment. If a lost payment is released, its key is free again,
+// and a retry makes another one.
+func (x *livePayment) judge(kind string, ours, ups []v1.Transaction, open map[string]bool) (wrong []string) {
 	if x.wrong != "" {
 		wrong = append(wrong, x.wrong)
 	}
-	var held money
-	holding := 0
-	for _, up := range ups {
-		if m := moneyOf(&up); m != (money{}) {
-			held, holding = m, holding+1
-		}
+	here, has := holding(ours)
+	there, held := holding(ups)
+	if len(has) > 1 {
+		wrong = append(wrong, "charged twice here")
 	}
-	if holding > 1 {
-		wrong = append(wrong, "charged twice")
+	if len(held) > 1 {
+		wrong = append(wrong, "charged twice upstream")
 	}
-	if len(ours) > 1 {
-		wrong = append(wrong, "made twice here")
+	if slices.ContainsFunc(ours, func(is v1.Transaction) bool { return open[is.ID] }) {
+		return wrong
 	}
 	last := x.calls[len(x.calls)-1]
-	if len(ours) != 1 {
-		if holding > 0 || x.calls[0].acknowledged() {
-			wrong = append(wrong, "it is lost here")
-		}
-		return wrong
-	}
-	is := &ours[0]
 	switch {
-	case open[is.ID]:
-		return wrong
 	case !last.done:
 		wrong = append(wrong, last.step+" has no outcome, and no step is open")
-	case moneyOf(is) != held:
+	case here != there && !x.undone(kind, here, there):
 		wrong = append(wrong, "the money differs")
 	}
-	return append(wrong, x.unkept(is)...)
+	if !x.calls[0].acknowledged() {
+		return wrong
+	}
+	i := slices.IndexFunc(ours, func(is v1.Transaction) bool { return is.ID == x.id })
+	if i < 0 {
+		return append(wrong, "it is lost here")
+	}
+	return append(wrong, x.unkept(&ours[i])...)
+}
+
+// undone reports whether a lost capture was undone. The void of a capture at the upstream's
+// provider-b also releases the authorization, which the first standalone still shows.
+func (x *livePayment) undone(kind string, here, there money) bool {
+	last := x.calls[len(x.calls)-1]
+	return kind == "provider-b" && there == (money{}) && here == (money{authorized: x.amount}) && !last.acknowledged() &&
+		(last.step == "capture" || last.step == "part")
+}
+
+// holding returns the payments that hold money, and the money of the last one.
+func holding(all []v1.Transaction) (last money, found []v1.Transaction) {
+	for _, one := range all {
+		if m := moneyOf(&one); m != (money{}) {
+			last, found = m, append(found, one)
+		}
+	}
+	return last, found
 }
 
 // unkept returns the acknowledged calls whose effect the payment does not have, and the effects
@@ -480,7 +496,7 @@ func (x *livePayment) unkept(is *v1.Transaction) (wrong []string) {
 	got := moneyOf(is)
 	got.voided = want.voided && is.Status == v1.TransactionStatusVoided
 	if got != want {
-		wrong = append(wrong, fmt.Sprintf("here it has %+v, acknowledged was %+v by %s", got, want, x.history()))
+		wrong = append(wrong, fmt.Sprintf("here it has %+v, acknowledged was %+v", got, want))
 	}
 	return wrong
 }
@@ -504,7 +520,7 @@ func TestLiveLost(t *testing.T) {
 	for _, kind := range slices.Sorted(maps.Keys(liveKinds)) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			rng := rand.New(rand.NewPCG(seed, uint64(len(kind))))
+			rng := rand.New(rand.NewPCG(seed, uint64(kind[len(kind)-1])))
 			for first := 0; first < rounds && !t.Failed(); first += liveTogether {
 				l := startLive(t, kind, rng)
 				for n := first; n < min(rounds, first+liveTogether) && !t.Failed(); n++ {
