@@ -9,9 +9,9 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 )
 
-// undoing is an acquirer that undoes a repeated refund by its reference, and then reports that the
+// refundUndoing is an acquirer that undoes a repeated refund by its reference, and then reports that the
 // refund has no effect. Of several refunds with one reference it finds the first.
-type undoing struct {
+type refundUndoing struct {
 	*coretest.Acquirer
 
 	mu      sync.Mutex
@@ -22,7 +22,7 @@ type undoing struct {
 	undone  map[string]bool   // references whose first refund was undone
 }
 
-func (u *undoing) Refund(_ context.Context, r acquirer.Follow) (acquirer.Response, error) {
+func (u *refundUndoing) Refund(_ context.Context, r acquirer.Follow) (acquirer.Response, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if r.Again {
@@ -41,7 +41,7 @@ func (u *undoing) Refund(_ context.Context, r acquirer.Follow) (acquirer.Respons
 }
 
 // standing returns the number of refunds that were not undone.
-func (u *undoing) standing() int {
+func (u *refundUndoing) standing() int {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	n := 0
@@ -54,11 +54,11 @@ func (u *undoing) standing() int {
 	return n
 }
 
-func (u *undoing) Account(context.Context, int64) (acquirer.Account, error) {
+func (u *refundUndoing) Account(context.Context, int64) (acquirer.Account, error) {
 	return acquirer.Account{ID: coretest.LiveAccount, Acquirer: u}, nil
 }
 
-func (u *undoing) ForPayment(context.Context, int64, string, acquirer.Method) ([]acquirer.Account, error) {
+func (u *refundUndoing) ForPayment(context.Context, int64, string, acquirer.Method) ([]acquirer.Account, error) {
 	return []acquirer.Account{{ID: coretest.LiveAccount, Acquirer: u}}, nil
 }
 
@@ -70,7 +70,7 @@ func TestReleaseByRefundIsSentOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := coretest.OpenLive(t)
-			u := &undoing{Acquirer: s.Acquirer, lost: 3, arrives: arrives, moved: map[string]int{}, undone: map[string]bool{}}
+			u := &refundUndoing{Acquirer: s.Acquirer, lost: 3, arrives: arrives, moved: map[string]int{}, undone: map[string]bool{}}
 			s.Engine.Live = u
 			lose(s, coretest.Authorize, false, nil)
 			if a, err := s.Pay(t.Context(), s.Request(""), 100, true); err != nil || a.Status != 504 {
