@@ -85,8 +85,7 @@ func (l *liveLoad) roll(n int) int {
 	return l.rng.IntN(n)
 }
 
-// fate breaks one of four calls. None arrives twice: TLS prevents that, and both connectors take the
-// refusal of the second arrival for a decline.
+// fate breaks one of four calls. None arrives twice: TLS prevents that.
 func (l *liveLoad) fate(*http.Request) fate {
 	if l.calm.Load() {
 		return passes
