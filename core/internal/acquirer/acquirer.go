@@ -40,10 +40,12 @@ type Acquirer interface {
 	// repeat that request until it has a response. If its own response is lost, the engine calls
 	// Capture again with the same values and Again.
 	Capture(ctx context.Context, r Follow) (Response, error)
-	// Void releases an authorization or cancels a payment that has not settled. A void of an unknown
-	// request must be approved, because the engine reverses a request with a lost response in this
-	// way. If that request arrives later, the acquirer should decline it. If the acquirer approves it,
-	// Inquire finds that.
+	// Void releases an authorization or cancels a payment that has not settled. Without Drop, an
+	// approval proves that the acquirer takes no money for the payment.
+	//
+	// With Drop, a void of a request that the acquirer does not have must be approved, because the
+	// engine reverses a request with a lost response in this way. If that request arrives later, the
+	// acquirer should decline it. If the acquirer approves it, Inquire finds that.
 	Void(ctx context.Context, r Follow) (Response, error)
 	// Refund gives captured money back.
 	Refund(ctx context.Context, r Follow) (Response, error)
@@ -129,6 +131,9 @@ type Follow struct {
 	// Again: an earlier attempt may have reached the acquirer. An acquirer that does not recognize a
 	// repeated reference must find that attempt, and must not send another.
 	Again bool
+	// Drop, of a void: Original has an unknown outcome. If the acquirer does not have it, it shall never
+	// have an effect. Without Drop, Original was approved. It has no id if an operator has approved it.
+	Drop bool
 	// Original is the request that this one follows: the authorization or sale, and in a reversal any
 	// request that moved money.
 	Original Sent

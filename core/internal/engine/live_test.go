@@ -492,12 +492,39 @@ func TestReleaseAfterARefusal(t *testing.T) {
 	tags := map[string]bool{}
 	for i, r := range got {
 		tags[r.Tag] = true
-		if r.Again || r.Original.Kind != acquirer.Sale || r.Original.Tag != sent.Tag || (r.Original.ID != "") != (i > 0) {
+		drop := i == 0
+		if o := r.Original; r.Again || r.Drop != drop || o.Kind != acquirer.Sale || o.Tag != sent.Tag || (o.ID == "") != drop {
 			t.Errorf("got %+v", r)
 		}
 	}
 	if len(tags) != 3 {
 		t.Errorf("got the tags %v, want three", tags)
+	}
+}
+
+// TestVoidAfterAnOperatorsApproval: the void of a payment that an operator has approved is no drop
+// request, although the acquirer's id of the payment is unknown.
+func TestVoidAfterAnOperatorsApproval(t *testing.T) {
+	t.Parallel()
+	s := coretest.OpenLive(t)
+	lose(s, coretest.Authorize, true, nil)
+	if a, err := s.Pay(t.Context(), s.Request("k"), 100, true); err != nil || a.Status != 504 {
+		t.Fatalf("got %d %s, %v", a.Status, a.Body, err)
+	}
+	heal(s)
+	s.Clock.Advance(engine.Patience)
+	mustResolve(t, s, payment.AuthorizeStep, engine.DecisionApproved)
+	s.Acquirer.Decide = func(coretest.Call) string { return "processing_error" }
+	a, err := s.Engine.Void(t.Context(), s.Request(""), MustTransaction(t, s).ID, nil)
+	if err != nil || a.Kind != engine.Refused {
+		t.Errorf("got %d %s, %v, want a refusal", a.Status, a.Body, err)
+	}
+	got := s.Acquirer.Follows()
+	if len(got) != 1 || got[0].Drop || got[0].Original.ID != "" {
+		t.Errorf("got %+v, want one void without Drop and id", got)
+	}
+	if txn := MustTransaction(t, s); txn.Status != payment.Captured || txn.Captured != 100 {
+		t.Errorf("got %s of %d, want captured", txn.Status, txn.Captured)
 	}
 }
 

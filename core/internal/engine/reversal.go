@@ -139,7 +139,7 @@ func (e *Engine) requestRelease(ctx context.Context, acq acquirer.Acquirer, r *p
 		}
 	}
 	a, err := undo(ctx, acquirer.Follow{
-		Reference: reference, Tag: r.ReleaseTag, Again: repeated, Original: sentReversed(r),
+		Reference: reference, Tag: r.ReleaseTag, Again: repeated, Drop: !known, Original: sentReversed(r),
 		Amount: cmp.Or(r.Held, r.Amount), Currency: r.Currency, Last4: e.last4Of(ctx, r),
 	})
 	switch {

@@ -71,28 +71,37 @@ func (c *Connector) unrefunded(ctx context.Context, r acquirer.Follow) bool {
 // undone. It is zero if the provider does not have the operation, and so much time has passed that
 // it cannot arrive. In all other cases the error is acquirer.ErrUnknown.
 func (c *Connector) undo(ctx context.Context, about acquirer.Sent) (acquirer.Response, error) {
-	since, err := time.Parse(time.RFC3339, about.Tag)
-	age := c.clock.Now().Sub(since)
-	switch {
-	case err != nil:
-		return unknownUndo("no time in the tag")
-	case about.Kind == acquirer.Void || about.Kind == "":
-		return unknownUndo("nothing undoes a void")
-	case age < timeoutAfter:
-		return unknownUndo("too early for a timeout reversal")
-	}
-	result, err := c.undoSent(ctx, about)
+	result, age, err := c.tryUndo(ctx, about)
 	switch {
 	case err != nil:
 		return acquirer.Response{}, err
 	case result == undone:
 		return acquirer.Response{Approved: true, Released: true, ResponseCode: "00", Amount: about.Amount}, nil
 	case result == refused:
-		return unknownUndo("the provider refuses to undo it")
+		return acquirer.Response{}, unknownUndo("the provider refuses to undo it")
 	case age < c.settle:
-		return unknownUndo("the provider does not have it yet")
+		return acquirer.Response{}, unknownUndo("the provider does not have it yet")
 	}
 	return acquirer.Response{}, nil
+}
+
+// tryUndo undoes an operation by its transactionId, unless it is too early. It returns the age of
+// the operation.
+func (c *Connector) tryUndo(
+	ctx context.Context, about acquirer.Sent,
+) (result undoResult, age time.Duration, err error) {
+	since, err := time.Parse(time.RFC3339, about.Tag)
+	age = c.clock.Now().Sub(since)
+	switch {
+	case err != nil:
+		return "", 0, unknownUndo("no time in the tag")
+	case about.Kind == acquirer.Void || about.Kind == "":
+		return "", 0, unknownUndo("nothing undoes a void")
+	case age < timeoutAfter:
+		return "", 0, unknownUndo("too early for a timeout reversal")
+	}
+	result, err = c.undoSent(ctx, about)
+	return result, age, err
 }
 
 // undoSent undoes an operation by its transactionId. A sale has a capture and an authorization. If
@@ -125,8 +134,8 @@ const (
 	refused undoResult = "refused" // it has the operation, or another reason
 )
 
-func unknownUndo(why string) (acquirer.Response, error) {
-	return acquirer.Response{}, fmt.Errorf("provider-b: %w: %s", acquirer.ErrUnknown, why)
+func unknownUndo(why string) error {
+	return fmt.Errorf("provider-b: %w: %s", acquirer.ErrUnknown, why)
 }
 
 // timeout sends a timeout reversal or a timeout void.

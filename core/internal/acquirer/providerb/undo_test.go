@@ -18,7 +18,7 @@ var undoCases = map[string]struct {
 	void, reversal string
 	paths          string
 	inquiries      [2]string // outcomes of Inquire after a minute, and after a day
-	voids          [2]string // outcomes of Void, which approves a request without effect
+	voids          [2]string // outcomes of Void with Drop, which approves a request without effect
 }{
 	"authorization": {
 		acquirer.Authorization, "", reversed, byReversal,
@@ -136,7 +136,9 @@ func TestUndo(t *testing.T) {
 			}
 			void := func(want string) {
 				t.Helper()
-				got, err := s.Void(t.Context(), acquirer.Follow{Reference: "void", Original: about, Amount: 1000, Currency: "usd"})
+				got, err := s.Void(t.Context(), acquirer.Follow{
+					Reference: "void", Drop: true, Original: about, Amount: 1000, Currency: "usd",
+				})
 				if result(got, err) != want {
 					t.Errorf("void: got %+v and %v, want %s", got, err, want)
 				}
@@ -154,6 +156,55 @@ func TestUndo(t *testing.T) {
 			s.clock.Advance(time.Second)
 			inquire(c.inquiries[1], c.paths)
 			void(c.voids[1])
+		})
+	}
+}
+
+// TestVoidOfADecidedPayment: an operator has approved a payment whose id is unknown. Its void is
+// approved only if the provider has voided it. A day later, a payment that the provider does not
+// find is no proof.
+func TestVoidOfADecidedPayment(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		kind            acquirer.Kind
+		void, reversal  string
+		first, repeated string // outcomes of Void
+	}{
+		"sale":             {acquirer.Sale, voided, reversed, "approved", "approved"},
+		"voided before":    {acquirer.Sale, voidedBefore, reversedBefore, "approved", "approved"},
+		"no sale":          {acquirer.Sale, noMatch, "", "declined", "unknown"},
+		"settled sale":     {acquirer.Sale, notVoidable, settled, "declined", "declined"},
+		"half lost":        {acquirer.Sale, voided, "", "unknown", "unknown"},
+		"authorization":    {acquirer.Authorization, "", reversed, "approved", "approved"},
+		"reversed before":  {acquirer.Authorization, "", reversedBefore, "approved", "approved"},
+		"no authorization": {acquirer.Authorization, "", noMatch, "declined", "unknown"},
+		"missing":          {acquirer.Authorization, "", noAuth, "declined", "unknown"},
+		"settled":          {acquirer.Authorization, "", settled, "declined", "declined"},
+		"either way":       {acquirer.Authorization, "", eitherWay, "unknown", "unknown"},
+		"no response":      {acquirer.Authorization, "", "", "unknown", "unknown"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScripted(t)
+			s.respond(script{byVoid: c.void, byReversal: c.reversal})
+			r := acquirer.Follow{
+				Reference: "void", Amount: 1000, Currency: "usd",
+				Original: acquirer.Sent{Kind: c.kind, Reference: "lost", Amount: 1000, Currency: "usd"},
+			}
+			r.Original.Tag, _ = s.Prepare(t.Context())
+			if got, err := s.Void(t.Context(), r); result(got, err) != "unknown" || s.paths() != "" {
+				t.Errorf("too early: got %+v and %v, want unknown", got, err)
+			}
+			for _, later := range []time.Duration{time.Minute, 24 * time.Hour} {
+				s.clock.Advance(later)
+				for again, want := range map[bool]string{false: c.first, true: c.repeated} {
+					r.Again = again
+					got, err := s.Void(t.Context(), r)
+					if result(got, err) != want || got.Approved && got.Amount != 1000 {
+						t.Errorf("after %s, again %t: got %+v and %v, want %s", later, again, got, err, want)
+					}
+				}
+			}
 		})
 	}
 }

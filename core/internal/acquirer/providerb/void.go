@@ -11,8 +11,8 @@ import (
 // The provider ends each of them once, so that a repeated void changes nothing. If only a part of a
 // payment could be voided, the outcome is unknown.
 //
-// A request without an id is undone by its transactionId. It is approved, too, once a request that
-// the provider does not have can no longer arrive.
+// A request without an id is undone by its transactionId. With Drop it is approved, too, once a
+// request that the provider does not have can no longer arrive.
 func (c *Connector) Void(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
 	o := r.Original
 	groups := map[acquirer.Kind]string{
@@ -40,11 +40,33 @@ func (c *Connector) voidUnknown(ctx context.Context, r acquirer.Follow) (acquire
 	if about.Amount == 0 {
 		about.Amount, about.Currency = r.Amount, r.Currency
 	}
+	if !r.Drop {
+		return c.voidDecided(ctx, r, about)
+	}
 	found, err := c.undo(ctx, about)
 	if err != nil {
 		return acquirer.Response{}, err
 	}
 	return acquirer.Response{Approved: true, ID: found.ID, ResponseCode: "00", Amount: r.Amount}, nil
+}
+
+// voidDecided voids a payment that an operator has approved without an id. The provider finds only
+// recent operations by their transactionId. If it does not find the payment, this request voided
+// nothing, and the money may be taken: it is declined. An earlier void may have had its effect, so
+// a repeated void is then unknown.
+func (c *Connector) voidDecided(
+	ctx context.Context, r acquirer.Follow, about acquirer.Sent,
+) (acquirer.Response, error) {
+	result, _, err := c.tryUndo(ctx, about)
+	switch {
+	case err != nil:
+		return acquirer.Response{}, err
+	case result == undone:
+		return acquirer.Response{Approved: true, ResponseCode: "00", Amount: r.Amount}, nil
+	case result == missing && r.Again:
+		return acquirer.Response{}, unknownUndo("an earlier void may have ended it")
+	}
+	return declinedBy(refusals["NOT_VOIDABLE"], responseBody{}), nil
 }
 
 // voidAll voids captures, or another operation that took money, and then releases the authorization
