@@ -150,9 +150,9 @@ func (s session) authorizedAs(ctx context.Context, n command.Number, name string
 }
 
 // findUnlessRefunded is findNamed, unless a Named Refund or Credit with that name had an effect, or
-// may still have one. Then it returns "" and the result to give. If it is NotFound without a refund,
-// a refund under the name that arrives later has no effect either. The other kinds count before
-// refunds.
+// may still have one. Then it returns "" and the result to give. If it is NotFound without a
+// refund, a refund under the name that arrives later has no effect either. The other kinds count
+// before refunds.
 func (s session) findUnlessRefunded(
 	ctx context.Context, name string, kinds ...command.Kind,
 ) (string, command.Result) {

@@ -92,7 +92,10 @@ func (l *liveLoad) fate(*http.Request) fate {
 	}
 	shares := []fate{
 		cutBefore, cutBefore, cutAmid, cutAmid, cutAfter, cutAfter, cutAfter, cutAfter, truncates, truncates, truncates,
-		late, late, late, swaps, swaps, swaps, swaps, swaps, diesBefore, diesAfter,
+		late, late, late, diesBefore, diesAfter,
+	}
+	if programtest.Soak() {
+		shares = append(shares, swaps, swaps, swaps, swaps, swaps)
 	}
 	if n := l.roll(4 * len(shares)); n < len(shares) {
 		return shares[n]

@@ -63,8 +63,8 @@ func TestRefundVoidedByName(t *testing.T) {
 	checkAgreed(t, p, dir)
 }
 
-// TestDeclinedRefundVoidedByName voids a declined refund by its transactionId. It moved no money, and
-// a retry moves none.
+// TestDeclinedRefundVoidedByName voids a declined refund by its transactionId. It moved no money,
+// and a retry moves none.
 func TestDeclinedRefundVoidedByName(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
