@@ -43,9 +43,9 @@ type Acquirer interface {
 	// Void releases an authorization or cancels a payment that has not settled. Without Drop, an
 	// approval proves that the acquirer takes no money for the payment.
 	//
-	// With Drop, a void of a request that the acquirer does not have must be approved, because the
-	// engine reverses a request with a lost response in this way. If that request arrives later, the
-	// acquirer should decline it. If the acquirer approves it, Inquire finds that.
+	// With Drop, a void of a request that the acquirer does not have must be approved. The engine
+	// reverses a request with a lost response in this way. If that request arrives later, the acquirer
+	// should decline it. If the acquirer approves it, Inquire finds that.
 	Void(ctx context.Context, r Follow) (Response, error)
 	// Refund gives captured money back.
 	Refund(ctx context.Context, r Follow) (Response, error)
@@ -131,8 +131,8 @@ type Follow struct {
 	// Again: an earlier attempt may have reached the acquirer. An acquirer that does not recognize a
 	// repeated reference must find that attempt, and must not send another.
 	Again bool
-	// Drop, of a void: Original has an unknown outcome. If the acquirer does not have it, it shall never
-	// have an effect. Without Drop, Original was approved. It has no id if an operator has approved it.
+	// Drop, of a void: Original has an unknown outcome, and shall never have an effect if the acquirer
+	// does not have it. Without Drop, Original was approved, without an id if an operator did so.
 	Drop bool
 	// Original is the request that this one follows: the authorization or sale, and in a reversal any
 	// request that moved money.

@@ -77,7 +77,7 @@ func (e *Engine) tagRelease(ctx context.Context, acq acquirer.Acquirer, t *payme
 }
 
 // releaseByVoid voids a payment. If an earlier attempt proves to have had no effect, it sends the
-// void as a first one. It keeps the reference, because a payment is voided once.
+// void as a first one under the same reference. A payment is voided at most once.
 func releaseByVoid(ctx context.Context, acq acquirer.Acquirer, r acquirer.Follow) (acquirer.Response, error) {
 	a, err := acq.Void(ctx, r)
 	if r.Again && errors.Is(err, acquirer.ErrNotFound) {

@@ -9,8 +9,8 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 )
 
-// refundUndoing is an acquirer that undoes a repeated refund by its reference, and then reports that
-// the refund has no effect. Of several refunds with one reference it finds the first.
+// refundUndoing is an acquirer that undoes a repeated refund by its reference, and then reports
+// that the refund has no effect. Of several refunds with one reference it finds the first.
 type refundUndoing struct {
 	*coretest.Acquirer
 

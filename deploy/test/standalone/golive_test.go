@@ -19,7 +19,8 @@ const goLive = "../../../deploy/docs/operate/go-live.md"
 // trialWants are the expected outputs of the steps of the trial, as regular expressions.
 var trialWants = []string{
 	`^acct_\w+\n$`,
-	`(?s)"mode":"live","status":"captured","amount":1250.*"object":"list".*"mode":"test","status":"captured","amount":1250`,
+	`(?s)"mode":"live","status":"captured","amount":1250.*"object":"list".*` +
+		`"mode":"test","status":"captured","amount":1250`,
 	`(?s)"object":"capture".*"amount":500.*"status":"voided".*"code":"card_declined"`,
 	`(?s)"object":"refund".*"status":"succeeded","amount":250`,
 	`(?s)"id":"txn_\w+","object":"transaction","mode":"live","status":"\w+","amount":1000`,
@@ -60,7 +61,8 @@ func TestTrialOfGoLive(t *testing.T) {
 		script += "echo '== end of a step'\n"
 	}
 	out := bash(t, clone, strings.NewReplacer(
-		"go run ./core/cmd/core", filepath.Join(bin, "core"), "http://127.0.0.1:9090", up.HTTP, "http://127.0.0.1:8080", p.HTTP,
+		"go run ./core/cmd/core", filepath.Join(bin, "core"),
+		"http://127.0.0.1:9090", up.HTTP, "http://127.0.0.1:8080", p.HTTP,
 	).Replace(script))
 	got := strings.Split(out, "== end of a step\n")
 	for i, want := range trialWants {
@@ -84,9 +86,12 @@ func checkProvider(t *testing.T, provider *merchant) {
 		}
 		got[one.AmountAuthorized] = one
 	}
-	for amount, want := range map[int64]struct{ captured, refunded int64 }{1250: {1250, 250}, 1500: {500, 0}, 1100: {1100, 0}} {
+	for amount, want := range map[int64]struct{ captured, refunded int64 }{
+		1250: {1250, 250}, 1500: {500, 0}, 1100: {1100, 0},
+	} {
 		if one := got[amount]; one.AmountCaptured != want.captured || one.AmountRefunded != want.refunded {
-			t.Errorf("the provider has %d/%d of %d, want %d/%d", one.AmountCaptured, one.AmountRefunded, amount, want.captured, want.refunded)
+			t.Errorf("the provider has %d/%d of %d, want %d/%d",
+				one.AmountCaptured, one.AmountRefunded, amount, want.captured, want.refunded)
 		}
 	}
 }
