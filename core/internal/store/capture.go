@@ -108,11 +108,12 @@ func (db *DB) Captures(
 }
 
 // StandingCaptures returns the captures of a transaction that succeeded and were not voided, oldest
-// first. They have no Details.
+// first. They have no Details. A step needs them, so the read goes with the reads by id and does
+// not wait for the tenant's lists.
 func (db *DB) StandingCaptures(
 	ctx context.Context, tenant payment.Tenant, transaction int64,
 ) ([]*payment.Capture, error) {
-	return listed(ctx, db, tenant, selectStandingCaptures, scanCapture, transaction, tenant.Merchant, tenant.Live)
+	return find(ctx, db, selectStandingCaptures, scanCapture, transaction, tenant.Merchant, tenant.Live)
 }
 
 // CaptureDetails returns the details of a capture of any tenant, else ErrNotFound.
