@@ -2,6 +2,8 @@ package engine
 
 import (
 	"time"
+
+	"github.com/causeway-pay/causeway/shared/id"
 )
 
 const (
@@ -17,9 +19,13 @@ const (
 	firstPause, longestPause = 500 * time.Millisecond, 5 * time.Second
 )
 
-// gateKey names a gate. The acquirers of live and of test mode have two each. So pending reversals
-// that are slow or fail delay no other step, and no other step delays them.
-type gateKey struct{ live, releases bool }
+// gateKey names a gate. Each account has two, and test mode has two as account 0. So pending
+// reversals that are slow or fail delay no other step, and no other step delays them. An account
+// that does not respond delays no other account.
+type gateKey struct {
+	account  int64
+	releases bool
+}
 
 // gate bounds the requests to one acquirer. All but the channel are guarded by lanes.mu.
 type gate struct {
@@ -32,13 +38,21 @@ type gate struct {
 	found    int // how many lanes this pass has found steps of
 }
 
-func newGates() map[gateKey]*gate {
-	out := map[gateKey]*gate{}
-	for _, live := range []bool{false, true} {
-		out[gateKey{live, false}] = &gate{slots: make(chan struct{}, acquirerSlots)}
-		out[gateKey{live, true}] = &gate{slots: make(chan struct{}, releaseSlots)}
+// name returns the account as operators see it, "" in test mode.
+func (k gateKey) name() string {
+	if k.account == 0 {
+		return ""
 	}
-	return out
+	return id.Format(id.Account, k.account)
+}
+
+// newGate returns a gate for the present pass.
+func newGate(releases bool) *gate {
+	slots := acquirerSlots
+	if releases {
+		slots = releaseSlots
+	}
+	return &gate{slots: make(chan struct{}, slots), left: queueTotal}
 }
 
 // beginPass sets how many steps a pass may queue. It returns the pause that begins, 0 for none.

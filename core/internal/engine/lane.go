@@ -40,19 +40,21 @@ type task struct {
 	tenant    payment.Tenant
 	since     time.Time // when it was changed last; of a reversal when it was due
 	reference string    // for the log; "" for a reversal
+	account   int64     // at the acquirer; 0 in test mode
 	mine      bool      // no request works on it, and this core may claim it
 	do        func(context.Context) error
 }
 
-// laneKey names a lane: the unfinished steps of one kind of a tenant. Steps that fail delay no
-// other kind and no other tenant.
+// laneKey names a lane: the unfinished steps of one kind of a tenant at one account. Steps that
+// fail delay no other kind, no other tenant and no other account.
 type laneKey struct {
-	tenant payment.Tenant
-	kind   payment.StepKind
+	tenant  payment.Tenant
+	kind    payment.StepKind
+	account int64
 }
 
 // gate returns the name of the lane's gate.
-func (k laneKey) gate() gateKey { return gateKey{k.tenant.Live, k.kind == payment.ReversalStep} }
+func (k laneKey) gate() gateKey { return gateKey{k.account, k.kind == payment.ReversalStep} }
 
 // lane is the queue of a laneKey. It exists while it has steps.
 type lane struct {
@@ -102,10 +104,10 @@ type lanes struct {
 	known  map[stepKey]bool  // guarded by mu: the steps that are queued or being tried
 	// refused is when the store last refused to write an attempt at a step; guarded by mu.
 	refused map[stepKey]time.Time
-	tried   map[stepKey]bool // guarded by mu: the steps tried by the start; nil once it serves
-	gates   map[gateKey]*gate
-	active  int           // guarded by mu: how many workers run
-	idle    chan struct{} // guarded by mu: of the present workers; the last one closes it
+	tried   map[stepKey]bool  // guarded by mu: the steps tried by the start; nil once it serves
+	gates   map[gateKey]*gate // guarded by mu: the gates of the lanes
+	active  int               // guarded by mu: how many workers run
+	idle    chan struct{}     // guarded by mu: of the present workers; the last one closes it
 }
 
 func newLanes(
@@ -114,7 +116,7 @@ func newLanes(
 	q := &lanes{
 		log: log, tracer: tracer, serves: serves, try: try,
 		idle: make(chan struct{}), queues: map[laneKey]*lane{}, known: map[stepKey]bool{}, tried: map[stepKey]bool{},
-		refused: map[stepKey]time.Time{}, gates: newGates(),
+		refused: map[stepKey]time.Time{}, gates: map[gateKey]*gate{},
 	}
 	close(q.idle)
 	return q
@@ -145,10 +147,15 @@ func (q *lanes) beginPass(ctx context.Context, now time.Time) {
 		}
 		l.due = nil
 	}
+	used := map[*gate]bool{}
+	for _, l := range q.queues {
+		used[l.gate] = true
+	}
+	maps.DeleteFunc(q.gates, func(_ gateKey, g *gate) bool { return !used[g] && g.failures == 0 })
 	maps.DeleteFunc(q.refused, func(_ stepKey, at time.Time) bool { return now.Sub(at).Abs() >= refusedPause })
 	for k, g := range q.gates {
 		if pause := g.beginPass(now); pause > 0 {
-			q.log.WarnContext(ctx, "recovery: the acquirer completes no step, so recovery pauses", slog.Bool("live", k.live),
+			q.log.WarnContext(ctx, "recovery: the acquirer completes no step, so recovery pauses", slog.String("account", k.name()),
 				slog.Bool("reversals", k.releases), slog.Int("failures", g.failures), slog.Duration("pause", pause))
 		}
 	}
@@ -165,8 +172,12 @@ func (q *lanes) offer(t task, a payment.StepAttempt, now time.Time) {
 	if a.BegunAt.Sub(now) > store.ClockSlack { // a wrong clock wrote it
 		a = payment.StepAttempt{}
 	}
-	key, k := keyOf(t.id), laneKey{t.tenant, t.id.Kind}
+	key, k := keyOf(t.id), laneKey{t.tenant, t.id.Kind, t.account}
 	g := q.gates[k.gate()]
+	if g == nil {
+		g = newGate(k.gate().releases)
+		q.gates[k.gate()] = g
+	}
 	if g.left == 0 || q.known[key] || !q.due(key, a, now) {
 		return
 	}

@@ -119,7 +119,7 @@ func (u *unfinished) stepTables() []*stepTable {
 func (u *unfinished) ofReversal(o *payment.Reversal) (int64, task) {
 	return o.ID, task{
 		id:     payment.StepID{Kind: payment.ReversalStep, ID: o.ID},
-		tenant: o.Tenant, since: o.DueAt, mine: u.e.Cluster.Leads(),
+		tenant: o.Tenant, account: o.Account, since: o.DueAt, mine: u.e.Cluster.Leads(),
 		do: func(ctx context.Context) error { return u.e.recoverReversal(ctx, o) },
 	}
 }
@@ -128,7 +128,7 @@ func (u *unfinished) ofReversal(o *payment.Reversal) (int64, task) {
 func (u *unfinished) ofRefund(f *payment.Refund) (int64, task) {
 	step := refundStepID(f)
 	return f.ID, task{
-		id: step, tenant: f.Tenant, since: f.UpdatedAt,
+		id: step, tenant: f.Tenant, account: f.Account, since: f.UpdatedAt,
 		reference: refundReference(f), mine: u.claimable(step, f.Core, f.UpdatedAt),
 		do: func(ctx context.Context) error {
 			return withDetails(ctx, u.e.Store.RefundDetails, f.ID, &f.Details, func(ctx context.Context) error {
@@ -142,7 +142,7 @@ func (u *unfinished) ofRefund(f *payment.Refund) (int64, task) {
 func (u *unfinished) ofCapture(c *payment.Capture) (int64, task) {
 	step := captureStepID(c)
 	return c.ID, task{
-		id: step, tenant: c.Tenant, since: c.UpdatedAt,
+		id: step, tenant: c.Tenant, account: c.Account, since: c.UpdatedAt,
 		reference: captureReference(c), mine: u.claimable(step, c.Core, c.UpdatedAt),
 		do: func(ctx context.Context) error {
 			return withDetails(ctx, u.e.Store.CaptureDetails, c.ID, &c.Details, func(ctx context.Context) error {
@@ -157,7 +157,7 @@ func (u *unfinished) ofCapture(c *payment.Capture) (int64, task) {
 func (u *unfinished) ofTransaction(o store.OpenTransaction) (int64, task) {
 	t := o.Transaction
 	out := task{
-		id: authorizationStepID(t), tenant: t.Tenant, since: t.UpdatedAt,
+		id: authorizationStepID(t), tenant: t.Tenant, account: t.Account, since: t.UpdatedAt,
 		reference: authorizationReference(t),
 		do: func(ctx context.Context) error {
 			return withDetails(ctx, u.e.Store.TransactionDetails, t.ID, &t.Details, func(ctx context.Context) error {
