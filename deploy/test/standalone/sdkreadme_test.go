@@ -43,13 +43,24 @@ func TestClients_readme(t *testing.T) {
 		client := sdk.NodeB(t, system(t, p), writeExample(t, p, string(text), "js", "cybersource", "sale.js")).Client
 		client.Env = append(client.Env, "NODE_EXTRA_CA_CERTS="+p.CA)
 		runExample(t, p, client, "AUTHORIZED")
+		wantOrder(t, p)
 	})
 	t.Run("python-providerb", func(t *testing.T) {
 		t.Parallel()
 		p := start(t, t.TempDir())
 		runExample(t, p, sdk.PythonB(t, system(t, p), writeExample(t, p, string(text), "python", "CyberSource", "sale.py")).
 			Client, "AUTHORIZED")
+		wantOrder(t, p)
 	})
+}
+
+// wantOrder checks that v1 has the order number of the programs for provider-b. Without it, two
+// orders within a second are one payment.
+func wantOrder(t *testing.T, p *process) {
+	t.Helper()
+	if got := named(t, merchantOf(t, p), "order-1001"); len(got) != 1 {
+		t.Errorf("payments of the order: got %d, want 1", len(got))
+	}
 }
 
 // writeExample writes the program of a language and a client in a document into a file, with a
