@@ -114,7 +114,9 @@ func patternProbes(at, pattern string) []probe {
 	out := []probe{{at, "against the pattern", "\x01 é", false}}
 	for _, text := range []string{"a\x1f", "a\x7f", "a\u0080", "a\u009f", "a\u00a0", "https://hooks.example.com/\x00"} {
 		p := probe{at, "against the pattern", text, false}
-		if regexp.MustCompile(pattern).MatchString(text) {
+		// A pattern that forbids control characters names the ones of ASCII: some clients match bytes.
+		control := strings.Contains(pattern, `\x7f`) && strings.ContainsAny(text, "\u0080\u009f")
+		if regexp.MustCompile(pattern).MatchString(text) && !control {
 			p.what, p.allowed = "within the pattern", true
 		}
 		out = append(out, p)

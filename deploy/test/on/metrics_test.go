@@ -166,7 +166,7 @@ func TestPromtool(t *testing.T) {
 	mustRun(t, dir, "promtool", "test", "rules", "rules.test.yaml")
 	tests := string(mustRead(t, "deploy/on/monitoring/rules.test.yaml"))
 	for _, r := range ruleExpressions(t) {
-		if strings.Count(tests, "alertname: "+r.where+"\n") != 2 {
+		if strings.Count(tests, "alertname: "+r.where+"\n") < 2 {
 			t.Errorf("%s is not tested to fire and not to fire", r.where)
 		}
 	}
