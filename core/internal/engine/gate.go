@@ -19,10 +19,11 @@ const (
 	firstPause, longestPause = 500 * time.Millisecond, 5 * time.Second
 )
 
-// gateKey names a gate. Each account has two, and test mode has two as account 0. So pending
-// reversals that are slow or fail delay no other step, and no other step delays them. An account
-// that does not respond delays no other account.
+// gateKey names a gate. Each account of live mode has two, and test mode has two as account 0. So
+// pending reversals that are slow or fail delay no other step, and no other step delays them. An
+// account that does not respond delays no other account.
 type gateKey struct {
+	live     bool
 	account  int64
 	releases bool
 }

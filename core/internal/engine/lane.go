@@ -54,7 +54,9 @@ type laneKey struct {
 }
 
 // gate returns the name of the lane's gate.
-func (k laneKey) gate() gateKey { return gateKey{k.account, k.kind == payment.ReversalStep} }
+func (k laneKey) gate() gateKey {
+	return gateKey{k.tenant.Live, k.account, k.kind == payment.ReversalStep}
+}
 
 // lane is the queue of a laneKey. It exists while it has steps.
 type lane struct {
