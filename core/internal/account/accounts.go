@@ -100,7 +100,8 @@ func New(c Config) *Accounts {
 	}
 }
 
-// ForPayment implements acquirer.Accounts.
+// ForPayment implements acquirer.Accounts. An account that does not open is left out, and counts as
+// a call without effect.
 func (a *Accounts) ForPayment(
 	ctx context.Context, merchant int64, currency string, method acquirer.Method,
 ) ([]acquirer.Account, error) {
@@ -111,20 +112,28 @@ func (a *Accounts) ForPayment(
 		return nil, fmt.Errorf("account: read the accounts of the merchant: %w", err)
 	}
 	var out []acquirer.Account
+	var failed error
 	for _, row := range rows {
 		if row.Currency != currency || row.Method != string(method) {
 			continue
 		}
 		o, err := a.open(ctx, row)
-		if err != nil {
-			return nil, err
+		if err != nil { // nothing was sent, so the payment may go to the other account
+			failed = errors.Join(failed, err)
+			a.Called(Call{
+				Account: id.Format(id.Account, row.ID), Kind: row.Kind, Operation: "authorize", Outcome: "unavailable",
+			})
+			continue
 		}
 		out = append(out, o.account)
 	}
-	if len(out) == 0 {
-		return nil, acquirer.ErrNoAccount
+	switch {
+	case len(out) > 0:
+		return out, nil
+	case failed != nil:
+		return nil, failed
 	}
-	return out, nil
+	return nil, acquirer.ErrNoAccount
 }
 
 // Account implements acquirer.Accounts.

@@ -179,6 +179,42 @@ func TestForPayment(t *testing.T) {
 	}
 }
 
+// TestAccountThatDoesNotOpen: the other account gets the payments, and the operator sees a call
+// without effect. If no account opens, a payment is not refused for a missing account.
+func TestAccountThatDoesNotOpen(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	first := b.add(t, func(*operator.AccountCreate) {})
+	second := b.add(t, func(in *operator.AccountCreate) { in.Second, in.Settings["login"] = true, "other" })
+	broken := map[string]bool{"shop": true}
+	opens := b.host.Kinds()[coretest.HostKind]
+	b.accounts = account.New(account.Config{
+		Store: b.DB, Vault: b.MustVault(t), Clock: b.Clock, Called: func(c account.Call) { b.calls = append(b.calls, c) },
+		Kinds: account.Kinds{coretest.HostKind: func(s account.Settings) (account.Connector, error) {
+			if broken[s.Profile["login"]] {
+				return nil, errors.New("it does not open")
+			}
+			return opens(s)
+		}},
+	})
+	if got, err := b.ids(t, "usd", acquirer.CardMethod); err != nil || !slices.Equal(got, []int64{second}) {
+		t.Errorf("got %v, %v, want the second account", got, err)
+	}
+	want := account.Call{
+		Account: id.Format(id.Account, first), Kind: coretest.HostKind, Operation: "authorize", Outcome: "unavailable",
+	}
+	if !slices.Equal(b.calls, []account.Call{want}) {
+		t.Errorf("got the calls %v, want %v", b.calls, want)
+	}
+	broken["other"] = true
+	b.accounts.Forget()
+	b.change(t, second, payment.AccountDisabled)
+	b.change(t, second, payment.AccountEnabled) // another version, which is not open yet
+	if _, err := b.ids(t, "usd", acquirer.CardMethod); err == nil || errors.Is(err, acquirer.ErrNoAccount) {
+		t.Errorf("no account opens: got %v", err)
+	}
+}
+
 // TestRotation: new credentials take effect in another process within a second. The old connector
 // stays usable for calls in progress.
 func TestRotation(t *testing.T) {
