@@ -45,9 +45,9 @@ func (c *Connector) undoEarlier(
 	return found.Released, fmt.Errorf("provider-b: %s: %w", kind, acquirer.ErrNotFound)
 }
 
-// unrefunded reports whether the details of a payment do not contradict that it has no refund. A
-// provider that voids no refunds finds none by a transactionId. If earlier refunds exist, the
-// details cannot prove it.
+// unrefunded reports whether the details of a payment prove that it has no refund. A provider that
+// voids no refunds finds none by a transactionId. If earlier refunds exist, or the details show no
+// rest, they prove nothing.
 func (c *Connector) unrefunded(ctx context.Context, r acquirer.Follow) bool {
 	_, id, taken := refundOf(r)
 	if !validID(id) {
@@ -60,7 +60,7 @@ func (c *Connector) unrefunded(ctx context.Context, r acquirer.Follow) bool {
 	body, err := parse(response.Body)
 	rest := body.Order.Amounts.Refundable
 	if err != nil || body.ID != id || rest == "" {
-		return err == nil && body.ID == id
+		return false
 	}
 	currency, _ := money.Lookup(r.Currency)
 	n, err := money.Parse(rest, currency.Exponent)

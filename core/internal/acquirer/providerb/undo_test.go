@@ -262,7 +262,7 @@ func TestRefundThatStands(t *testing.T) {
 		"whole":             {nil, pathLook, rest("1", "10.00"), "not_found"},
 		"refunded":          {nil, pathLook, rest("1", "9.00"), "unknown"},
 		"all refunded":      {nil, pathLook, rest("1", "0.00"), "unknown"},
-		"not shown":         {nil, pathLook, `200 {"id":"1","status":"TRANSMITTED"}`, "not_found"},
+		"not shown":         {nil, pathLook, `200 {"id":"1","status":"TRANSMITTED"}`, "unknown"},
 		"not an amount":     {nil, pathLook, rest("1", "all"), "unknown"},
 		"of another":        {nil, pathLook, rest("2", "10.00"), "unknown"},
 		"no details":        {nil, pathLook, "404 {}", "unknown"},
