@@ -89,7 +89,8 @@ func (s *authorizationStep) moveTo(ctx context.Context, account int64, tag strin
 		return err
 	}
 	s.Log.WarnContext(ctx, "authorize: the account was not reached; the payment goes to another one",
-		slog.String("transaction", authorizationReference(s.t)), slog.Int64("from", s.t.Account), slog.Int64("to", account))
+		slog.String("transaction", authorizationReference(s.t)), slog.String("from", accountName(s.t.Account)),
+		slog.String("to", accountName(account)))
 	s.t.Account, s.t.Tag = account, tag
 	return nil
 }

@@ -2,8 +2,6 @@ package engine
 
 import (
 	"time"
-
-	"github.com/causeway-pay/causeway/shared/id"
 )
 
 const (
@@ -37,14 +35,6 @@ type gate struct {
 	queued   int // in all lanes
 	left     int // the number of steps that this pass may still queue
 	found    int // how many lanes this pass has found steps of
-}
-
-// name returns the account as operators see it, "" in test mode.
-func (k gateKey) name() string {
-	if k.account == 0 {
-		return ""
-	}
-	return id.Format(id.Account, k.account)
 }
 
 // newGate returns a gate for the present pass.

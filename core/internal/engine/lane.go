@@ -157,7 +157,7 @@ func (q *lanes) beginPass(ctx context.Context, now time.Time) {
 	maps.DeleteFunc(q.refused, func(_ stepKey, at time.Time) bool { return now.Sub(at).Abs() >= refusedPause })
 	for k, g := range q.gates {
 		if pause := g.beginPass(now); pause > 0 {
-			q.log.WarnContext(ctx, "recovery: the acquirer completes no step, so recovery pauses", slog.String("account", k.name()),
+			q.log.WarnContext(ctx, "recovery: the acquirer completes no step, so recovery pauses", slog.String("account", accountName(k.account)),
 				slog.Bool("reversals", k.releases), slog.Int("failures", g.failures), slog.Duration("pause", pause))
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/id"
 )
 
 // serves reports whether payments of the tenant's mode are possible.
@@ -42,6 +43,14 @@ func (e *Engine) account(ctx context.Context, t payment.Tenant, id int64) (acqui
 		return a.Acquirer, noAcquirer(err)
 	}
 	return nil, ErrNoAcquirer
+}
+
+// accountName returns an account as operators see it, "" for the simulator.
+func accountName(account int64) string {
+	if account == 0 {
+		return ""
+	}
+	return id.Format(id.Account, account)
 }
 
 // noAcquirer makes acquirer.ErrNoAccount also an ErrNoAcquirer.
