@@ -7,15 +7,20 @@ import (
 	"log/slog"
 )
 
-// quietLog takes the messages of net/http and logs only their kind. Their text holds panic values,
-// addresses and data of clients.
-func quietLog(to *slog.Logger) *log.Logger { return log.New(quiet{to}, "", 0) }
+// QuietLog takes the messages of net/http and logs only their kind, each with the message given.
+// Their text holds panic values, addresses, data of clients and bytes of responses.
+func QuietLog(to *slog.Logger, message string) *log.Logger {
+	return log.New(quiet{to, message}, "", 0)
+}
 
-type quiet struct{ to *slog.Logger }
+type quiet struct {
+	to      *slog.Logger
+	message string
+}
 
 func (q quiet) Write(line []byte) (int, error) {
 	level, kind := classify(line)
-	q.to.LogAttrs(context.Background(), level, "http server", slog.String("kind", kind))
+	q.to.LogAttrs(context.Background(), level, q.message, slog.String("kind", kind))
 	return len(line), nil
 }
 
@@ -29,6 +34,7 @@ func classify(line []byte) (slog.Level, string) {
 		{"Accept error", slog.LevelError, "accept"},
 		{"superfluous response.WriteHeader", slog.LevelWarn, "superfluous_write_header"},
 		{"hijacked connection", slog.LevelWarn, "write_after_hijack"},
+		{"Unsolicited response", slog.LevelWarn, "unsolicited_response"},
 		{"http2:", slog.LevelWarn, "http2"},
 	}
 	for _, k := range kinds {

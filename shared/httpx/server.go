@@ -74,7 +74,7 @@ func NewServer(o Options) *Server {
 			IdleTimeout:       120 * time.Second,
 			MaxHeaderBytes:    16 << 10,
 			ConnContext:       withResets,
-			ErrorLog:          quietLog(log),
+			ErrorLog:          QuietLog(log, "http server"),
 			// A client can hold each frame and each stream open, so they are few and small.
 			HTTP2: &http.HTTP2Config{MaxConcurrentStreams: mostStreams, MaxReadFrameSize: 16 << 10},
 			// "OPTIONS *" would else be handled past our middlewares.

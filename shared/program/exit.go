@@ -6,9 +6,13 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log"
+	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/causeway-pay/causeway/shared/httpx"
 )
 
 // Exit codes, which the help of every program names.
@@ -24,6 +28,9 @@ func Main(name string, stderr io.Writer, command func(ctx context.Context) error
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)
+	// HTTP clients write to the standard logger, with bytes of responses.
+	log.SetFlags(0)
+	log.SetOutput(httpx.QuietLog(slog.New(slog.NewJSONHandler(stderr, nil)), "http client").Writer())
 	return ExitCode(name, stderr, command(ctx))
 }
 
