@@ -122,8 +122,11 @@ func (a *Response) lost() bool {
 
 // busy reports whether the response only requires a later retry.
 func (a *Response) busy() bool {
-	return a.is("idempotency_key_in_use") || a.is("operation_in_progress") || a.is("overloaded") || a.is("rate_limited")
+	return a.is("idempotency_key_in_use") || a.is("operation_in_progress") || a.is("overloaded") || a.throttled()
 }
+
+// throttled reports whether the request was refused only because there are too many.
+func (a *Response) throttled() bool { return a.is("rate_limited") || a.is("too_many_changes") }
 
 // is reports whether it is the error of that code.
 func (a *Response) is(code string) bool {

@@ -106,7 +106,7 @@ func (t *runner) do(c *Call) {
 	a, err := t.send(t.ctx, c)
 	// After a lost response net/http sends a request with a key again. A refusal for the load is then
 	// no outcome of the first.
-	if err != nil || a.lost() || c.Key != "" && t.h.storms && a.is("rate_limited") {
+	if err != nil || a.lost() || c.Key != "" && a.throttled() {
 		c.Lost = true
 		t.lost(c)
 		return
