@@ -85,14 +85,14 @@ func (l *liveLoad) roll(n int) int {
 	return l.rng.IntN(n)
 }
 
-// fate breaks one of four calls. None arrives twice: TLS prevents that.
+// fate breaks one of four calls. No request arrives twice: TLS prevents that.
 func (l *liveLoad) fate(*http.Request) fate {
 	if l.calm.Load() {
 		return passes
 	}
 	shares := []fate{
 		cutBefore, cutBefore, cutAmid, cutAmid, cutAfter, cutAfter, cutAfter, cutAfter, truncates, truncates, truncates,
-		late, late, late, diesBefore, diesAfter,
+		late, late, late, repeats, repeats, repeats, diesBefore, diesAfter,
 	}
 	if programtest.Soak() {
 		shares = append(shares, swaps, swaps, swaps, swaps, swaps)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"maps"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -28,8 +29,8 @@ const (
 	diesAfter              // v1 acts, and the proxy dies before the response
 	truncates              // v1 acts, and the connection breaks amid the response
 	late                   // the connection breaks, and v1 gets the call some time later
-	twice                  // v1 gets the call twice, and the second response passes
 	swaps                  // the response is that of another call at the same time
+	repeats                // the response arrives twice on its connection
 )
 
 // relay forwards the calls of a proxy to v1.
@@ -98,9 +99,7 @@ func (r *relay) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 		})
 		cut(w)
 		return
-	case twice:
-		_, _ = r.forward(ctx, in, body) // its response is lost
-	case passes, cutAfter, diesAfter, truncates, swaps:
+	case passes, cutAfter, diesAfter, truncates, swaps, repeats:
 	}
 	response, err := r.forward(ctx, in, body)
 	if f == swaps && err == nil {
@@ -112,6 +111,8 @@ func (r *relay) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 		cut(w)
 	case f == cutAfter || f == cutAmid || err != nil:
 		cut(w)
+	case f == repeats:
+		repeat(w, response)
 	default:
 		r.respond(w, f, response)
 	}
@@ -193,15 +194,42 @@ func (r *relay) forward(ctx context.Context, in *http.Request, body []byte) (rel
 	return relayed{response.StatusCode, response.Header, data}, err
 }
 
-// cut resets the connection without a response.
-func cut(w http.ResponseWriter) {
+// repeat writes a response two times in one write, and closes the connection. So the next request
+// on the connection can meet the second one.
+func repeat(w http.ResponseWriter, response relayed) {
+	conn := hijack(w)
+	if conn == nil {
+		return
+	}
+	defer func() { _ = conn.Close() }() // after the last byte
+	var one bytes.Buffer
+	head := response.head.Clone()
+	head.Del("Content-Length")
+	_ = (&http.Response{
+		StatusCode: response.status, ProtoMajor: 1, ProtoMinor: 1, Header: head,
+		ContentLength: int64(len(response.body)), Body: io.NopCloser(bytes.NewReader(response.body)),
+	}).Write(&one) // a buffer takes all
+	_, _ = conn.Write(bytes.Repeat(one.Bytes(), 2)) // the client may have disconnected
+	_ = conn.SetReadDeadline(time.Now().Add(swapPatience))
+	_, _ = io.Copy(io.Discard, conn) // until the client closes, or the next request has come
+}
+
+// hijack returns the connection of a call, or nil if it is broken already.
+func hijack(w http.ResponseWriter) net.Conn {
 	hijacker, ok := w.(http.Hijacker)
 	if !ok {
 		panic("not a hijackable connection")
 	}
 	conn, _, err := hijacker.Hijack()
 	if err != nil {
-		return // it is broken already
+		return nil
 	}
-	programtest.Reset(conn)
+	return conn
+}
+
+// cut resets the connection without a response.
+func cut(w http.ResponseWriter) {
+	if conn := hijack(w); conn != nil {
+		programtest.Reset(conn)
+	}
 }
