@@ -121,7 +121,9 @@ type details struct {
 type row struct {
 	ID          text `xml:"transId"`
 	SubmittedAt text `xml:"submitTimeUTC"`
+	Status      text `xml:"transactionStatus"`
 	Invoice     text `xml:"invoiceNumber"`
+	Settled     text `xml:"settleAmount"`
 }
 
 // errorRoot is the root of a response to a request that had no method.

@@ -189,7 +189,7 @@ func (h *host) page(p paging, has func(*record) bool) string {
 		if r := h.made[i]; has(r) && !h.hidden {
 			rows = append(rows, "<transaction><transId>"+r.id+"</transId><submitTimeUTC>"+r.submitted.Format(time.RFC3339)+
 				"</submitTimeUTC><transactionStatus>"+r.status+"</transactionStatus><invoiceNumber>"+r.invoice+
-				"</invoiceNumber></transaction>")
+				"</invoiceNumber><settleAmount>"+r.taken+"</settleAmount></transaction>")
 		}
 	}
 	from := (p.Page - 1) * p.Limit

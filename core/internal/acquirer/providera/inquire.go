@@ -112,28 +112,41 @@ func (s *search) settled(ctx context.Context) error {
 	if !last.After(first) {
 		return nil
 	}
-	const method = "getSettledBatchList"
-	d, err := s.c.read(ctx, method, batchListRequest{
-		Login: s.c.login(), First: first.Format(time.RFC3339), Last: last.Format(time.RFC3339),
-	})
-	if err != nil || d.code() == codeNoRows {
+	batches, err := s.c.batches(ctx, first, last)
+	if err != nil {
 		return err
 	}
-	if !d.ok() {
-		return fmt.Errorf("providera: %s: %w: %s", method, acquirer.ErrUnknown, shown(d.code()))
-	}
-	for _, batch := range d.Batches {
-		id := number(batch.ID)
-		if id == "" {
-			return contradiction("batch")
-		}
+	for _, batch := range batches {
 		if err := s.pages(ctx, "getTransactionList", func(p paging) any {
-			return transactionListRequest{Login: s.c.login(), Batch: id, Sorting: newestFirst, Paging: p}
+			return transactionListRequest{Login: s.c.login(), Batch: batch, Sorting: newestFirst, Paging: p}
 		}); err != nil || len(s.found) > 0 {
 			return err
 		}
 	}
 	return nil
+}
+
+// batches returns the numbers of the batches that were settled in a range of time.
+func (c *Connector) batches(ctx context.Context, first, last time.Time) ([]string, error) {
+	const method = "getSettledBatchList"
+	d, err := c.read(ctx, method, batchListRequest{
+		Login: c.login(), First: first.Format(time.RFC3339), Last: last.Format(time.RFC3339),
+	})
+	if err != nil || d.code() == codeNoRows {
+		return nil, err
+	}
+	if !d.ok() {
+		return nil, fmt.Errorf("providera: %s: %w: %s", method, acquirer.ErrUnknown, shown(d.code()))
+	}
+	var out []string
+	for _, batch := range d.Batches {
+		id := number(batch.ID)
+		if id == "" {
+			return nil, contradiction("batch")
+		}
+		out = append(out, id)
+	}
+	return out, nil
 }
 
 // newestFirst lets no row move to a page that was read before: new rows move the others to later

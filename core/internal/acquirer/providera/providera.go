@@ -32,7 +32,10 @@ type Connector struct {
 	clock  clock.Clock
 }
 
-var _ acquirer.Acquirer = (*Connector)(nil)
+var (
+	_ acquirer.Acquirer = (*Connector)(nil)
+	_ acquirer.Reporter = (*Connector)(nil)
+)
 
 // The lengths of the provider's credentials.
 const (

@@ -37,7 +37,10 @@ type Connector struct {
 	clock  clock.Clock
 }
 
-var _ acquirer.Acquirer = (*Connector)(nil)
+var (
+	_ acquirer.Acquirer = (*Connector)(nil)
+	_ acquirer.Reporter = (*Connector)(nil)
+)
 
 // headerForm is the form of a name that a header can have.
 var headerForm = regexp.MustCompile(`^[!-~]{1,64}$`)

@@ -205,10 +205,7 @@ func decodeDetails(r upstream.Response, about acquirer.Sent) (acquirer.Response,
 	case body.ID != about.ID:
 		return acquirer.Response{}, unknownFor(r, errMalformed)
 	}
-	status := body.Status
-	if status == "" {
-		status = body.Application.Status
-	}
+	status := body.state()
 	stands, known := states[status]
 	switch {
 	case failed[status]:

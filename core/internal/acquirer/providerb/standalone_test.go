@@ -186,7 +186,7 @@ func TestStandalone(t *testing.T) {
 	token := &account{s, s.connect(t, s.HTTP, providerb.AuthJWT)}
 	for name, test := range map[string]func(*testing.T, *account){
 		"captures": captures, "sales": sales, "voids": voids, "declines": declines, "sources": sources,
-		"data": data, "partial": partial, "credits": credits, "details": details,
+		"data": data, "partial": partial, "credits": credits, "details": details, "reports": reports,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
