@@ -95,6 +95,10 @@ Usage:
   core steps resolve STEP --outcome OUTCOME --reason TEXT
                                                record the outcome that the acquirer has stated: approved, declined or no_effect; for a
                                                pending reversal: released
+  core settlements list                        captures of live mode that the acquirer does not report as settled, oldest first
+                 [--merchant mer_…] [--limit 50]
+  core settlements resolve cap_… --outcome settled|not_settled --reason TEXT
+                                               record what the acquirer's statement shows; moves no money
   core personal-data due                       personal data past its period and not yet erased, per merchant and kind: rows and the oldest
                  [--keep-personal-data DAYS] [--keep-customers DAYS]
                                                the periods of serve
@@ -173,7 +177,7 @@ func (m *Main) Run(ctx context.Context) int { return program.ExitCode("core", m.
 func (m *Main) run(ctx context.Context) error {
 	commands := map[string]func(context.Context, []string) error{
 		"serve": m.serve, "migrate": m.migrate, "merchants": m.merchants, "keys": m.keys, "backup": m.backup, "restore": m.restore, "vault": m.vault,
-		"audit": m.audit, "secrets": m.secrets, "operators": m.operators, "steps": m.steps,
+		"audit": m.audit, "secrets": m.secrets, "operators": m.operators, "steps": m.steps, "settlements": m.settlements,
 		"personal-data": m.personalData, "mle": m.mle, "accounts": m.accounts,
 	}
 	if len(m.Args) == 0 {

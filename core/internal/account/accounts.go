@@ -214,7 +214,9 @@ func (a *Accounts) open(ctx context.Context, row *payment.Account) (opened, erro
 		calls.add(outcome, took, a.Clock.Now())
 		a.Called(Call{Account: name, Kind: fresh.Kind, Operation: operation, Outcome: outcome, Took: took})
 	})
-	next := opened{fresh.Version, connector, acquirer.Account{ID: fresh.ID, Acquirer: a.Wrap(watched)}}
+	next := opened{fresh.Version, connector, acquirer.Account{
+		ID: fresh.ID, Acquirer: a.Wrap(watched), Reporter: connector,
+	}}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if o, ok := a.opened[row.ID]; ok && o.version >= next.version {

@@ -22,6 +22,7 @@ import (
 // Connector is the connection to an acquirer with the credentials of one account.
 type Connector interface {
 	acquirer.Acquirer
+	acquirer.Reporter
 	// Check proves the credentials and the settings at the acquirer. It moves no money.
 	Check(ctx context.Context) error
 }

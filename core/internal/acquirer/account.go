@@ -22,6 +22,7 @@ const (
 type Account struct {
 	ID int64
 	Acquirer
+	Reporter // nil in test mode
 }
 
 // Accounts finds the accounts of live mode. It is safe for concurrent use.

@@ -6,8 +6,8 @@ import "context"
 // simulator is none: the end of the merchant's day settles its captures.
 type Reporter interface {
 	// Settled returns the settlement of captures and sales, one for each, in their order. It moves
-	// nothing. The Amount of a Sent is the captured amount. With an error, a report that was not read is
-	// the zero Settlement.
+	// nothing. The Amount of a Sent is the captured amount. With an error, a report that was not read
+	// is the zero Settlement.
 	Settled(ctx context.Context, of []Sent) ([]Settlement, error)
 }
 

@@ -46,7 +46,7 @@ type operatorRoute struct {
 // trail is the data that a handler provides for the audit record and the log line of its request.
 type trail struct {
 	merchant, key string
-	step          string // the unfinished step that was resolved
+	step          string // the unfinished step, or the capture of the exception, that was resolved
 	operator      string // the operator token that was made or revoked
 	account       string // the acquirer account
 	outcome       string // of a response that the engine did not record: replayed, or the code of a refusal
@@ -87,6 +87,9 @@ func (o *Operator) routes() []operatorRoute {
 		{http.MethodGet, stepsPath, "", reads, o.listSteps},
 		{http.MethodGet, stepsPath + "/{id}", "", reads, o.getStep},
 		{http.MethodPost, stepsPath + "/{id}/resolve", "steps.resolve", nil, o.changing(o.resolveStep)},
+		{http.MethodGet, exceptionsPath, "", reads, o.listExceptions},
+		{http.MethodGet, exceptionsPath + "/{id}", "", reads, o.getException},
+		{http.MethodPost, exceptionsPath + "/{id}/resolve", "settlements.resolve", nil, o.changing(o.resolveException)},
 	}...)
 }
 

@@ -96,6 +96,8 @@ func administered(r *engine.Result) []byte {
 		return encode(showBroadcast(o))
 	case *engine.ResolvedStep:
 		return encode(ShowStep(o.Unfinished, o.Resolution))
+	case *engine.ResolvedException:
+		return encode(ShowException(o.SettlementException, o.Resolution))
 	case *engine.Reservation:
 		return encode(showReservation(o))
 	case *engine.SettlementRun:

@@ -17,6 +17,8 @@ const (
 	// settleEvery is the pause between two searches for days that ended and authorizations that
 	// expired.
 	settleEvery = 15 * time.Second
+	// reportsEvery is the pause between two searches for accounts whose reports are due.
+	reportsEvery = time.Minute
 	// broadcastEvery is the pause between two searches for broadcasts that an earlier process, or a
 	// failure, left unfinished.
 	broadcastEvery = 15 * time.Second
@@ -51,7 +53,7 @@ type Config struct {
 // Run repeats the work until ctx ends. Then it stores the last use of keys and the state of the
 // clock once more. Work on data that all cores share runs only while this core leads.
 func Run(ctx context.Context, c Config) {
-	eng, erase := c.Engine, eraser{Config: c}
+	eng, erase, reports := c.Engine, eraser{Config: c}, c.Engine.NewReports()
 	broadcast := broadcastEvery
 	if eng.Cluster != nil {
 		broadcast = sharedBroadcastEvery
@@ -60,6 +62,7 @@ func Run(ctx context.Context, c Config) {
 	for _, w := range []work{
 		{name: "root secret", pause: root.ReadEvery, pass: c.readRoots},
 		{name: "settlement", pause: settleEvery, pass: c.settle},
+		{name: "settlement reports", pause: reportsEvery, pass: reports.Pass},
 		{name: "tokens", pause: sweepEvery, pass: c.leading(c.sweep)},
 		{name: "broadcast", pause: broadcast, wake: eng.Broadcasts(), pass: c.leading(c.broadcast)},
 		{name: "purge", pause: purgeEvery, pass: c.purge},
@@ -75,6 +78,7 @@ func Run(ctx context.Context, c Config) {
 		usage.once(context.WithoutCancel(ctx), eng.Log)
 	})
 	all.Wait()
+	reports.Wait()
 }
 
 // work is a pass that is repeated.

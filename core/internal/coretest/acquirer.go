@@ -52,6 +52,8 @@ type Acquirer struct {
 	// Proves makes a repeated capture, void or refund without an earlier effect return
 	// acquirer.ErrNotFound.
 	Proves bool
+	// Settle reports settlements; nil reports that all are settled.
+	Settle func(ctx context.Context, of []acquirer.Sent) ([]acquirer.Settlement, error)
 	// Unprepared is the error of Prepare; nil for none.
 	Unprepared error
 
@@ -70,7 +72,10 @@ type Acquirer struct {
 	released map[string]bool  // authorizations that were voided after they had been approved
 }
 
-var _ acquirer.Acquirer = (*Acquirer)(nil)
+var (
+	_ acquirer.Acquirer = (*Acquirer)(nil)
+	_ acquirer.Reporter = (*Acquirer)(nil)
+)
 
 // Prepare implements acquirer.Acquirer.
 func (a *Acquirer) Prepare(context.Context) (string, error) {
@@ -186,6 +191,17 @@ func (a *Acquirer) Inquire(ctx context.Context, about acquirer.Sent) (acquirer.R
 	}
 	response.Released = a.released[about.Reference]
 	return response, nil
+}
+
+// Settled implements acquirer.Reporter.
+func (a *Acquirer) Settled(ctx context.Context, of []acquirer.Sent) ([]acquirer.Settlement, error) {
+	for _, s := range of {
+		a.rules.took(s)
+	}
+	if a.Settle != nil {
+		return a.Settle(ctx, of)
+	}
+	return slices.Repeat([]acquirer.Settlement{{State: acquirer.Settled}}, len(of)), nil
 }
 
 func (a *Acquirer) respond(ctx context.Context, c Call) (acquirer.Response, error) {

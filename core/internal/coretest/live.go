@@ -102,7 +102,7 @@ func (a *Accounts) ForPayment(
 	a.payments = append(a.payments, AccountQuery{merchant, currency, m})
 	var out []acquirer.Account
 	for _, id := range a.enabled {
-		out = append(out, acquirer.Account{ID: id, Acquirer: a.all[id]})
+		out = append(out, acquirer.Account{ID: id, Acquirer: a.all[id], Reporter: a.all[id]})
 	}
 	if out == nil {
 		return nil, fmt.Errorf("merchant %d: %w", merchant, acquirer.ErrNoAccount)
@@ -118,7 +118,7 @@ func (a *Accounts) Account(_ context.Context, id int64) (acquirer.Account, error
 	if !ok {
 		return acquirer.Account{}, fmt.Errorf("account %d: %w", id, acquirer.ErrNoAccount)
 	}
-	return acquirer.Account{ID: id, Acquirer: found}, nil
+	return acquirer.Account{ID: id, Acquirer: found, Reporter: found}, nil
 }
 
 // revive returns the accounts with acquirers as Service.Revive makes them.
@@ -179,6 +179,22 @@ func (r *rules) sent(s acquirer.Sent, again bool) {
 		r.tb.Errorf("sent again: got %+v, want %+v", s, first)
 	}
 	r.known[s.Reference], r.tags[s.Tag], r.proved[s.Reference] = s, s.Reference, false
+}
+
+// took checks the description of an earlier request that took an amount, at most the requested one.
+func (r *rules) took(s acquirer.Sent) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	want := r.known[s.Reference]
+	r.mu.Unlock()
+	if s.Amount <= want.Amount {
+		s.Amount = want.Amount
+	}
+	if r.names(s); s.ID == "" || want.Kind != acquirer.Sale && want.Kind != acquirer.Capture {
+		r.tb.Errorf("%+v took no money, or has no id", s)
+	}
 }
 
 // prove allows a first request with a reference that was sent before and had no effect.

@@ -43,7 +43,7 @@ func Skips() []Skip { return []Skip{SkipTimeZone, SkipVoid, SkipFailed} }
 // left unsettled although their day has ended.
 type Settlement struct {
 	Transactions int           // settled by this pass
-	Lag          time.Duration // since the end of the oldest day with an unsettled capture, 0 for none
+	Lag          time.Duration // since the end of the oldest day of test mode with an unsettled capture, 0 for none
 	Skipped      map[Skip]int
 }
 
@@ -58,11 +58,13 @@ func (s *Settlement) skip(why Skip, n int, lag time.Duration) {
 // Observer receives the results of background work. Its methods are called by several goroutines
 // and must not block.
 type Observer interface {
-	// SettlementBegun reports the time since the end of the oldest day that is not settled, 0 for
-	// none. A pass starts with it.
+	// SettlementBegun reports the time since the end of the oldest day of test mode that is not
+	// settled, 0 for none. A pass starts with it.
 	SettlementBegun(lag time.Duration)
 	// SettlementEnded reports a pass. With a nil error it settled all due captures except s.Skipped.
 	SettlementEnded(s Settlement, err error)
+	// SettlementExceptions reports the captures of live mode that wait for an operator, by kind.
+	SettlementExceptions(map[payment.ExceptionKind]int)
 	// ClockBehind reports how far the clock is behind the newest row, 0 for not at all.
 	ClockBehind(by time.Duration)
 	// ClockUnconfirmed reports how far the clock is ahead of the confirmed time, 0 for not at all.
@@ -87,6 +89,7 @@ type noObserver struct{}
 
 func (noObserver) SettlementBegun(time.Duration)                        {}
 func (noObserver) SettlementEnded(Settlement, error)                    {}
+func (noObserver) SettlementExceptions(map[payment.ExceptionKind]int)   {}
 func (noObserver) ClockBehind(time.Duration)                            {}
 func (noObserver) ClockUnconfirmed(time.Duration)                       {}
 func (noObserver) ExpiryEnded(int, error)                               {}

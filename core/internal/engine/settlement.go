@@ -22,8 +22,8 @@ type endedDay struct {
 	last   store.Unsettled                        // the next page begins after it
 }
 
-// SettleDue settles the captures of every merchant that were taken before the last end of the
-// merchant's day, and returns how many transactions became settled. Due captures follow from the
+// SettleDue settles the captures of test mode that were taken before the last end of the merchant's
+// day, and returns how many transactions became settled. Reports settles live mode. Due captures follow from the
 // unsettled captures alone, so a pass that is cut short, or that ran by a wrong clock, leaves
 // nothing behind. The next pass finds all due captures by its own clock. If a capture's time is
 // more than a day in the future, a wrong clock wrote it. The capture then belongs to the day of the
@@ -46,7 +46,7 @@ func (e *Engine) settleDue(ctx context.Context) (Settlement, error) {
 		}
 	}
 	var done Settlement
-	ended := e.endedDays(ctx, days, &done)
+	ended := slices.DeleteFunc(e.endedDays(ctx, days, &done), func(d *endedDay) bool { return d.tenant.Live })
 	lag := done.Lag
 	for _, d := range ended {
 		lag = max(lag, d.lag(d.oldest))

@@ -6,6 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store/pass"
 	"github.com/causeway-pay/causeway/shared/clock"
 )
@@ -19,6 +20,7 @@ type passes struct {
 	lag    prometheus.Gauge
 	skips  *prometheus.GaugeVec
 	left   *prometheus.CounterVec
+	except *prometheus.GaugeVec
 	behind prometheus.Gauge
 	ahead  prometheus.Gauge
 }
@@ -38,13 +40,17 @@ func newPasses(c clock.Clock) passes {
 		}, []string{"pass"}),
 		lag: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "causeway_settlement_lag_seconds",
-			Help: "Time since the end of the oldest day with an unsettled capture, 0 for none.",
+			Help: "Time since the end of the oldest day with an unsettled capture of test mode, 0 for none.",
 		}),
 		skips: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "causeway_settlement_skipped",
 			Help: "What the last pass left unsettled although its day has ended: merchants for time_zone, transactions for " +
 				"void and failed.",
 		}, []string{"reason"}),
+		except: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "causeway_settlement_exceptions",
+			Help: "Captures of live mode that wait for an operator: unreported for days, or failed to settle.",
+		}, []string{"kind"}),
 		left: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "causeway_pass_skipped_objects_total",
 			Help: "Objects that a background pass skipped because their change failed. A later pass tries " +
@@ -67,6 +73,7 @@ func newPasses(c clock.Clock) passes {
 	for _, why := range engine.Skips() {
 		p.skips.WithLabelValues(string(why))
 	}
+	p.SettlementExceptions(nil)
 	for _, name := range pass.Names() {
 		p.left.WithLabelValues(name)
 	}
@@ -74,7 +81,7 @@ func newPasses(c clock.Clock) passes {
 }
 
 func (p *passes) all() []prometheus.Collector {
-	return []prometheus.Collector{p.last, p.failed, p.ended, p.lag, p.skips, p.left, p.behind, p.ahead}
+	return []prometheus.Collector{p.last, p.failed, p.ended, p.lag, p.skips, p.except, p.left, p.behind, p.ahead}
 }
 
 // SettlementBegun implements engine.Observer.
@@ -89,6 +96,13 @@ func (p *passes) SettlementEnded(s engine.Settlement, err error) {
 	p.lag.Set(s.Lag.Seconds())
 	for _, why := range engine.Skips() {
 		p.skips.WithLabelValues(string(why)).Set(float64(s.Skipped[why]))
+	}
+}
+
+// SettlementExceptions implements engine.Observer.
+func (p *passes) SettlementExceptions(n map[payment.ExceptionKind]int) {
+	for _, kind := range []payment.ExceptionKind{payment.UnreportedCapture, payment.FailedSettlement} {
+		p.except.WithLabelValues(string(kind)).Set(float64(n[kind]))
 	}
 }
 

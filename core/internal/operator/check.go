@@ -81,8 +81,24 @@ func (r StepResolve) Resolution() (engine.Resolution, error) {
 	if !slices.Contains(all, d.Decision) {
 		return d, fieldError("outcome", "approved, declined, no_effect or released")
 	}
-	if n := utf8.RuneCountInString(d.Reason); n < 10 || n > 500 {
-		return d, fieldError("reason", "10 to 500 characters, got %d", n)
+	return d, checkReason(d.Reason)
+}
+
+// checkReason checks the reason of an operator's decision. The error is a FieldError.
+func checkReason(reason string) error {
+	if n := utf8.RuneCountInString(reason); n < 10 || n > 500 {
+		return fieldError("reason", "10 to 500 characters, got %d", n)
 	}
-	return d, nil
+	return nil
+}
+
+// Resolution checks the resolution of a settlement exception. The error is a FieldError.
+func (r SettlementResolve) Resolution() (engine.SettlementResolution, error) {
+	d := engine.SettlementResolution{
+		Outcome: engine.SettlementOutcome(r.Outcome), Reason: strings.TrimSpace(r.Reason),
+	}
+	if d.Outcome != engine.OutcomeSettled && d.Outcome != engine.OutcomeNotSettled {
+		return d, fieldError("outcome", "settled or not_settled")
+	}
+	return d, checkReason(d.Reason)
 }

@@ -160,3 +160,38 @@ type StepResolve struct {
 	Outcome string `json:"outcome"` // approved, declined or no_effect; released of a reversal
 	Reason  string `json:"reason"`  // 10 to 500 characters
 }
+
+// ObjectSettlementException is the object of a SettlementException.
+const ObjectSettlementException = "settlement_exception"
+
+// SettlementException is a capture of live mode whose acquirer has not reported its settlement for
+// days, or has reported that it failed.
+type SettlementException struct {
+	ID          string  `json:"id"` // of the capture
+	Object      string  `json:"object"`
+	Kind        string  `json:"kind"` // unreported or failed
+	Merchant    string  `json:"merchant"`
+	Transaction string  `json:"transaction"`
+	Account     string  `json:"account"`
+	AcquirerID  string  `json:"acquirer_id,omitempty"` // the acquirer's id of the capture or sale
+	Amount      int64   `json:"amount"`                // minor units
+	Currency    string  `json:"currency"`
+	CapturedAt  v1.Time `json:"captured_at"`
+	Since       v1.Time `json:"since"`
+	Report      string  `json:"report,omitempty"`  // the acquirer's word
+	Outcome     string  `json:"outcome,omitempty"` // of an exception that was resolved
+	Reason      string  `json:"reason,omitempty"`
+}
+
+// SettlementExceptionList is a page of settlement exceptions, oldest capture first.
+type SettlementExceptionList struct {
+	Object  string                `json:"object"`
+	Data    []SettlementException `json:"data"`
+	HasMore bool                  `json:"has_more"`
+}
+
+// SettlementResolve is the body of a resolve.
+type SettlementResolve struct {
+	Outcome string `json:"outcome"` // settled or not_settled
+	Reason  string `json:"reason"`  // 10 to 500 characters
+}

@@ -9,10 +9,10 @@ import (
 )
 
 const (
-	// listedAge is how old a transaction may be to be searched for in the settled batches.
+	// listedAge is the greatest age of a transaction that is searched for in the settled batches.
 	listedAge = 7 * 24 * time.Hour
-	// readAge is how old a transaction that is in no batch is read alone. Few are: a batch closes each
-	// day.
+	// readAge is the age at which a transaction that is in no batch is read alone. Few are so old,
+	// because a batch closes each day.
 	readAge = 3 * 24 * time.Hour
 	// mostFailures is how many reads in a row may fail before the reports end.
 	mostFailures = 3

@@ -8,6 +8,6 @@ import "github.com/causeway-pay/causeway/core/internal/store"
 func compile() (map[*store.Statement]string, error) {
 	return store.Compile(
 		accountSQL, byIDSQL, customerSQL, erasureSQL, eventSQL, idempotencySQL, listSQL, merchantSQL, paymentSQL,
-		recoverySQL, serviceSQL, settlementSQL, stepSQL, vaultSQL, webhookSQL,
+		recoverySQL, reportSQL, serviceSQL, settlementSQL, stepSQL, vaultSQL, webhookSQL,
 	)
 }

@@ -10,7 +10,7 @@ import (
 func compile() (map[*store.Statement]string, error) {
 	return store.Compile(
 		accountSQL, byIDSQL, customerSQL, erasureSQL, eventSQL, idempotencySQL, merchantSQL, paymentSQL, recoverySQL,
-		serviceSQL, settlementSQL, stepSQL, vaultSQL, webhookSQL,
+		reportSQL, serviceSQL, settlementSQL, stepSQL, vaultSQL, webhookSQL,
 	)
 }
 

@@ -186,6 +186,9 @@ CREATE TABLE captures (
     account               BIGINT   NOT NULL DEFAULT 0,
     tag                   TEXT     NOT NULL DEFAULT '',
     acquirer_id           TEXT     NOT NULL DEFAULT '',
+    exception             TEXT     NOT NULL DEFAULT '' CHECK (exception IN ('', 'unreported', 'failed', 'not_settled')),
+    exception_reason      TEXT     NOT NULL DEFAULT '',
+    exception_at          BIGINT   NOT NULL DEFAULT 0,
     position              BIGINT   NOT NULL DEFAULT commit_position(pg_current_xact_id())
 );
 CREATE INDEX captures_by_tenant ON captures (merchant_id, live, position, id);
@@ -193,6 +196,10 @@ CREATE INDEX captures_by_transaction ON captures (transaction_id, id);
 CREATE INDEX captures_open ON captures (id) WHERE state = 'pending';
 CREATE INDEX captures_unsettled ON captures (merchant_id, live, (CASE WHEN captured_at > 0 THEN captured_at ELSE created_at END), id)
     WHERE settled = 0 AND state = 'succeeded';
+CREATE INDEX captures_unreported ON captures (merchant_id, account, (CASE WHEN captured_at > 0 THEN captured_at ELSE created_at END), id)
+    WHERE live = 1 AND settled = 0 AND state = 'succeeded' AND exception <> 'not_settled';
+CREATE INDEX captures_excepted ON captures (id)
+    WHERE settled = 0 AND state = 'succeeded' AND exception <> '' AND exception <> 'not_settled';
 
 CREATE TABLE refunds (
     id              BIGINT   PRIMARY KEY,

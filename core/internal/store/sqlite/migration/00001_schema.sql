@@ -208,7 +208,12 @@ CREATE TABLE captures (
         CHECK (amount_refund_pending >= 0 AND amount_refunded + amount_refund_pending <= amount),
     account               INTEGER NOT NULL DEFAULT 0, -- of the transaction
     tag                   TEXT    NOT NULL DEFAULT '', -- from the acquirer; '' for a sale
-    acquirer_id           TEXT    NOT NULL DEFAULT ''  -- the acquirer's id of the capture; '' for none
+    acquirer_id           TEXT    NOT NULL DEFAULT '', -- the acquirer's id of the capture; '' for none
+    -- In live mode: no report of its settlement came, or a failed one, and what an operator decided.
+    exception             TEXT    NOT NULL DEFAULT '' CHECK (exception = '' OR exception = 'unreported' OR exception = 'failed'
+                                                             OR exception = 'not_settled'),
+    exception_reason      TEXT    NOT NULL DEFAULT '', -- the acquirer's word
+    exception_at          INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX captures_by_tenant ON captures (merchant_id, live, id);
 CREATE INDEX captures_by_transaction ON captures (transaction_id, id);
@@ -216,6 +221,11 @@ CREATE INDEX captures_open ON captures (id) WHERE state = 'pending';
 -- Settlement finds its work by the unsettled captures alone, whatever clock wrote them.
 CREATE INDEX captures_unsettled ON captures (merchant_id, live, (CASE WHEN captured_at > 0 THEN captured_at ELSE created_at END), id)
     WHERE settled = 0 AND state = 'succeeded';
+-- Live captures wait here for the report of their account.
+CREATE INDEX captures_unreported ON captures (merchant_id, account, (CASE WHEN captured_at > 0 THEN captured_at ELSE created_at END), id)
+    WHERE live = 1 AND settled = 0 AND state = 'succeeded' AND exception <> 'not_settled';
+CREATE INDEX captures_excepted ON captures (id)
+    WHERE settled = 0 AND state = 'succeeded' AND exception <> '' AND exception <> 'not_settled';
 
 CREATE TABLE refunds (
     id              INTEGER PRIMARY KEY,

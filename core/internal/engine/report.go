@@ -1,0 +1,260 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/store/pass"
+)
+
+const (
+	// reportEvery is the pause between two rounds of reports of one account.
+	reportEvery = 15 * time.Minute
+	// reportPage is how many captures one request for reports has at most, and reportTime is its
+	// deadline. An acquirer that reports one by one has half a second for each.
+	reportPage = 200
+	reportTime = 100 * time.Second
+	// reportStores is how many accounts use the store at a time.
+	reportStores = 4
+	// unreportedAfter is how long after the end of its day a capture without a report becomes an
+	// exception. Acquirers settle within a banking day: before a long weekend, that is four days.
+	unreportedAfter = 4 * 24 * time.Hour
+)
+
+// Reports settles the captures of live mode as their acquirers report it. Each account has separate
+// rounds, so that an acquirer that does not respond delays no other account. The day of the
+// merchant ends before the first request about a capture. The simulator makes no reports: in test
+// mode SettleDue settles by the day alone.
+type Reports struct {
+	e     *Engine
+	store chan struct{} // a slot for each account that uses the store
+	all   sync.WaitGroup
+
+	mu   sync.Mutex
+	next map[int64]time.Time // guarded by mu: when the next round of an account begins; zero while one runs
+}
+
+// NewReports returns the reports of an engine. One Reports is enough for a process.
+func (e *Engine) NewReports() *Reports {
+	return &Reports{e: e, store: make(chan struct{}, reportStores), next: map[int64]time.Time{}}
+}
+
+// Pass begins a round of each account that is due, if this core leads, and does not wait for it. It
+// reports the number of exceptions to the observer in each core.
+func (r *Reports) Pass(ctx context.Context) error {
+	if r.e.Cluster.Leads() {
+		if err := r.rounds(ctx); err != nil {
+			return fmt.Errorf("settlement reports: %w", err)
+		}
+	}
+	n, err := r.e.Store.CountSettlementExceptions(ctx)
+	if err != nil {
+		return fmt.Errorf("settlement reports: %w", err)
+	}
+	r.e.Observer.SettlementExceptions(n)
+	return nil
+}
+
+// rounds begins the rounds that are due.
+func (r *Reports) rounds(ctx context.Context) error {
+	days, err := r.e.Store.Days(ctx)
+	if err != nil {
+		return err
+	}
+	days = slices.DeleteFunc(days, func(d store.Day) bool { return !d.Tenant.Live })
+	skipping := r.e.Store.BeginPass(pass.Settlement)
+	for _, d := range r.e.endedDays(ctx, days, &Settlement{}) {
+		accounts, err := r.e.Store.ReportingAccounts(ctx, d.tenant.Merchant)
+		if err := skipping.Skip(ctx, "merchant", d.tenant.Merchant, err); err != nil {
+			return err
+		}
+		for _, account := range accounts {
+			r.begin(ctx, &round{e: r.e, day: d, account: account})
+		}
+	}
+	return nil
+}
+
+// Wait returns when no round runs.
+func (r *Reports) Wait() { r.all.Wait() }
+
+// begin begins a round unless one of the account runs, or its pause has not ended.
+func (r *Reports) begin(ctx context.Context, o *round) {
+	now := r.e.Clock.Now()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	next, known := r.next[o.account]
+	if known && (next.IsZero() || now.Before(next) && next.Sub(now) <= reportEvery) { // else a wrong clock set it
+		return
+	}
+	r.next[o.account] = time.Time{}
+	r.all.Go(func() {
+		err := o.run(ctx, r.store)
+		r.mu.Lock()
+		r.next[o.account] = r.e.Clock.Now().Add(reportEvery)
+		r.mu.Unlock()
+		o.log(ctx, err)
+	})
+}
+
+// round requests the reports about all due captures of one account.
+type round struct {
+	e       *Engine
+	day     *endedDay
+	account int64
+	failed  error // of a request for reports: the rest of the round has none
+	settled int   // transactions
+}
+
+// run goes through the captures of the account page by page. After a failed request it sends no
+// other one, and only finds exceptions. The error is from the store.
+func (o *round) run(ctx context.Context, slots chan struct{}) error {
+	var after store.Unsettled
+	for {
+		slots <- struct{}{}
+		page, err := o.e.Store.Unreported(ctx, o.day.tenant.Merchant, o.account, o.day.cutoff, after, reportPage)
+		<-slots
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		reports := o.ask(ctx, page)
+		slots <- struct{}{}
+		err = o.write(ctx, page, reports)
+		<-slots
+		if err != nil || len(page) < reportPage {
+			return err
+		}
+		after = page[len(page)-1].Unsettled
+	}
+}
+
+// ask requests the reports about a page. Each capture has one, which is zero if it was not read.
+func (o *round) ask(ctx context.Context, page []store.Unreported) []acquirer.Settlement {
+	reports := make([]acquirer.Settlement, len(page))
+	if o.failed != nil {
+		return reports
+	}
+	ctx, cancel := context.WithTimeout(ctx, reportTime)
+	defer cancel()
+	a, err := o.e.Live.Account(ctx, o.account)
+	if err == nil && a.Reporter == nil {
+		err = errors.New("engine: the acquirer makes no reports")
+	}
+	if err != nil {
+		o.failed = err
+		return reports
+	}
+	of := make([]acquirer.Sent, 0, len(page))
+	for i := range page {
+		of = append(of, sentTaken(&page[i]))
+	}
+	got, err := a.Settled(ctx, of)
+	if err == nil && len(got) != len(page) {
+		err = fmt.Errorf("engine: the acquirer made %d reports of %d captures", len(got), len(page))
+	}
+	o.failed = err
+	copy(reports, got)
+	return reports
+}
+
+// sentTaken returns the request that took the money of a capture: the capture, or its sale.
+func sentTaken(u *store.Unreported) acquirer.Sent {
+	if !u.Of.AutoCapture {
+		return sentCapture(&payment.Capture{
+			ID: u.ID, Tag: u.Tag, AcquirerID: u.AcquirerID, Amount: u.Amount, Currency: u.Currency,
+		})
+	}
+	of := u.Of
+	of.Amount, of.Currency = u.Amount, u.Currency
+	return sentAuthorization(&of)
+}
+
+// reported is a capture whose report changes it.
+type reported struct {
+	store.Unreported
+	kind   payment.ExceptionKind // NoException: it settles
+	reason string
+}
+
+// write settles the captures that were reported as settled, and records new exceptions.
+func (o *round) write(ctx context.Context, page []store.Unreported, reports []acquirer.Settlement) error {
+	var changes []reported
+	for i, u := range page {
+		if kind, reason, changed := o.judge(&u, reports[i]); changed {
+			changes = append(changes, reported{u, kind, reason})
+		}
+	}
+	rows := pass.Rows[reported]{
+		Kind: "capture", ID: func(u reported) int64 { return u.ID }, Change: o.commit,
+	}
+	return rows.Do(ctx, o.e.Store.BeginPass(pass.Settlement), changes)
+}
+
+// judge returns the change of a capture by its report. A failed settlement is an exception at once.
+// A capture without a report is one after unreportedAfter, also if the account makes none.
+func (o *round) judge(
+	u *store.Unreported, s acquirer.Settlement,
+) (kind payment.ExceptionKind, reason string, changed bool) {
+	switch {
+	case s.State == acquirer.Settled:
+		return payment.NoException, "", true
+	case s.State == acquirer.SettlementFailed:
+		return payment.FailedSettlement, s.Reason, u.Kind != payment.FailedSettlement || u.Reason != s.Reason
+	case u.Kind == payment.NoException && o.day.lag(u.At) >= unreportedAfter:
+		if o.failed != nil && s.Reason == "" {
+			s.Reason = noReport
+		}
+		return payment.UnreportedCapture, s.Reason, true
+	}
+	return payment.NoException, "", false
+}
+
+// noReport is the reason of an exception whose account makes no reports.
+const noReport = "no reports of the account"
+
+// commit writes changes in one commit, and returns how many it has handled.
+func (o *round) commit(ctx context.Context, part []reported) (n int, err error) {
+	settled := 0
+	err = o.e.Store.UpdateOf(ctx, store.Caller{Tenant: o.day.tenant}, func(tx *store.Tx) (err error) {
+		settled = 0
+		n, err = store.Each(tx, part, func(u reported) error {
+			if u.kind != payment.NoException {
+				return tx.ExceptCapture(u.ID, u.kind, u.reason)
+			}
+			whole, err := tx.SettleCapture(o.day.tenant, u.Transaction, u.ID)
+			switch {
+			case errors.Is(err, store.ErrConflict):
+				return nil // it was voided, or a void is in progress
+			case err == nil && whole:
+				settled++
+				_, err = o.e.announceSettled(tx, o.day.tenant, u.Transaction)
+			}
+			return err
+		})
+		return err
+	})
+	if err == nil {
+		o.settled += settled
+	}
+	return n, err
+}
+
+// log writes the result of a round.
+func (o *round) log(ctx context.Context, err error) {
+	about := []any{slog.String("account", accountName(o.account)), slog.Int("transactions", o.settled)}
+	switch err := errors.Join(err, o.failed); {
+	case ctx.Err() != nil:
+	case err != nil:
+		o.e.Log.ErrorContext(ctx, "settlement: the account made no complete report; it is retried", append(about, slog.Any("error", err))...)
+	case o.settled > 0:
+		o.e.Log.InfoContext(ctx, "settlement: the account reported", about...)
+	}
+}

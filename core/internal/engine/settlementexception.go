@@ -1,0 +1,70 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/id"
+)
+
+// SettlementOutcome is how an operator ends a settlement exception.
+type SettlementOutcome string
+
+// The outcomes.
+const (
+	OutcomeSettled    SettlementOutcome = "settled"     // the money arrived
+	OutcomeNotSettled SettlementOutcome = "not_settled" // it never will: the capture stays unsettled
+)
+
+// SettlementResolution is an operator's decision about a settlement exception.
+type SettlementResolution struct {
+	Outcome SettlementOutcome
+	Reason  string // 10 to 500 characters: by which statement or person
+}
+
+// ResolvedException is a settlement exception. Its resolution is nil unless an operator has ended
+// it.
+type ResolvedException struct {
+	*payment.SettlementException
+	Resolution *SettlementResolution
+}
+
+// ResolveException ends the settlement exception of a capture as an operator decides, with the
+// event and the audit record in one commit. It moves no money. It returns payment.ErrNotFound if
+// there is no such exception.
+func (e *Engine) ResolveException(
+	ctx context.Context, r Request, capture int64, d SettlementResolution,
+) (Result, error) {
+	defer e.running.enter(ctx, r)()
+	out, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
+		x, err := tx.SettlementException(capture)
+		if err != nil {
+			return nil, err
+		}
+		if err := e.endException(tx, x, d.Outcome); errors.Is(err, store.ErrConflict) {
+			return nil, fmt.Errorf("the capture has changed: %w", store.ErrChanged)
+		} else if err != nil {
+			return nil, err
+		}
+		result := e.existing(&ResolvedException{x, &d})
+		return &result, e.Audit(tx, r, Action{
+			Name: "settlements.resolve", Object: id.Format(id.Capture, capture),
+			Before: string(e.shown(&ResolvedException{x, nil})), After: string(result.Body),
+		})
+	})
+	return value(out), err
+}
+
+func (e *Engine) endException(tx *store.Tx, x *payment.SettlementException, end SettlementOutcome) error {
+	if end == OutcomeNotSettled {
+		return tx.EndException(x.Capture)
+	}
+	whole, err := tx.SettleCapture(x.Tenant, x.Transaction, x.Capture)
+	if err == nil && whole {
+		_, err = e.announceSettled(tx, x.Tenant, x.Transaction)
+	}
+	return err
+}
