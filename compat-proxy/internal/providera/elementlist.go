@@ -15,6 +15,13 @@ func (l *elementList) text(name, text string) {
 	}
 }
 
+// typed adds a text, unless the schema does not allow it.
+func (l *elementList) typed(name, text string, as wire.Datatype) {
+	if as.Allows(text) {
+		l.text(name, text)
+	}
+}
+
 // raw adds a number or a boolean.
 func (l *elementList) raw(name, literal string) {
 	if literal != "" {

@@ -203,7 +203,7 @@ func (t transaction) element(class responseCode, messages *wire.Element) *wire.E
 		e.Add(wire.GroupElement("profile", ids...))
 	}
 	e.Add(supplemental())
-	if t.networkID != "" {
+	if t.networkID != "" && wire.NetworkTransID.Allows(t.networkID) {
 		e.Add(wire.TextElement("networkTransId", t.networkID))
 	}
 	return e

@@ -11,9 +11,9 @@ func (r record) payer(l *elementList) {
 		return
 	}
 	var customer elementList
-	customer.text("type", r.metadata["customer_type"])
+	customer.typed("type", r.metadata["customer_type"], wire.CustomerType)
 	customer.text("id", cut(r.metadata["customer_reference"], 20))
-	customer.text("email", r.metadata["customer_email"])
+	customer.text("email", cut(r.metadata["customer_email"], 255))
 	l.group("customer", customer...)
 	l.group("billTo", r.billTo()...)
 	l.group("shipTo", address(r.payment.Shipping)...)
@@ -24,7 +24,7 @@ func (r record) billTo() []*wire.Element {
 	if r.payment.Billing != nil {
 		l.text("phoneNumber", cut(v1.Text(r.payment.Billing.Phone), 25))
 	}
-	l.text("faxNumber", r.metadata["billing_fax"])
+	l.text("faxNumber", cut(r.metadata["billing_fax"], 25))
 	if b := r.payment.Billing; b != nil &&
 		(v1.Text(b.Email) != r.metadata["customer_email"] || r.metadata[billingEmailKey] != "") {
 		l.text("email", v1.Text(b.Email)) // else it is only the customer's, and responses have it there

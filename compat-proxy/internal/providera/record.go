@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
@@ -256,20 +257,20 @@ func (r record) lineItems() []*wire.Element {
 
 // source returns the masked payment source.
 func (r record) source() *wire.Element {
-	const hidden = "XXXX"
+	hidden := strings.Repeat("X", maskedLength)
 	var l elementList
 	if b := r.payment.BankAccount; b != nil {
 		l.text("accountType", accountTypeNames[b.AccountType])
-		l.text("routingNumber", masked(lastFour(b.RoutingNumber)))
-		l.text("accountNumber", masked(b.Last4))
-		l.text("nameOnAccount", cut(b.Holder, 22))
-		l.text("echeckType", r.metadata["echeck_type"])
-		l.text("bankName", r.metadata["bank_name"])
+		l.text("routingNumber", cmp.Or(masked(lastFour(b.RoutingNumber)), hidden))
+		l.text("accountNumber", cmp.Or(masked(b.Last4), hidden))
+		l = append(l, wire.TextElement("nameOnAccount", cut(b.Holder, 22))) // required, though it may be erased
+		l.typed("echeckType", r.metadata["echeck_type"], wire.EcheckType)
+		l.text("bankName", cut(r.metadata["bank_name"], 50))
 		return wire.GroupElement("bankAccount", l...)
 	}
 	number, cardType := charged(r.payment)
 	l.text("cardNumber", cmp.Or(number, hidden))
-	l.text("expirationDate", hidden)
+	l.text("expirationDate", "XXXX")
 	l.text("cardType", cardType)
 	return wire.GroupElement("creditCard", l...)
 }
@@ -310,10 +311,10 @@ func (r record) origin(l *elementList) {
 		return
 	}
 	if a := r.payment.Authorization; a != nil {
-		l.text("networkTransId", v1.Text(a.NetworkTransactionID))
+		l.typed("networkTransId", v1.Text(a.NetworkTransactionID), wire.NetworkTransID)
 	}
 	if i := r.payment.Initiator; i != nil {
-		l.text("originalNetworkTransId", v1.Text(i.PreviousNetworkTransactionID))
+		l.typed("originalNetworkTransId", v1.Text(i.PreviousNetworkTransactionID), wire.NetworkTransID)
 	}
 	if r.payment.BankAccount == nil && r.payment.PriorAuthorization == nil {
 		indicator := "final"

@@ -33,10 +33,12 @@ var bankAccount = sequence(
 	required("routingNumber", secret(0, 9)),
 	required("accountNumber", secret(0, 17)),
 	required("nameOnAccount", upTo(22)),
-	optional("echeckType", enumeration("echeckTypeEnum", "PPD", "WEB", "CCD", "TEL", "ARC", "BOC")),
+	optional("echeckType", echeckType),
 	optional("bankName", upTo(50)),
 	optional("checkNumber", upTo(15)),
 )
+
+var echeckType = enumeration("echeckTypeEnum", "PPD", "WEB", "CCD", "TEL", "ARC", "BOC")
 
 var trackData = sequence(
 	oneOf(
