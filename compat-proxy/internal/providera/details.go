@@ -128,6 +128,17 @@ const (
 	// billingEmailKey is set only if the billing e-mail address equals the customer's, because v1 has
 	// one field for both.
 	billingEmailKey = "billing_email"
+	// bankAuthorizationKey marks the authorization of a bank account by the rule BankAuthorization,
+	// which is a debit in v1.
+	bankAuthorizationKey = "authorization_only"
+	// finalKey marks an authorization that the client called final.
+	finalKey = "final_authorization"
+)
+
+// The indicators of authorizations.
+const (
+	indicatorPre   = "pre"
+	indicatorFinal = "final"
 )
 
 // extendedAmounts are the amounts with a name and a description.
@@ -176,8 +187,13 @@ func (d *decoder) metadata() map[string]string {
 	add("echeck_type", d.txn.Get("payment", "bankAccount", "echeckType"))
 	add("bank_name", d.txn.Get("payment", "bankAccount", "bankName"))
 	add("check_number", d.txn.Get("payment", "bankAccount", "checkNumber"))
-	if d.txn.Get("transactionType") == typeAuthorize && d.txn.Has("payment", "bankAccount") {
-		add("authorization_only", "true") // by the rule BankAuthorization, v1 has a debit
+	if d.txn.Get("transactionType") == typeAuthorize {
+		if d.txn.Has("payment", "bankAccount") {
+			add(bankAuthorizationKey, "true")
+		}
+		if d.txn.Get("authorizationIndicatorType", "authorizationIndicator") == indicatorFinal {
+			add(finalKey, "true")
+		}
 	}
 	add("solution_id", d.txn.Get("solution", "id"))
 	if d.echo.Profile.Address != "" {

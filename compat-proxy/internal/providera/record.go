@@ -76,7 +76,7 @@ func (r record) transactionType() string {
 		return typeRefund
 	case r.payment.PriorAuthorization != nil:
 		return typeForced
-	case r.payment.Capture == v1.CaptureModeManual:
+	case r.payment.Capture == v1.CaptureModeManual, r.metadata[bankAuthorizationKey] == "true":
 		return typeAuthorize
 	}
 	return typeSale
@@ -317,9 +317,9 @@ func (r record) origin(l *elementList) {
 		l.typed("originalNetworkTransId", v1.Text(i.PreviousNetworkTransactionID), wire.NetworkTransID)
 	}
 	if r.payment.BankAccount == nil && r.payment.PriorAuthorization == nil {
-		indicator := "final"
-		if r.payment.Capture == v1.CaptureModeManual {
-			indicator = "pre"
+		indicator := indicatorFinal
+		if r.payment.Capture == v1.CaptureModeManual && r.metadata[finalKey] != "true" {
+			indicator = indicatorPre
 		}
 		l.text("authorizationIndicator", indicator)
 	}
