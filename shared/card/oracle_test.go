@@ -8,7 +8,10 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-var partOfWord = regexp.MustCompile(`[0-9A-Za-z]`)
+// partOfWord reports whether a character is a letter or a digit.
+func partOfWord(c byte) bool {
+	return '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
+}
 
 // oneByOne is the definition of MaskText: as long as the text contains a number, its first is
 // masked. Its time grows with the square of the text's length.
@@ -61,7 +64,7 @@ func spelled(text string, from int, number string) (to int, found bool) {
 			if n++; n == len(number) {
 				return to + 1, true
 			}
-		case n == 0 || partOfWord.MatchString(text[to:to+1]):
+		case n == 0 || partOfWord(c):
 			return 0, false
 		}
 	}
@@ -74,7 +77,7 @@ type word struct{ from, to int }
 func allWords(text string) (out []word) {
 	from, pure := 0, true
 	for i := range len(text) + 1 {
-		if i < len(text) && partOfWord.MatchString(text[i:i+1]) {
+		if i < len(text) && partOfWord(text[i]) {
 			pure = pure && text[i] >= '0' && text[i] <= '9'
 			continue
 		}
@@ -114,6 +117,9 @@ var noDigits = regexp.MustCompile(`\D`)
 func numberAt(text string, first word) (to int, found bool) {
 	if card.Likely(text[first.from:first.to]) {
 		return first.to, true
+	}
+	if first.to-first.from != 4 { // each form begins with four digits
+		return 0, false
 	}
 	for _, form := range printedForms {
 		number := form.FindString(text[first.from:])
