@@ -169,7 +169,7 @@ type Response struct {
 	DeclineCode          string // one of the contract's decline codes; empty when approved
 	Amount               int64  // minor units approved; equal to the request's unless partially approved
 	Balance              Balance
-	ExpiresAt            time.Time // when an uncaptured authorization lapses, UTC; zero where that has no meaning
+	ExpiresAt            time.Time // when an uncaptured authorization lapses, UTC; zero if the acquirer set no end
 	Checks               Checks
 	Released             bool // a void has reversed the approval; only Inquire sets it
 }

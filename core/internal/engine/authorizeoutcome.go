@@ -136,7 +136,8 @@ func (e *Engine) decided(requestID string, t *payment.Transaction) Result {
 	return e.created(t)
 }
 
-// resolve applies the acquirer's outcome to an open payment.
+// resolve applies the acquirer's outcome to an open payment. An authorization that the acquirer set
+// no end lasts for payment.AuthorizationLifetime from the request on.
 func resolve(t *payment.Transaction, a acquirer.Response, now time.Time) error {
 	step := t.Declined()
 	switch {
@@ -151,6 +152,9 @@ func resolve(t *payment.Transaction, a acquirer.Response, now time.Time) error {
 	}
 	if a.Approved && (a.Amount < min(1, t.Amount) || a.Amount > t.Amount) {
 		return errors.New("engine: the acquirer approved an amount outside the request")
+	}
+	if a.ExpiresAt.IsZero() {
+		a.ExpiresAt = t.UpdatedAt.Add(payment.AuthorizationLifetime)
 	}
 	t.Status, t.Version, t.Claim, t.UpdatedAt = next, t.Version+1, 0, now
 	if a.Approved {
@@ -169,7 +173,7 @@ func resolve(t *payment.Transaction, a acquirer.Response, now time.Time) error {
 		left := a.Balance.Amount
 		t.Result.Balance = &left
 	}
-	if a.ExpiresAt.IsZero() || t.Captured > 0 {
+	if step != payment.Approve {
 		t.Result.ExpiresAt = time.Time{}
 	}
 	return nil

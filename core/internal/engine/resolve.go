@@ -155,15 +155,14 @@ func (e *Engine) resolvePayment(tx *store.Tx, r Request, s *authorizationStep, e
 }
 
 // recordPayment writes an authorization with the outcome that the operator reports. An approval is
-// for the whole amount, and lasts for payment.AuthorizationLifetime from the request on. A decline
-// is final, also of a confirmation: the acquirer has not proved it.
+// for the whole amount. A decline is final, also of a confirmation: the acquirer has not proved it.
 func (e *Engine) recordPayment(tx *store.Tx, r Request, open *payment.Transaction, approved bool) error {
 	const unchecked = "not_processed"
 	a := acquirer.Response{
 		Approved: approved, Checks: acquirer.Checks{CVC: unchecked, AddressLine: unchecked, PostalCode: unchecked},
 	}
 	if approved {
-		a.Amount, a.ExpiresAt = open.Amount, open.UpdatedAt.Add(payment.AuthorizationLifetime)
+		a.Amount = open.Amount
 	} else {
 		a.DeclineCode = "generic_decline"
 	}
