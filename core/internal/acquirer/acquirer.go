@@ -135,14 +135,14 @@ type Follow struct {
 	// does not have it. Without Drop, Original was approved, without an id if an operator did so.
 	Drop bool
 	// Original is the request that this one follows: the authorization or sale, and in a reversal any
-	// request that moved money.
+	// request that moved money. Once approved, its Amount is the approved one.
 	Original Sent
-	// Captures are the captures of Original that stand, oldest first. For a refund of one capture, it
-	// is that one alone. A sale has none.
+	// Captures are the captures of Original that stand, oldest first. For a refund, it is the one
+	// capture that is given back. A sale has none.
 	Captures []Sent
 	Amount   int64  // minor units; for a void, the authorized amount
 	Currency string // ISO 4217, lower case
-	Final    bool   // of a capture: release the part of the authorization that is not captured
+	Final    bool   // of a capture: it is the last one, and the rest of the authorization is released
 	Last4    string // the last digits of the source of Original; "" if unknown
 }
 

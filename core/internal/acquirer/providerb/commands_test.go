@@ -14,20 +14,28 @@ func captures(t *testing.T, a *account) {
 	t.Helper()
 	p, _ := a.authorize(t, payment(10000, false))
 	a.moved(t, "authorized", p.ID, v1.TransactionStatusAuthorized, 10000, 0, 0)
-	first := a.follow(t, a.Capture, acquirer.Follow{Original: p, Amount: 3000}, true)
+	first := a.take(t, acquirer.Follow{Original: p, Amount: 3000})
 	a.moved(t, "captured in part", p.ID, v1.TransactionStatusPartiallyCaptured, 10000, 3000, 0)
-	second := a.follow(t, a.Capture,
-		acquirer.Follow{Original: p, Amount: 5000, Captures: []acquirer.Sent{first}, Final: true}, true)
+	second := a.take(t, acquirer.Follow{Original: p, Amount: 5000, Captures: []acquirer.Sent{first}, Final: true})
 	got := a.moved(t, "captured", p.ID, v1.TransactionStatusCaptured, 10000, 8000, 0)
 	if got.AmountCapturable != 0 {
 		t.Errorf("after the final capture: got %d to capture, want 0", got.AmountCapturable)
 	}
-	both := []acquirer.Sent{first, second}
-	a.follow(t, a.Refund, acquirer.Follow{Original: p, Captures: both[1:], Amount: 1000}, true)
-	a.moved(t, "refunded a capture", p.ID, v1.TransactionStatusCaptured, 10000, 8000, 1000)
-	a.follow(t, a.Refund, acquirer.Follow{Original: p, Captures: both, Amount: 2000}, true)
-	a.follow(t, a.Refund, acquirer.Follow{Original: p, Captures: both, Amount: 8001}, false) // more than was captured
-	a.moved(t, "refunded both captures", p.ID, v1.TransactionStatusCaptured, 10000, 8000, 3000)
+	refund := func(of acquirer.Sent, amount int64, want bool) {
+		t.Helper()
+		a.follow(t, a.Refund, acquirer.Follow{Original: p, Captures: []acquirer.Sent{of}, Amount: amount}, want)
+	}
+	refund(second, 1000, true)
+	refund(first, 3001, false)
+	refund(first, 3000, true)
+	a.moved(t, "refunded", p.ID, v1.TransactionStatusCaptured, 10000, 8000, 4000)
+	a.follow(t, a.Refund, acquirer.Follow{Original: second, Amount: 4000}, true) // as in a reversal of a late capture
+	a.moved(t, "refunded a late capture", p.ID, v1.TransactionStatusCaptured, 10000, 8000, 8000)
+	for of, want := range map[acquirer.Sent]int64{first: 3000, second: 5000} {
+		if c := read[v1.Capture](t, a.standalone, id.Capture, "/v1/captures/", of.ID); c.AmountRefunded != want {
+			t.Errorf("refunded of the capture of %d: got %d, want %d", c.Amount, c.AmountRefunded, want)
+		}
+	}
 	a.follow(t, a.Capture, acquirer.Follow{Original: acquirer.Sent{ID: "1", Currency: "usd"}, Amount: 1}, false)
 }
 
@@ -57,14 +65,14 @@ func voids(t *testing.T, a *account) {
 	a.moved(t, "voided sale", p.ID, v1.TransactionStatusVoided, 2100, 0, 0)
 
 	p, _ = a.authorize(t, payment(2200, false))
-	taken := a.follow(t, a.Capture, acquirer.Follow{Original: p, Amount: 2200, Final: true}, true)
+	taken := a.take(t, acquirer.Follow{Original: p, Amount: 2200, Final: true})
 	void = acquirer.Follow{Original: p, Amount: 2200, Captures: []acquirer.Sent{taken}}
 	a.follow(t, a.Void, void, true)
 	a.moved(t, "voided capture", p.ID, v1.TransactionStatusVoided, 2200, 0, 0)
 	a.follow(t, a.Void, void, true)
 
 	p, _ = a.authorize(t, payment(2300, false))
-	taken = a.follow(t, a.Capture, acquirer.Follow{Original: p, Amount: 2300, Final: true}, true)
+	taken = a.take(t, acquirer.Follow{Original: p, Amount: 2300, Final: true})
 	a.follow(t, a.Refund, acquirer.Follow{Original: p, Captures: []acquirer.Sent{taken}, Amount: 1}, true)
 	a.follow(t, a.Void, acquirer.Follow{Original: p, Amount: 2300, Captures: []acquirer.Sent{taken}}, false)
 	a.moved(t, "refunded, so not voided", p.ID, v1.TransactionStatusCaptured, 2300, 2300, 1)
@@ -250,8 +258,7 @@ func details(t *testing.T, a *account) {
 	}
 	p, _ := a.authorize(t, payment(1500, false))
 	inquire("authorization", p, true, false)
-	taken := a.follow(t, a.Capture, acquirer.Follow{Original: p, Amount: 1500, Final: true}, true)
-	taken.Kind = acquirer.Capture
+	taken := a.take(t, acquirer.Follow{Original: p, Amount: 1500, Final: true})
 	inquire("capture", taken, true, false)
 	back := a.follow(t, a.Refund, acquirer.Follow{Original: p, Captures: []acquirer.Sent{taken}, Amount: 500}, true)
 	back.Kind = acquirer.Refund

@@ -136,8 +136,12 @@ func (c *Connector) releaseHeld(ctx context.Context, r acquirer.Authorize, id st
 }
 
 // Capture implements acquirer.Acquirer. A repeated capture undoes the earlier one, and returns
-// acquirer.ErrNotFound once it has certainly no effect.
+// acquirer.ErrNotFound once it has certainly no effect. A capture without a number is declined and
+// never sent.
 func (c *Connector) Capture(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
+	if !numbered(r) {
+		return declinedBy(refusals["NOT_SUPPORTED"], responseBody{}), nil
+	}
 	if r.Again {
 		_, err := c.undoEarlier(ctx, acquirer.Capture, r)
 		return acquirer.Response{}, err

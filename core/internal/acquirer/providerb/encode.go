@@ -122,52 +122,59 @@ func encodeCredit(r acquirer.Credit) (request, error) {
 	return request{pathCredits, body}, encodeDetails(body.Order, r.Order.Details, r.Currency)
 }
 
-// encodeCapture encodes a capture. Captures of one authorization are numbered. A number below the
-// total announces further captures. The last number, or none at all, ends the authorization.
+// mostCaptures is the greatest number that a capture of an authorization can have.
+const mostCaptures = 99
+
+// numbered reports whether a capture has a number at the provider. The greatest one ends the
+// authorization, so only a final capture can have it.
+func numbered(r acquirer.Follow) bool {
+	n := len(r.Captures) + 1
+	return n < mostCaptures || n == mostCaptures && r.Final
+}
+
+// encodeCapture encodes a capture that is numbered. The merchant does not announce how many
+// captures follow, so the total is one more than the number. The last capture, whose number equals
+// the total or that has none, ends the authorization.
 func encodeCapture(r acquirer.Follow) (request, error) {
-	out, err := encodeFollow(r, pathPayments, r.Original.ID, "captures")
+	out, err := encodeFollow(r, acquirer.Authorization, r.Original.ID, "captures")
 	if err != nil {
 		return request{}, err
 	}
-	const most = 99
 	n := len(r.Captures) + 1
-	options := &captureOptions{}
+	options := &captureOptions{SequenceNumber: n, TotalCount: n + 1}
 	switch {
 	case r.Final && n == 1:
-		options.IsFinal = "true"
+		options = &captureOptions{IsFinal: "true"}
 	case r.Final:
-		options.SequenceNumber, options.TotalCount, options.IsFinal = min(n, most), min(n, most), "true"
-	default:
-		options.SequenceNumber, options.TotalCount = min(n, most-1), min(n+1, most)
+		options.TotalCount, options.IsFinal = n, "true"
 	}
 	out.body.Processing = &processing{CaptureOptions: options}
 	return out, nil
 }
 
-// encodeRefund encodes a refund of a sale, or of the only capture. If several captures stand, it is
-// of the oldest one that is large enough, else of the payment. One refund is one request, so that
-// it cannot end half-way.
+// encodeRefund encodes a refund of a sale or of a capture.
 func encodeRefund(r acquirer.Follow) (request, error) {
-	group, id, _ := refundOf(r)
-	return encodeFollow(r, group, id, "refunds")
+	of := refunded(r)
+	return encodeFollow(r, of.Kind, of.ID, "refunds")
 }
 
-// refundOf returns the operation that a refund is of, and the amount that it took.
-func refundOf(r acquirer.Follow) (group, id string, taken int64) {
-	for _, c := range r.Captures {
-		if c.ID != "" && (len(r.Captures) == 1 || c.Amount >= r.Amount) {
-			return pathCaptures, c.ID, c.Amount
-		}
-		taken += c.Amount
+// refunded returns the operation that a refund gives back. A capture without an id, which an
+// operator has approved, is given back by its authorization.
+func refunded(r acquirer.Follow) acquirer.Sent {
+	if len(r.Captures) == 1 && r.Captures[0].ID != "" {
+		return r.Captures[0]
 	}
-	if len(r.Captures) == 0 {
-		taken = r.Original.Amount
-	}
-	return pathPayments, r.Original.ID, taken
+	return r.Original
+}
+
+// groups are the paths of the operations of each kind.
+var groups = map[acquirer.Kind]string{
+	acquirer.Authorization: pathPayments, acquirer.Sale: pathPayments, acquirer.Capture: pathCaptures,
+	acquirer.Refund: pathRefunds, acquirer.UnlinkedRefund: pathCredits,
 }
 
 // encodeFollow encodes an operation on an earlier one with an amount.
-func encodeFollow(r acquirer.Follow, group, id, operation string) (request, error) {
+func encodeFollow(r acquirer.Follow, of acquirer.Kind, id, operation string) (request, error) {
 	total, err := amountOf(r.Amount, r.Currency)
 	switch {
 	case err != nil:
@@ -175,7 +182,7 @@ func encodeFollow(r acquirer.Follow, group, id, operation string) (request, erro
 	case !validID(id):
 		return request{}, fmt.Errorf("%w: no id of the payment", errRequest)
 	}
-	return request{group + "/" + id + "/" + operation, requestBody{
+	return request{groups[of] + "/" + id + "/" + operation, requestBody{
 		ClientReference: referenceOf(r.Reference, ""), Order: &order{Amounts: &total},
 	}}, nil
 }

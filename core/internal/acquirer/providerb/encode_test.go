@@ -98,16 +98,18 @@ func steps() map[string]any {
 	}
 	payee := commands()["authorize"].(acquirer.Authorize).Source
 	bank := commands()["authorize bank"].(acquirer.Authorize).Source
+	sale, late, nameless := follow(1000, false), follow(3000, false), first
+	sale.Original.Kind, late.Original, nameless.ID = acquirer.Sale, first, ""
 	sent := acquirer.Sent{Reference: "txn_01jd8m3k2q4r5", Amount: 10221, Currency: "usd"}
 	return map[string]any{
 		"capture":         follow(10221, true),
 		"capture part":    follow(3000, false),
 		"capture second":  follow(5000, false, first),
 		"capture last":    follow(2221, true, first, second),
-		"refund sale":     follow(1000, false),
-		"refund one":      follow(5000, false, first),
-		"refund fitting":  follow(4000, false, first, second),
-		"refund several":  follow(8000, false, first, second),
+		"refund sale":     sale,
+		"refund one":      follow(2000, false, first),
+		"refund late":     late,
+		"refund nameless": follow(2000, false, nameless),
 		"reversal":        follow(10221, false),
 		"void":            follow(10221, false),
 		"credit":          acquirer.Credit{Reference: "re_01jd8m3k2q4r7", Amount: 640, Currency: "usd", Source: payee},

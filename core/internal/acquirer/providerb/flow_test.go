@@ -241,3 +241,45 @@ func TestNew(t *testing.T) {
 		}
 	}
 }
+
+// TestCaptureNumbers: a capture is numbered after the captures that stand. Its total announces one
+// more, unless it is the last one. A number that the provider does not have is declined and never
+// sent, whichever attempt it is.
+func TestCaptureNumbers(t *testing.T) {
+	t.Parallel()
+	const path, taken = "/pts/v2/payments/1/captures", `201 {"id":"2","status":"PENDING"}`
+	for _, c := range []struct {
+		standing int
+		final    bool
+		want     string // "" for a decline
+	}{
+		{0, false, `"captureSequenceNumber":1,"totalCaptureCount":2}`},
+		{0, true, `"captureOptions":{"isFinal":"true"}`},
+		{1, false, `"captureSequenceNumber":2,"totalCaptureCount":3}`},
+		{1, true, `"captureSequenceNumber":2,"totalCaptureCount":2,"isFinal":"true"}`},
+		{97, false, `"captureSequenceNumber":98,"totalCaptureCount":99}`},
+		{98, false, ""},
+		{98, true, `"captureSequenceNumber":99,"totalCaptureCount":99,"isFinal":"true"}`},
+		{99, false, ""},
+		{99, true, ""},
+	} {
+		s := newScripted(t)
+		s.respond(script{path: taken})
+		r := acquirer.Follow{
+			Reference: "step", Amount: 100, Currency: "usd", Final: c.final,
+			Original: acquirer.Sent{Kind: acquirer.Authorization, ID: "1", Amount: 10000, Currency: "usd"},
+			Captures: make([]acquirer.Sent, c.standing),
+		}
+		for _, again := range []bool{false, true} {
+			if r.Again = again; again && c.want != "" {
+				continue // it is undone
+			}
+			got, err := s.Capture(t.Context(), r)
+			body, paths := s.sent(), s.paths()
+			if err != nil || got.Approved != (c.want != "") || (paths == path) != got.Approved || !strings.Contains(body, c.want) {
+				t.Errorf("after %d, final %t, again %t: got %+v, %v and sent %s, want %s",
+					c.standing, c.final, again, got, err, body, c.want)
+			}
+		}
+	}
+}

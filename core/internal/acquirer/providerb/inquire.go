@@ -45,26 +45,27 @@ func (c *Connector) undoEarlier(
 	return found.Released, fmt.Errorf("provider-b: %s: %w", kind, acquirer.ErrNotFound)
 }
 
-// unrefunded reports whether the details of a payment prove that it has no refund. A provider that
-// voids no refunds finds none by a transactionId. If earlier refunds exist, or the details show no
-// rest, they prove nothing.
+// unrefunded reports whether the details of a sale or capture prove that it has no refund. A
+// provider that voids no refunds finds none by a transactionId. If earlier refunds exist, or the
+// details show no rest, they prove nothing. An authorization may have several captures, so its
+// details prove nothing either.
 func (c *Connector) unrefunded(ctx context.Context, r acquirer.Follow) bool {
-	_, id, taken := refundOf(r)
-	if !validID(id) {
+	of := refunded(r)
+	if !validID(of.ID) || of.Kind == acquirer.Authorization {
 		return false
 	}
-	response, err := c.get(ctx, id)
+	response, err := c.get(ctx, of.ID)
 	if err != nil || response.Status != http.StatusOK {
 		return false
 	}
 	body, err := parse(response.Body)
 	rest := body.Order.Amounts.Refundable
-	if err != nil || body.ID != id || rest == "" {
+	if err != nil || body.ID != of.ID || rest == "" {
 		return false
 	}
 	currency, _ := money.Lookup(r.Currency)
 	n, err := money.Parse(rest, currency.Exponent)
-	return err == nil && n == taken
+	return err == nil && n == of.Amount
 }
 
 // undo undoes an operation by its transactionId. The response is Released if the operation was

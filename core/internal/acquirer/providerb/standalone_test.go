@@ -177,6 +177,14 @@ func (a *account) follow(
 	return acquirer.Sent{Reference: r.Reference, Tag: r.Tag, ID: got.ID, Amount: r.Amount, Currency: r.Currency}
 }
 
+// take sends a capture, which must be approved.
+func (a *account) take(t *testing.T, r acquirer.Follow) acquirer.Sent {
+	t.Helper()
+	taken := a.follow(t, a.Capture, r, true)
+	taken.Kind = acquirer.Capture
+	return taken
+}
+
 // TestStandalone sends every command to provider-b of a running standalone. After each
 // one, v1 of that standalone must show the effect.
 func TestStandalone(t *testing.T) {

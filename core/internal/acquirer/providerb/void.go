@@ -15,10 +15,6 @@ import (
 // request that the provider does not have can no longer arrive.
 func (c *Connector) Void(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
 	o := r.Original
-	groups := map[acquirer.Kind]string{
-		acquirer.Authorization: pathPayments, acquirer.Sale: pathPayments, acquirer.Capture: pathCaptures,
-		acquirer.Refund: pathRefunds, acquirer.UnlinkedRefund: pathCredits,
-	}
 	group, known := groups[o.Kind]
 	switch {
 	case !known:
