@@ -129,7 +129,8 @@ type Follow struct {
 	Reference string // unique per request, the acquirer's idempotency key
 	Tag       string // which Prepare returned for it
 	// Again: an earlier attempt may have reached the acquirer. An acquirer that does not recognize a
-	// repeated reference must find that attempt, and must not send another.
+	// repeated reference must find that attempt. It must not send another, unless a second one has no
+	// effect.
 	Again bool
 	// Drop, of a void: Original has an unknown outcome, and shall never have an effect if the acquirer
 	// does not have it. Without Drop, Original was approved, without an id if an operator did so.

@@ -5,8 +5,9 @@
 // voids change their original and have no invoice number: their outcome is the state of the
 // original. Each request with a payment source has the longest duplicate window, 28800 seconds.
 //
-// A request is sent at most once. Its outcome is unknown unless the response names it without a
-// contradiction. An approval needs the number of a transaction and the echo of our reference.
+// A request is sent at most once, except a void, because a second void of a transaction has no
+// effect. The outcome of a request is unknown unless the response names it without a contradiction.
+// An approval needs the number of a transaction and the echo of our reference.
 //
 // The connector finds the outcome of an earlier request in the account. The lists lag behind, so a
 // missing row does not prove that a request had no effect. The connector never returns

@@ -29,6 +29,7 @@ type command struct {
 	kind              string // the transaction type
 	send              sender
 	find              sender // finds the outcome after a lost response
+	idempotent        bool   // find sends a request without an effect again
 }
 
 func step(original acquirer.Sent, again bool) acquirer.Follow {
@@ -72,7 +73,10 @@ func commands() map[string]command {
 		"capture": {
 			kind: typeCapture, send: following((*Connector).Capture, false), find: following((*Connector).Capture, true),
 		},
-		"void": {kind: typeVoid, send: following((*Connector).Void, false), find: following((*Connector).Void, true)},
+		"void": {
+			kind: typeVoid, send: following((*Connector).Void, false), find: following((*Connector).Void, true),
+			idempotent: true,
+		},
 		"refund": {
 			captured: true, settled: true, kind: typeRefund,
 			send: following((*Connector).Refund, false), find: following((*Connector).Refund, true),
@@ -81,8 +85,9 @@ func commands() map[string]command {
 	}
 }
 
-// TestLostResponse: a request or its response is lost in each way. Its outcome is then unknown, it
-// is not sent again, and an effect is found later. Without an effect the outcome remains unknown.
+// TestLostResponse: a request or its response is lost in each way. Its outcome is then unknown, and
+// an effect is found later. Without an effect a void is sent again. Another request is not, and its
+// outcome remains unknown.
 func TestLostResponse(t *testing.T) {
 	t.Parallel()
 	fates := map[fate]bool{ // whether the request has an effect
@@ -129,12 +134,14 @@ func (c command) lose(t *testing.T, f fate, effect bool) {
 	if got := acquirer.Outcome(a, err); got != want || err != nil && !errors.Is(err, acquirer.ErrUnknown) {
 		t.Fatalf("got %s: %+v, %v, want %s", got, a, err, want)
 	}
+	h.do(func() { h.fate = nil })
 	sent := h.totals()
 	patient, cancel := context.WithTimeout(t.Context(), programtest.Patience)
 	defer cancel()
 	again, err := c.find(patient, connector, original)
+	resent := c.idempotent && !effect
 	want = "unknown"
-	if effect {
+	if effect || resent {
 		want = "approved"
 	}
 	if got := acquirer.Outcome(again, err); got != want || again.Released {
@@ -143,8 +150,45 @@ func (c command) lose(t *testing.T, f fate, effect bool) {
 	if effect && (again.Amount != 500 || again.ID == "") || f == passes && again.ID != a.ID {
 		t.Errorf("found %+v, want as %+v", again, a)
 	}
-	if got := h.totals(); got != sent {
-		t.Errorf("sent %s, then %s: want nothing sent again", sent, got)
+	if got := h.totals(); got == sent == resent {
+		t.Errorf("sent %s, then %s: want sent again: %t", sent, got, resent)
+	}
+}
+
+// TestVoidAgain: the process can die before it sends a void, and two attempts can be under way at
+// once. A repeated void is sent while it can release money, and released money needs none.
+func TestVoidAgain(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[string]string{
+		"authorizedPendingCapture":  "approved 60410000101 500, sent",
+		"capturedPendingSettlement": "approved 60410000101 500, sent",
+		"refundPendingSettlement":   "approved 60410000101 500, sent",
+		"voided":                    "approved 60410000101 500",
+		"settledSuccessfully":       impossible,
+		"FDSPendingReview":          "unknown",
+	} {
+		t.Run(status, func(t *testing.T) {
+			t.Parallel()
+			h, c := startHost(t)
+			r := step(paid(t, c, false), true)
+			h.do(func() { h.made[0].status = status })
+			a, err := c.Void(t.Context(), r)
+			got := inShort(a, err)
+			if h.sent[typeVoid] == 1 {
+				got += ", sent"
+			}
+			if got != want {
+				t.Errorf("got %s (%v), want %s", got, err, want)
+			}
+		})
+	}
+	h, c := startHost(t)
+	about := paid(t, c, false)
+	h.do(func() { // another attempt voids between the reading and the sending
+		h.fate = func(string) fate { h.made[0].status = "voided"; return passes }
+	})
+	if a, err := c.Void(t.Context(), step(about, true)); err != nil || !a.Approved || h.sent[typeVoid] != 1 {
+		t.Errorf("voided meanwhile: got %+v, %v, sent %d", a, err, h.sent[typeVoid])
 	}
 }
 

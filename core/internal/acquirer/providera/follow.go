@@ -48,9 +48,10 @@ func (c *Connector) Capture(ctx context.Context, r acquirer.Follow) (acquirer.Re
 	return c.transact(ctx, c.question(acquirer.Capture, r, original), t)
 }
 
-// Void implements acquirer.Acquirer. A void of a transaction whose number the engine has is sent
-// once. A void of a request with an unknown outcome first searches for it, and is sent if it is
-// found and still holds money. Its repetition has no further effect at the provider.
+// Void implements acquirer.Acquirer. A repeated void, and a void of a request with an unknown
+// outcome, first reads the transaction. It is sent while the transaction holds money: the process
+// can have died before it sent the first one. A second void has no further effect: the provider
+// responds that the transaction was voided.
 func (c *Connector) Void(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
 	original := r.Original.ID
 	if original == "" || r.Again || r.Original.Kind == acquirer.Capture {
@@ -58,9 +59,8 @@ func (c *Connector) Void(ctx context.Context, r acquirer.Follow) (acquirer.Respo
 		if err != nil {
 			return acquirer.Response{}, err
 		}
-		repeated := r.Again && r.Original.ID != ""
 		uncaptured := r.Original.Kind == acquirer.Capture && d.state() == held
-		if repeated || uncaptured || !d.voidable() {
+		if uncaptured || !d.voidable() {
 			return d.voided(r.Amount)
 		}
 		original = number(d.ID)

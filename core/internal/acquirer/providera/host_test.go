@@ -370,7 +370,8 @@ func paid(t *testing.T, c *Connector, capture bool) acquirer.Sent {
 		t.Fatalf("payment: %+v, %v", a, err)
 	}
 	about := acquirer.Sent{
-		Kind: acquirer.Authorization, Reference: r.Reference, ID: a.ID, Amount: r.Amount, Currency: r.Currency,
+		Kind: acquirer.Authorization, Reference: r.Reference, Tag: tagOf(c.clock.Now()), ID: a.ID,
+		Amount: r.Amount, Currency: r.Currency,
 	}
 	if capture {
 		about.Kind = acquirer.Sale
