@@ -74,6 +74,7 @@ func measures() []measure {
 		{rows: []string{"P11"}, run: lists, long: true},
 		{rows: []string{"P12"}, run: slowBodies},
 		{rows: []string{"P13"}, run: hooks},
+		{rows: []string{"P14"}, run: connectors},
 	}
 }
 

@@ -85,6 +85,11 @@
 //     that takes 100 ms and has a queue. Both are measured with core on SQLite and on PostgreSQL.
 //     The receivers are in the process of the benchmark.
 //
+//   - P14: the median time of a card payment at the connector of each provider, without the store.
+//     The same bytes, sent by net/http to the same host, are the yardstick. The host is in the same
+//     process and responds immediately, without TLS. So the connector's share is the greatest
+//     possible. Both sides are Go benchmarks inside core, each run in its own process.
+//
 // P10 and P11 run only on request (-only P10,P11), since filling takes minutes and gigabytes. No
 // smaller store can replace that of P10: its subject is pages outside of the cache. All stores are
 // removed at the end.

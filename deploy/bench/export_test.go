@@ -81,9 +81,9 @@ func NewUsage(worked, idle float64, own time.Duration) Usage {
 	return Usage{worked: worked, idle: idle, own: own}
 }
 
-// ReadBenchmark returns the times of one operation that go test prints.
-func ReadBenchmark(out string) (elapsed time.Duration, cpu float64, err error) {
-	s, err := readBenchmark(out)
+// ReadBenchmark returns the median or mean time of one operation, and its processor time.
+func ReadBenchmark(out, reported string) (elapsed time.Duration, cpu float64, err error) {
+	s, err := readBenchmark(out, reported)
 	return s.p50, s.cpu, err
 }
 

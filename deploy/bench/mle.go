@@ -27,7 +27,7 @@ func unwrap(b *Bench) {
 				return must(readBenchmark(programtest.MustOutput(b, programtest.Command{
 					Path: program, Args: []string{"-test.run=^$", "-test.bench=" + pattern, "-test.benchtime=" + b.Each.String()},
 					Dir: filepath.Join(root, "mle-filter", "internal", "engine"),
-				})))
+				}), "cpu-ns/op"))
 			}}
 		}
 		got := b.interleave(of("engine"), of("bare"))
@@ -38,19 +38,32 @@ func unwrap(b *Bench) {
 	}
 }
 
-// benchmarked are the times in the line of a result that go test prints.
-var benchmarked = regexp.MustCompile(`\s([0-9.]+) ns/op\s+([0-9.]+) cpu-ns/op`)
-
-// readBenchmark reads the output of go test.
-func readBenchmark(out string) (sample, error) {
-	times := benchmarked.FindStringSubmatch(out)
-	if times == nil {
-		return sample{}, fmt.Errorf("a benchmark printed no times: %s", out)
-	}
-	elapsed, err := strconv.ParseFloat(times[1], 64)
+// readBenchmark reads the times of one operation from the output of go test: the mean, and one that
+// the benchmark itself reports, such as cpu-ns/op or p50-ns/op.
+func readBenchmark(out, reported string) (sample, error) {
+	mean, err := nanoseconds(out, "ns/op")
 	if err != nil {
 		return sample{}, err
 	}
-	cpu, err := strconv.ParseFloat(times[2], 64)
-	return sample{rate: 1e9 / elapsed, p50: time.Duration(elapsed), cpu: cpu / 1e9}, err
+	own, err := nanoseconds(out, reported)
+	s := sample{rate: 1e9 / mean, p50: time.Duration(mean)}
+	if reported == "p50-ns/op" {
+		s.p50 = time.Duration(own)
+	} else {
+		s.cpu = own / 1e9
+	}
+	return s, err
+}
+
+// nanoseconds returns the value of a unit in the output of go test.
+func nanoseconds(out, unit string) (float64, error) {
+	found := regexp.MustCompile(`\s([0-9.]+) ` + regexp.QuoteMeta(unit) + `\b`).FindStringSubmatch(out)
+	if found == nil {
+		return 0, fmt.Errorf("a benchmark printed no %s: %s", unit, out)
+	}
+	n, err := strconv.ParseFloat(found[1], 64)
+	if err != nil {
+		return 0, fmt.Errorf("a benchmark printed a wrong %s: %w", unit, err)
+	}
+	return n, nil
 }
