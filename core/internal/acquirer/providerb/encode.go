@@ -23,8 +23,10 @@ type request struct {
 
 // bytes returns the body in JSON, with the card number.
 func (r request) bytes() ([]byte, error) {
-	return json.Marshal(r.body, json.WithMarshalers(secret.RevealMarshalers()))
+	return json.Marshal(r.body, revealing)
 }
+
+var revealing = json.WithMarshalers(secret.RevealMarshalers())
 
 // errRequest reports a command that cannot be sent. Nothing was sent.
 var errRequest = errors.New("provider-b: the command cannot be encoded")

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -33,26 +34,23 @@ type signer struct {
 func (s signer) header(method, path string, body []byte, now time.Time) http.Header {
 	h := http.Header{"Accept": {"application/hal+json;charset=utf-8"}, "User-Agent": {"causeway"}}
 	if len(body) > 0 {
-		h.Set("Content-Type", "application/json;charset=utf-8")
+		h["Content-Type"] = []string{"application/json;charset=utf-8"}
 	}
 	if s.auth == AuthJWT {
 		h.Set("Authorization", "Bearer "+s.token(method, path, body, now))
 		return h
 	}
-	names := "host date request-target v-c-merchant-id"
-	h.Set("V-C-Merchant-Id", s.merchant)
-	h.Set("Date", now.UTC().Format(http.TimeFormat))
-	lines := []string{
-		"host: " + s.host, "date: " + h.Get("Date"), "request-target: " + strings.ToLower(method) + " " + path,
-	}
+	names, date := "host date request-target v-c-merchant-id", now.UTC().Format(http.TimeFormat)
+	h["V-C-Merchant-Id"], h["Date"] = []string{s.merchant}, []string{date}
+	signed := "host: " + s.host + "\ndate: " + date + "\nrequest-target: " + strings.ToLower(method) + " " + path
 	if len(body) > 0 {
-		names = "host date request-target digest v-c-merchant-id"
-		h.Set("Digest", "SHA-256="+digest(body))
-		lines = append(lines, "digest: "+h.Get("Digest"))
+		sum := "SHA-256=" + digest(body)
+		names, h["Digest"] = "host date request-target digest v-c-merchant-id", []string{sum}
+		signed += "\ndigest: " + sum
 	}
-	lines = append(lines, "v-c-merchant-id: "+s.merchant)
-	h.Set("Signature", fmt.Sprintf(`keyid=%q, algorithm="HmacSHA256", headers=%q, signature=%q`,
-		s.keyID, names, base64.StdEncoding.EncodeToString(s.mac(strings.Join(lines, "\n")))))
+	signed += "\nv-c-merchant-id: " + s.merchant
+	h["Signature"] = []string{"keyid=" + strconv.Quote(s.keyID) + `, algorithm="HmacSHA256", headers="` + names +
+		`", signature="` + base64.StdEncoding.EncodeToString(s.mac(signed)) + `"`}
 	return h
 }
 
