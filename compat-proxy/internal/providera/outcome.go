@@ -15,6 +15,7 @@ var declineReasons = map[v1.DeclineCode]reason{
 	v1.DeclineCodeDoNotHonor:        reasonDeclined,
 	v1.DeclineCodeLimitExceeded:     reasonDeclined,
 	v1.DeclineCodeSuspectedFraud:    reasonDeclined,
+	v1.DeclineCodeRetryNotAllowed:   reasonDeclined,
 	v1.DeclineCodeCallIssuer:        reasonReferral,
 	v1.DeclineCodePickupCard:        reasonPickUp,
 	v1.DeclineCodeLostCard:          reasonPickUp,

@@ -147,7 +147,7 @@ func TestTablesAreComplete(t *testing.T) {
 		v1.DeclineCodeGenericDecline, v1.DeclineCodeIncorrectAddress, v1.DeclineCodeIncorrectCvc,
 		v1.DeclineCodeInsufficientFunds,
 		v1.DeclineCodeLimitExceeded, v1.DeclineCodeLostCard, v1.DeclineCodePickupCard, v1.DeclineCodeProcessingError,
-		v1.DeclineCodeStolenCard, v1.DeclineCodeSuspectedFraud,
+		v1.DeclineCodeRetryNotAllowed, v1.DeclineCodeStolenCard, v1.DeclineCodeSuspectedFraud,
 	} {
 		if !providera.HasDecline(c) {
 			t.Errorf("decline %s: no reason", c)

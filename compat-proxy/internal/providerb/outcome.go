@@ -14,6 +14,7 @@ var declineReasons = map[v1.DeclineCode]string{
 	v1.DeclineCodeGenericDecline:    reasonProcessorDeclined,
 	v1.DeclineCodeDoNotHonor:        reasonProcessorDeclined,
 	v1.DeclineCodeSuspectedFraud:    reasonProcessorDeclined,
+	v1.DeclineCodeRetryNotAllowed:   reasonProcessorDeclined,
 	v1.DeclineCodeInsufficientFunds: reasonInsufficientFund,
 	v1.DeclineCodeLimitExceeded:     reasonExceedsLimit,
 	v1.DeclineCodeCallIssuer:        reasonContactProcessor,

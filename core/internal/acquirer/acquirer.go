@@ -168,11 +168,20 @@ type Response struct {
 	NetworkLinkID        string // Mastercard's Transaction Link ID, 22 characters; empty for another network
 	ResponseCode         string // ISO 8583 field 39, "00" when approved
 	DeclineCode          string // one of the contract's decline codes; empty when approved
-	Amount               int64  // minor units approved; equal to the request's unless partially approved
+	Network              NetworkDecline
+	Amount               int64 // minor units approved; equal to the request's unless partially approved
 	Balance              Balance
 	ExpiresAt            time.Time // when an uncaptured authorization lapses, UTC; zero if the acquirer set no end
 	Checks               Checks
 	Released             bool // a void has reversed the approval; only Inquire sets it
+}
+
+// NetworkDecline is a decline by the card network or the issuer, as the acquirer passed it on. The
+// zero NetworkDecline is of an approval, or of a decline before the request was processed.
+type NetworkDecline struct {
+	Given  bool
+	Code   string // ISO 8583 field 39; "" if the acquirer did not pass it on
+	Advice string // Mastercard's merchant advice code or Visa's category; "" for none
 }
 
 // Balance is the rest on a card after a payment. The zero Balance is unknown.

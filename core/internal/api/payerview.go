@@ -70,7 +70,7 @@ func declineForPayer(code *v1.DeclineCode) *v1.DeclineCode {
 		category = *code
 	case v1.DeclineCodeGenericDecline, v1.DeclineCodeCallIssuer, v1.DeclineCodeExpiredCard, v1.DeclineCodeIncorrectCvc,
 		v1.DeclineCodeIncorrectAddress, v1.DeclineCodeDoNotHonor, v1.DeclineCodeLostCard, v1.DeclineCodeStolenCard,
-		v1.DeclineCodePickupCard, v1.DeclineCodeSuspectedFraud:
+		v1.DeclineCodePickupCard, v1.DeclineCodeSuspectedFraud, v1.DeclineCodeRetryNotAllowed:
 	}
 	return &category
 }

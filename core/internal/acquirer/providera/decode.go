@@ -163,8 +163,14 @@ func (q question) decline(t *transactionResponse, v verdict) acquirer.Response {
 		a.Code, a.NetworkTransactionID = authCode(t.AuthCode), networkID(t.NetworkTransactionID)
 		a.Checks = checksOf(t.AVS, t.CVC, t.CAVV, q.given)
 	}
+	if q.source() && t.ResponseCode.value == responseDeclined {
+		a.Network = v.network()
+	}
 	return a
 }
+
+// responseDeclined is the response code of a decline. Others are of requests that were not processed.
+const responseDeclined = "2"
 
 // source reports whether an issuer decides about the request.
 func (q question) source() bool { return q.kind == acquirer.Authorization || q.kind == acquirer.Sale }

@@ -288,7 +288,7 @@ func TestDecodeFields(t *testing.T) {
 	got, err = decode(q, []byte(outcomeOf(okay, filtered)))
 	want = acquirer.Response{
 		ID: "60410000123", Code: "K7Q2ZD", NetworkTransactionID: "Q4D8ZK1T0V7MB2X9RJ5CYWN", ResponseCode: "05",
-		DeclineCode: "incorrect_address",
+		DeclineCode: "incorrect_address", Network: acquirer.NetworkDecline{Given: true},
 		Checks: acquirer.Checks{
 			CVC: "match", AddressLine: "not_provided", PostalCode: "not_provided",
 			Codes: acquirer.ResultCodes{CVC: "M", CAVV: "2"},

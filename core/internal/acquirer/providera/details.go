@@ -44,7 +44,7 @@ var states = map[string]state{
 	"refundSettledSuccessfully":  refunded,
 	"voided":                     released,
 	"expired":                    released,
-	"declined":                   refused,
+	statusDeclined:               refused,
 	"failedReview":               refused,
 	"communicationError":         refused,
 	"generalError":               refused,
@@ -126,8 +126,14 @@ func (d *details) decline() acquirer.Response {
 	}
 	a := v.outcome()
 	d.describe(&a)
+	if d.Status.value == statusDeclined && d.Type.value != typeRefund {
+		a.Network = v.network()
+	}
 	return a
 }
+
+// statusDeclined is the status of a payment that the network or the issuer has declined.
+const statusDeclined = "declined"
 
 // describe adds the issuer's response, in the details.
 func (d *details) describe(a *acquirer.Response) {

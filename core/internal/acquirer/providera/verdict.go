@@ -1,6 +1,9 @@
 package providera
 
-import v1 "github.com/causeway-pay/causeway/shared/v1"
+import (
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
 
 // class is the effect of a request, as a code of the response proves it.
 type class string
@@ -175,4 +178,14 @@ func meaning(responseCode string, reason int) verdict {
 		return verdict{class: unknown}
 	}
 	return v
+}
+
+// network returns the decline of a processed payment as the network's. The API passes on no field
+// 39. Only reason 4 has a single meaning in it: the issuer wants the card.
+func (v verdict) network() acquirer.NetworkDecline {
+	out := acquirer.NetworkDecline{Given: true}
+	if v.decline == v1.DeclineCodePickupCard {
+		out.Code = v.response
+	}
+	return out
 }

@@ -110,7 +110,7 @@ func decodeProcessed(r upstream.Response, body responseBody, s sent) (outcome, e
 		if !validID(body.ID) {
 			return outcome{}, unknownFor(r, errMalformed)
 		}
-		out.response = declinedBy(reason{held, v1.DeclineCodeSuspectedFraud, "59"}, body)
+		out.response = declinedBy(reason{held, v1.DeclineCodeSuspectedFraud, "59"}, body) // after the issuer's approval
 		return out, nil
 	case declined:
 		out.response = declinedBy(reason{declined, v1.DeclineCodeDoNotHonor, "05"}, body)
@@ -118,6 +118,7 @@ func decodeProcessed(r upstream.Response, body responseBody, s sent) (outcome, e
 	case reasoned:
 		if why, known := declines[out.reason]; known {
 			out.class, out.response = why.class, declinedBy(why, body)
+			out.response.Network = networkDecline(why, body)
 			return out, nil
 		}
 	case retryable, noEffect, done, unknown:
@@ -226,13 +227,32 @@ func declinedBy(why reason, body responseBody) acquirer.Response {
 	if validID(body.ID) {
 		out.ID = body.ID
 	}
-	if code := body.Processor.ResponseCode; responseForm.MatchString(code) && code != "00" && code != "10" {
+	if code := processorCode(body); code != "" {
 		out.ResponseCode = code
 	}
 	if code, known := lostCards[out.ResponseCode]; known && why.decline == v1.DeclineCodePickupCard {
 		out.DeclineCode = string(code)
 	}
 	return out
+}
+
+// networkDecline returns the decline of a processed request as the network's. The provider names
+// only lost, stolen and retained cards STOLEN_LOST_CARD, also if it does not pass field 39 on.
+func networkDecline(why reason, body responseBody) acquirer.NetworkDecline {
+	out := acquirer.NetworkDecline{Given: true, Advice: body.Processor.MerchantAdvice.Code}
+	if out.Code = processorCode(body); out.Code == "" && why.decline == v1.DeclineCodePickupCard {
+		out.Code = why.response
+	}
+	return out
+}
+
+// processorCode returns field 39 of a decline, "" if the processor gave none of that form.
+func processorCode(body responseBody) string {
+	code := body.Processor.ResponseCode
+	if !responseForm.MatchString(code) || code == "00" || code == "10" {
+		return ""
+	}
+	return code
 }
 
 var (

@@ -221,19 +221,45 @@ var responses = map[string]struct {
 	"decline": {
 		`{"id":"3","status":"DECLINED","errorInformation":{"reason":"INVALID_ACCOUNT"}}`,
 		"sale", 100,
-		acquirer.Response{ID: "3", DeclineCode: "card_not_supported", ResponseCode: "14"},
+		acquirer.Response{
+			ID: "3", DeclineCode: "card_not_supported", ResponseCode: "14",
+			Network: acquirer.NetworkDecline{Given: true},
+		},
+	},
+	"decline with the network's advice": {
+		`{"id":"3","status":"DECLINED","errorInformation":{"reason":"PROCESSOR_DECLINED"},` +
+			`"processorInformation":{"responseCode":"82","merchantAdvice":{"code":"03","codeRaw":"7903"}}}`,
+		"sale", 100,
+		acquirer.Response{
+			ID: "3", DeclineCode: "generic_decline", ResponseCode: "82",
+			Network: acquirer.NetworkDecline{Given: true, Code: "82", Advice: "03"},
+		},
+	},
+	"lost card without the network's code": {
+		`{"id":"4","status":"DECLINED","errorInformation":{"reason":"STOLEN_LOST_CARD"}}`,
+		"sale", 100,
+		acquirer.Response{
+			ID: "4", DeclineCode: "pickup_card", ResponseCode: "04",
+			Network: acquirer.NetworkDecline{Given: true, Code: "04"},
+		},
 	},
 	"stolen card": {
 		`{"id":"4","status":"201","errorInformation":{"reason":"STOLEN_LOST_CARD"},` +
 			`"processorInformation":{"responseCode":"43"}}`,
 		"sale", 100,
-		acquirer.Response{ID: "4", DeclineCode: "stolen_card", ResponseCode: "43"},
+		acquirer.Response{
+			ID: "4", DeclineCode: "stolen_card", ResponseCode: "43",
+			Network: acquirer.NetworkDecline{Given: true, Code: "43"},
+		},
 	},
 	"decline with an approval's code": {
 		`{"id":"5","status":"DECLINED","errorInformation":{"reason":"CV_FAILED"},` +
 			`"processorInformation":{"responseCode":"00","approvalCode":"A1B2C3"}}`,
 		"sale", 100,
-		acquirer.Response{ID: "5", Code: "A1B2C3", DeclineCode: "incorrect_cvc", ResponseCode: "N7"},
+		acquirer.Response{
+			ID: "5", Code: "A1B2C3", DeclineCode: "incorrect_cvc", ResponseCode: "N7",
+			Network: acquirer.NetworkDecline{Given: true},
+		},
 	},
 	"capture": {
 		`{"id":"6","status":"PENDING","orderInformation":{"amountDetails":{"totalAmount":"60.00","currency":"usd"}}}`,

@@ -214,7 +214,9 @@ func decodeDetails(r upstream.Response, about acquirer.Sent) (acquirer.Response,
 		if !known {
 			why = declines["GENERAL_DECLINE"]
 		}
-		return declinedBy(why, body), nil
+		out := declinedBy(why, body)
+		out.Network = networkDecline(why, body)
+		return out, nil
 	case !known || status == "AUTHORIZED_PENDING_REVIEW" && about.Kind == acquirer.Sale:
 		return acquirer.Response{}, unknownFor(r, errHTTP)
 	}

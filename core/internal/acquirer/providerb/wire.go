@@ -230,6 +230,9 @@ type processor struct {
 	ConsumerAuthentication struct {
 		Code string `json:"code"`
 	} `json:"consumerAuthenticationResponse"`
+	MerchantAdvice struct {
+		Code string `json:"code"`
+	} `json:"merchantAdvice"`
 }
 
 type application struct {

@@ -142,7 +142,7 @@ var declineCodes = [...]v1.DeclineCode{
 	"", v1.DeclineCodeGenericDecline, v1.DeclineCodeInsufficientFunds, v1.DeclineCodeCallIssuer, v1.DeclineCodePickupCard,
 	v1.DeclineCodeLostCard, v1.DeclineCodeStolenCard, v1.DeclineCodeExpiredCard, v1.DeclineCodeIncorrectCvc,
 	v1.DeclineCodeIncorrectAddress, v1.DeclineCodeDoNotHonor, v1.DeclineCodeCardNotSupported, v1.DeclineCodeLimitExceeded,
-	v1.DeclineCodeSuspectedFraud, v1.DeclineCodeProcessingError,
+	v1.DeclineCodeSuspectedFraud, v1.DeclineCodeProcessingError, v1.DeclineCodeRetryNotAllowed,
 }
 
 // verdict is whether and why a request is declined.
