@@ -9,7 +9,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// purge removes expired idempotency keys and old events, and creates the next partitions.
+// purge removes expired idempotency keys, attempts at cards and old events, and creates the next partitions.
 func (c Config) purge(ctx context.Context) error {
 	eng := c.Engine
 	now := eng.Clock.Now() // before Leads, which fails once the clock has stepped: keys of today must stay
@@ -21,7 +21,8 @@ func (c Config) purge(ctx context.Context) error {
 	if n > 0 {
 		eng.Log.InfoContext(ctx, "purged", slog.Int64("idempotency_keys", n))
 	}
-	return errors.Join(err, eng.Store.MakePartitions(ctx), c.purgeEvents(ctx))
+	_, attempts := eng.Store.PurgeCardAttempts(ctx, now)
+	return errors.Join(err, attempts, eng.Store.MakePartitions(ctx), c.purgeEvents(ctx))
 }
 
 // purgeEvents removes the events that are older than their period.

@@ -11,6 +11,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/vault"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // Payment is a validated request to authorize an amount, and with AutoCapture also to capture it.
@@ -47,20 +48,23 @@ func (e *Engine) Authorize(ctx context.Context, r Request, p Payment) (Result, e
 	}
 	w := e.inFlight.request()
 	defer w.end()
-	replay, err := e.begin(ctx, r, p, t, w)
+	refused, replay, err := e.begin(ctx, r, p, t, w)
 	if err != nil || replay != nil {
 		return value(replay), err
 	}
-	a := &authorizationStep{Engine: e, t: t, secrets: p.Drawn.secrets}
+	a := &authorizationStep{Engine: e, t: t, secrets: p.Drawn.secrets, unsent: refused}
 	return e.take(ctx, r.ID, a, func(ctx context.Context) (acquirer.Response, error) { return a.send(ctx, routes, p) })
 }
 
-// send makes the first attempt at a payment, at the account of its intent. If no byte of the
-// request was sent, it moves the payment to the next account, once. That account gets the same
-// reference, which it has never received.
+// send makes the first attempt at a payment, at the account of its intent. It declines a payment
+// that must not be sent. If no byte of the request was sent, it moves the payment to the next
+// account, once. That account gets the same reference, which it has never received.
 func (s *authorizationStep) send(
 	ctx context.Context, routes []acquirer.Account, p Payment,
 ) (acquirer.Response, error) {
+	if s.unsent {
+		return acquirer.Response{DeclineCode: string(v1.DeclineCodeRetryNotAllowed)}, nil
+	}
 	a, err := routes[0].Authorize(ctx, s.request(p))
 	if !errors.Is(err, acquirer.ErrUnavailable) || len(routes) == 1 {
 		return a, err
@@ -106,10 +110,13 @@ func (s *authorizationStep) request(p Payment) acquirer.Authorize {
 }
 
 // begin commits the intent of a payment, which w holds from then on. It returns the result of a
-// request that ends there.
-func (e *Engine) begin(ctx context.Context, r Request, p Payment, t *payment.Transaction, w *flight) (*Result, error) {
+// request that ends there. refused reports that the payment must not be sent.
+func (e *Engine) begin(
+	ctx context.Context, r Request, p Payment, t *payment.Transaction, w *flight,
+) (refused bool, ends *Result, err error) {
 	if p.Drawn.refusal != nil {
-		return e.refuseSource(ctx, r, p.Drawn)
+		ends, err = e.refuseSource(ctx, r, p.Drawn)
+		return false, ends, err
 	}
 	own, others := r.fingerprints()
 	var c store.Claim
@@ -117,22 +124,25 @@ func (e *Engine) begin(ctx context.Context, r Request, p Payment, t *payment.Tra
 		t.ID = e.IDs.Next()
 		w.of(authorizationStepID(t))
 	}
-	err := withNewIDs(func() (err error) {
+	err = withNewIDs(func() (err error) {
 		draw()
-		c, err = e.Store.BeginPayment(ctx, &store.Intent{
+		i := &store.Intent{
 			Transaction: t, Redraw: draw, Terms: p.Terms, Key: r.Key, Fingerprint: own, OtherFingerprints: others,
-			Source: p.Drawn.stored(),
-		})
+			Source: p.Drawn.stored(), Card: limitedCard(t),
+		}
+		c, err = e.Store.BeginPayment(ctx, i)
+		refused = i.Refused
 		return err
 	})
 	if err != nil || c.Held {
-		return nil, err
+		return refused, nil, err
 	}
 	replay, err := replayOf(c)
 	if err != nil {
-		return nil, e.contest(ctx, r, err)
+		return false, nil, e.contest(ctx, r, err)
 	}
-	return e.unsealReplay(ctx, r, replay)
+	ends, err = e.unsealReplay(ctx, r, replay)
+	return false, ends, err
 }
 
 // refuseSource returns why the payment source cannot be used, unless the idempotency key has a
@@ -152,6 +162,7 @@ type authorizationStep struct {
 	secrets vault.Secrets // of the token; zero in recovery
 	refused int64         // minor units of an unwanted part that the acquirer refused to release
 	partID  string        // the acquirer's id of that part
+	unsent  bool          // the rules of the card's network allow no attempt
 }
 
 func (s *authorizationStep) about() about {
@@ -179,6 +190,9 @@ func (s *authorizationStep) again(ctx context.Context, acq acquirer.Acquirer, _ 
 // cancel removes the intent as if the request had not come. A confirmation leaves the payment
 // waiting for the next one, so the acquirer must certainly not have received it.
 func (s *authorizationStep) cancel(tx *store.Tx) error {
+	if err := tx.WithdrawCardAttempt(s.t, limitedCard(s.t)); err != nil {
+		return err
+	}
 	if s.t.Attempt > 0 {
 		return tx.WithdrawConfirmation(s.t)
 	}
@@ -235,6 +249,9 @@ func (s *authorizationStep) removable() bool {
 
 // fail writes a payment that moved nothing as failed.
 func (s *authorizationStep) fail(tx *store.Tx) error {
+	if err := tx.WithdrawCardAttempt(s.t, limitedCard(s.t)); err != nil {
+		return err
+	}
 	t := *s.t
 	next, err := t.Status.Next(payment.Fail)
 	if err != nil {

@@ -36,8 +36,9 @@ func (s *authorizationStep) write(ctx context.Context, from origin, a acquirer.R
 	if err := resolve(&t, a, s.Clock.Now().UTC().Truncate(time.Millisecond)); err != nil {
 		return Result{}, err
 	}
+	t.Result.Reached = !s.unsent
 	if t.Status == payment.RequiresConfirmation {
-		return s.commitTry(ctx, from, &t)
+		return s.commitTry(ctx, from, &t, a)
 	}
 	result := s.decided(from.request, &t)
 	if s.refused == 0 && !t.Tenant.Live {
@@ -51,7 +52,7 @@ func (s *authorizationStep) write(ctx context.Context, from origin, a acquirer.R
 			if err := tx.FinishPayment(s.newOutcome(&t, s.t.Claim, result)); err != nil {
 				return err
 			}
-			return s.holdPart(tx)
+			return errors.Join(s.holdPart(tx), s.endCardAttempt(tx, a))
 		})
 	})
 }
@@ -59,7 +60,7 @@ func (s *authorizationStep) write(ctx context.Context, from origin, a acquirer.R
 // commitTry writes the decline of a confirmation after which the payment waits for the next one.
 // The response and the event show the payment as it waits.
 func (s *authorizationStep) commitTry(
-	ctx context.Context, from origin, declined *payment.Transaction,
+	ctx context.Context, from origin, declined *payment.Transaction, a acquirer.Response,
 ) (result Result, err error) {
 	err = withNewIDs(func() error {
 		return s.Store.Finish(ctx, declined.Tenant, func(tx *store.Tx) error {
@@ -75,7 +76,7 @@ func (s *authorizationStep) commitTry(
 			if err != nil {
 				return err
 			}
-			if err := s.holdPart(tx); err != nil {
+			if err := errors.Join(s.holdPart(tx), s.endCardAttempt(tx, a)); err != nil {
 				return err
 			}
 			return tx.CompleteKey(s.t.Claim, result.Status, result.Body)

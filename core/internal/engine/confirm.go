@@ -55,9 +55,10 @@ func (e *Engine) Confirm(ctx context.Context, r Request, waiting *payment.Transa
 	t.Status, t.PaymentMethod, t.Details, t.Confirmer = payment.Processing, p.PaymentMethod, p.Details, r.client()
 	w := e.inFlight.request()
 	defer w.end()
-	done, err := e.intent(ctx, r, func(tx *store.Tx, claim int64) (*Result, error) {
+	allowed := false
+	done, err := e.intent(ctx, r, func(tx *store.Tx, claim int64) (_ *Result, err error) {
 		t.Claim, t.UpdatedAt = claim, tx.Now
-		err := store.ErrConflict
+		err = store.ErrConflict
 		if waiting.WhyNoConfirmOf(p.Amount, p.Currency) == nil {
 			err = tx.BeginConfirmation(&t)
 		}
@@ -65,6 +66,9 @@ func (e *Engine) Confirm(ctx context.Context, r Request, waiting *payment.Transa
 			return e.refuseConfirm(tx, r, t.ID, p)
 		}
 		if err != nil {
+			return nil, err
+		}
+		if allowed, err = tx.BeginCardAttempt(&t, limitedCard(&t)); err != nil {
 			return nil, err
 		}
 		w.of(authorizationStepID(&t))
@@ -76,7 +80,7 @@ func (e *Engine) Confirm(ctx context.Context, r Request, waiting *payment.Transa
 	if err != nil || done != nil {
 		return value(done), err
 	}
-	a := &authorizationStep{Engine: e, t: &t, secrets: p.Drawn.secrets}
+	a := &authorizationStep{Engine: e, t: &t, secrets: p.Drawn.secrets, unsent: !allowed}
 	return e.take(ctx, r.ID, a, func(ctx context.Context) (acquirer.Response, error) { return a.send(ctx, routes, p) })
 }
 

@@ -171,6 +171,11 @@ func (e *Engine) recordPayment(tx *store.Tx, r Request, open *payment.Transactio
 	if err := resolve(&t, a, tx.Now); err != nil {
 		return err
 	}
+	if approved {
+		if err := tx.ForgetCardAttempts(open, limitedCard(open)); err != nil {
+			return err
+		}
+	}
 	return tx.FinishPayment(e.newOutcome(&t, open.Claim, e.decided(r.ID, &t)))
 }
 

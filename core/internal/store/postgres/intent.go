@@ -14,11 +14,12 @@ import (
 )
 
 // beginAll writes the intents of a batch. It leaves out an intent whose idempotency key is taken,
-// whose API key has ended, or whose payment source cannot be used. refuse_batch fails the statement
-// if a token is used between its two reads of it.
+// whose API key has ended, whose payment source cannot be used, or whose card has a decline.
+// refuse_batch fails the statement if a token is used between its two reads of it.
 var beginAll = beginText(
-	", $22::bigint[], $23::bigint[], $24::bigint[], $25::bigint[], $26::text[]",
-	", customer_id, method_id, token_id, account, tag", ", account, tag", sourceConditions, `, used AS (
+	", $22::bigint[], $23::bigint[], $24::bigint[], $25::bigint[], $26::text[], $27::text[]",
+	", customer_id, method_id, token_id, account, tag, card", ", account, tag",
+	sourceConditions+cardCondition, `, used AS (
 	UPDATE tokens t SET used_by = taken.id, used_at = $16::bigint FROM taken
 	WHERE t.id = taken.token_id AND t.id = ANY ($24::bigint[])
 		AND t.merchant_id = taken.merchant_id AND t.live = taken.live
@@ -43,6 +44,11 @@ const sourceConditions = `
 		AND (a.token_id = 0 OR EXISTS (SELECT 1 FROM tokens t
 			WHERE t.id = a.token_id AND t.merchant_id = a.merchant_id AND t.live = a.live
 				AND t.used_by = 0 AND t.expires_at > $16::bigint))`
+
+// cardCondition leaves out the cards with declines. A command locks such a card.
+const cardCondition = `
+		AND (a.card = '' OR NOT EXISTS (SELECT 1 FROM card_attempts c
+			WHERE c.merchant_id = a.merchant_id AND c.fingerprint = a.card))`
 
 func beginText(arrays, columns, account, conditions, used, checked string) string {
 	return `WITH good AS (
@@ -101,8 +107,14 @@ func (s *session) BeginPayment(tx *store.Tx, i *store.Intent) (store.Claim, erro
 	if holder, err := tx.CheckIntent(i); err != nil || holder.ID != 0 {
 		return holder, err
 	}
+	allowed, err := tx.BeginCardAttempt(i.Transaction, i.Card)
+	if err != nil {
+		return store.Claim{}, err
+	}
+	i.Refused = !allowed
 	b := newIntentBatch([]*store.Intent{i}, tx.Now, tx.Date(), tx.KeyExpiry())
-	err := s.batch("begin payment", b.statement(), b.scan)
+	b.counted = true
+	err = s.batch("begin payment", b.statement(), b.scan)
 	switch {
 	case refused(err):
 		return store.Claim{}, fmt.Errorf("%w: %w", store.ErrChanged, err)
@@ -139,6 +151,7 @@ type intentBatch struct {
 	now           time.Time
 	made, expires time.Time       // when the idempotency keys are made and expire
 	results       []result[int64] // in the caller's order
+	counted       bool            // the attempts at the cards are counted
 }
 
 // newIntentBatch orders the intents by their idempotency keys and tenants, so that two batches
@@ -194,9 +207,18 @@ func (b *intentBatch) statement() *pgx.QueuedQuery {
 			column(b.intents, func(i *store.Intent) int64 { return i.Source.Token }),
 			column(b.intents, func(i *store.Intent) int64 { return i.Transaction.Account }),
 			column(b.intents, func(i *store.Intent) string { return i.Transaction.Tag }),
+			column(b.intents, b.card),
 		)
 	}
 	return q
+}
+
+// card returns the card that must have no decline, "" for none.
+func (b *intentBatch) card(i *store.Intent) string {
+	if b.counted {
+		return ""
+	}
+	return i.Card.Fingerprint
 }
 
 func (b *intentBatch) columns() []any {

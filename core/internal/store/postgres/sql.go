@@ -7,7 +7,7 @@ import "github.com/causeway-pay/causeway/core/internal/store"
 // compared with 0 would have 32 bits.
 func compile() (map[*store.Statement]string, error) {
 	return store.Compile(
-		accountSQL, byIDSQL, customerSQL, erasureSQL, eventSQL, idempotencySQL, listSQL, merchantSQL, paymentSQL,
-		recoverySQL, reportSQL, serviceSQL, settlementSQL, stepSQL, vaultSQL, webhookSQL,
+		accountSQL, byIDSQL, cardSQL, customerSQL, erasureSQL, eventSQL, idempotencySQL, listSQL, merchantSQL,
+		paymentSQL, recoverySQL, reportSQL, serviceSQL, settlementSQL, stepSQL, vaultSQL, webhookSQL,
 	)
 }

@@ -33,6 +33,11 @@ func (w *writer) BeginPayment(tx *store.Tx, i *store.Intent) (store.Claim, error
 		i.Redraw()
 	}
 	t.Claim = claim.ID
+	allowed, err := tx.BeginCardAttempt(t, i.Card)
+	if err != nil {
+		return store.Claim{}, err
+	}
+	i.Refused = !allowed
 	if err := tx.InsertTransaction(t); err != nil {
 		return store.Claim{}, err
 	}

@@ -9,8 +9,8 @@ import (
 // compile returns the SQL of the store's statements. Parameters are ?, or ?1 and so on.
 func compile() (map[*store.Statement]string, error) {
 	return store.Compile(
-		accountSQL, byIDSQL, customerSQL, erasureSQL, eventSQL, idempotencySQL, merchantSQL, paymentSQL, recoverySQL,
-		reportSQL, serviceSQL, settlementSQL, stepSQL, vaultSQL, webhookSQL,
+		accountSQL, byIDSQL, cardSQL, customerSQL, erasureSQL, eventSQL, idempotencySQL, merchantSQL, paymentSQL,
+		recoverySQL, reportSQL, serviceSQL, settlementSQL, stepSQL, vaultSQL, webhookSQL,
 	)
 }
 

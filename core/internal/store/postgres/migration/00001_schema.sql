@@ -555,6 +555,17 @@ CREATE TABLE acquirer_accounts (
 CREATE UNIQUE INDEX acquirer_accounts_enabled ON acquirer_accounts (merchant_id, currency, method, rank)
     WHERE state = 'enabled';
 
+CREATE TABLE card_attempts (
+    merchant_id    BIGINT   NOT NULL,
+    fingerprint    TEXT     NOT NULL,
+    transaction_id BIGINT   NOT NULL,
+    attempt        BIGINT   NOT NULL,
+    at             BIGINT   NOT NULL,
+    never          SMALLINT NOT NULL DEFAULT 0,
+    PRIMARY KEY (merchant_id, fingerprint, transaction_id, attempt)
+);
+CREATE INDEX card_attempts_by_time ON card_attempts (at);
+
 CREATE TABLE mle_requirements (
     id           BIGINT PRIMARY KEY,
     endpoints    TEXT   NOT NULL,

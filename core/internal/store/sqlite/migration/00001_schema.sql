@@ -546,6 +546,19 @@ CREATE TABLE acquirer_accounts (
 CREATE UNIQUE INDEX acquirer_accounts_enabled ON acquirer_accounts (merchant_id, currency, method, rank)
     WHERE state = 'enabled';
 
+-- Attempts at cards of live mode that were declined, or that followed a decline: see payment.RetryRule. An approval removes
+-- the rows of its card. never is 1 if the decline ends all attempts.
+CREATE TABLE card_attempts (
+    merchant_id    INTEGER NOT NULL,
+    fingerprint    TEXT    NOT NULL,
+    transaction_id INTEGER NOT NULL,
+    attempt        INTEGER NOT NULL,
+    at             INTEGER NOT NULL,
+    never          INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (merchant_id, fingerprint, transaction_id, attempt)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX card_attempts_by_time ON card_attempts (at);
+
 -- The announced requirements of encryption. The check repeats payment.MLENotice: 366 days.
 CREATE TABLE mle_requirements (
     id           INTEGER PRIMARY KEY,
