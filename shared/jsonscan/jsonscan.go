@@ -88,6 +88,12 @@ func TooMany(text []byte) bool {
 	return values > MaxValues
 }
 
+// TooLarge reports TooDeep or TooMany.
+func TooLarge(text []byte) bool {
+	depth, values := measure(text)
+	return depth > MaxDepth || values > MaxValues
+}
+
 // measure counts the levels and the values of a text by its signs outside strings.
 func measure(text []byte) (deepest, values int) {
 	depth, quoted := 0, false

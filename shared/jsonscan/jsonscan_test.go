@@ -115,3 +115,17 @@ func TestTooMany(t *testing.T) {
 		}
 	}
 }
+
+func TestTooLarge(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"[0]":                                    false,
+		strings.Repeat("[", jsonscan.MaxDepth+1): true,
+		"[0" + strings.Repeat(",0", jsonscan.MaxValues):  true,
+		strings.Repeat(`[`, jsonscan.MaxDepth) + `0,0,0`: false,
+	} {
+		if got := jsonscan.TooLarge([]byte(text)); got != want {
+			t.Errorf("%.40s (%d bytes): got %t, want %t", text, len(text), got, want)
+		}
+	}
+}

@@ -49,7 +49,7 @@ func decode(w http.ResponseWriter, r *http.Request, v any, optional bool) (keyri
 }
 
 func unmarshal(body []byte, v any) *engine.Problem {
-	if jsontext.Value(body).Kind() != '{' || jsonscan.TooDeep(body) || jsonscan.TooMany(body) {
+	if jsontext.Value(body).Kind() != '{' || jsonscan.TooLarge(body) {
 		return problem(codeInvalidJSON)
 	}
 	err := json.Unmarshal(body, v, json.RejectUnknownMembers(true))

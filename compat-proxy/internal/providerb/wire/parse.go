@@ -34,7 +34,7 @@ func Parse(body []byte) (*Request, error) {
 	if len(body) == 0 {
 		return r, nil
 	}
-	if jsonscan.TooDeep(body) || jsonscan.TooMany(body) {
+	if jsonscan.TooLarge(body) {
 		return nil, &FieldError{}
 	}
 	err := json.Unmarshal(body, r, anyCase)

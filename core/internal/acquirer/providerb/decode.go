@@ -70,7 +70,7 @@ func unknownFor(r upstream.Response, why error) error {
 // errors where the connector reads them.
 func parse(text []byte) (responseBody, error) {
 	var body responseBody
-	if jsontext.Value(text).Kind() != jsontext.KindBeginObject || jsonscan.TooDeep(text) || jsonscan.TooMany(text) {
+	if jsontext.Value(text).Kind() != jsontext.KindBeginObject || jsonscan.TooLarge(text) {
 		return body, errMalformed
 	}
 	err := json.Unmarshal(text, &body)

@@ -143,14 +143,16 @@ func (c *Client) Send(
 		return Response{}, lost(ctx, "send", err)
 	}
 	defer func() { _ = response.Body.Close() }()
-	content, err := io.ReadAll(io.LimitReader(response.Body, maxBody+1))
+	var content bytes.Buffer
+	content.Grow(int(min(max(response.ContentLength, 0), maxBody)) + bytes.MinRead)
+	_, err = content.ReadFrom(io.LimitReader(response.Body, maxBody+1))
 	switch {
 	case err != nil:
 		return Response{}, lost(ctx, "read the response", err)
-	case len(content) > maxBody:
+	case content.Len() > maxBody:
 		return Response{}, fmt.Errorf("upstream: %w: response of more than %d bytes", acquirer.ErrUnknown, maxBody)
 	}
-	return Response{Status: response.StatusCode, Header: response.Header, Body: content}, nil
+	return Response{Status: response.StatusCode, Header: response.Header, Body: content.Bytes()}, nil
 }
 
 // request returns the request. The transport repeats a request on its own only if it has no body,
