@@ -76,6 +76,8 @@ func nextAttempt(s *operator.UnfinishedStep) string {
 	switch {
 	case s.Running:
 		return "running"
+	case s.NextAttemptAt == nil && s.Attempts > 0:
+		return "never"
 	case s.NextAttemptAt == nil:
 		return "soon"
 	}

@@ -145,7 +145,10 @@ func ShowStep(u *payment.Unfinished, d *engine.Resolution) operator.UnfinishedSt
 	if u.Step.Kind == payment.RefundStep && u.Transaction == 0 {
 		out.Kind = "credit"
 	}
-	if u.DueAt.After(u.NextAt) {
+	switch {
+	case u.DueAt.Equal(payment.Never()):
+		out.NextAttemptAt = nil
+	case u.DueAt.After(u.NextAt):
 		out.NextAttemptAt = optionalTime(u.DueAt)
 	}
 	if d != nil {

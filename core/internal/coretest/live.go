@@ -212,6 +212,12 @@ func (r *rules) names(s acquirer.Sent) {
 	if r == nil {
 		return
 	}
+	if f := s.Follow; f != nil {
+		for _, earlier := range append([]acquirer.Sent{f.Original}, f.Captures...) {
+			r.names(earlier)
+		}
+		s.Follow = nil
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	want, known := r.known[s.Reference]

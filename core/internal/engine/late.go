@@ -23,6 +23,9 @@ func (e *Engine) late(ctx context.Context, s step, a acquirer.Response, look *pa
 	if err != nil || found == "" {
 		return true, err
 	}
+	if found == Undecided && look.Held > 0 {
+		return false, nil // an earlier look has reported it
+	}
 	e.contradicted(ctx, s.about(), a, found)
 	return found == LateRecorded, nil
 }
@@ -48,6 +51,8 @@ func writeCorrection(tx *store.Tx, s step, a acquirer.Response, look *payment.Re
 			return "", err
 		}
 		return LateRecorded, tx.CompleteKey(claim, out.Status, out.Body)
+	case look != nil && o.Kind == payment.VoidStep:
+		return Undecided, nil // nothing releases a void
 	case look != nil:
 		return LateReversed, nil // look goes on to release
 	}

@@ -19,11 +19,14 @@ const (
 	LateReversed Contradiction = "late_reversed"
 	// OtherAmount: the acquirer approved an amount that was not requested. The step stays open.
 	OtherAmount Contradiction = "other_amount"
+	// Undecided: the acquirer's records do not decide about a closed step, or show an effect that
+	// cannot be recorded. Its pending reversal waits for an operator.
+	Undecided Contradiction = "undecided"
 )
 
 // Contradictions returns all kinds.
 func Contradictions() []Contradiction {
-	return []Contradiction{LateRecorded, LateReversed, OtherAmount}
+	return []Contradiction{LateRecorded, LateReversed, OtherAmount, Undecided}
 }
 
 // Skip is the reason why settlement leaves a capture unsettled after the end of its day.

@@ -23,15 +23,23 @@ func (e *Engine) recoverReversal(ctx context.Context, r *payment.Reversal) error
 	if err != nil {
 		return err
 	}
-	a, err := acq.Inquire(ctx, sentReversed(r))
+	about, err := e.sentReversed(ctx, r)
+	if err != nil {
+		return err
+	}
+	a, err := acq.Inquire(ctx, about)
+	step := r.Step.Kind
 	switch {
-	case errors.Is(err, acquirer.ErrNotFound) && r.Asked > 0 && r.Refused == 0 && r.Held == 0:
-		return e.lookAgain(ctx, r)
+	case errors.Is(err, acquirer.ErrUndecided) && step != payment.AuthorizeStep:
+		return e.undecided(ctx, r, err)
+	case errors.Is(err, acquirer.ErrNotFound) &&
+		(step == payment.VoidStep || r.Asked > 0 && r.Refused == 0 && r.Held == 0):
+		return e.lookAgain(ctx, r) // a void cannot be dropped
 	case errors.Is(err, acquirer.ErrNotFound):
 		return e.requestRelease(ctx, acq, r, false)
 	case err != nil:
 		return fmt.Errorf("%w: %w", errStillOpen, err)
-	case r.Step.Kind != payment.AuthorizeStep && !a.Released:
+	case step != payment.AuthorizeStep && !a.Released:
 		return e.found(ctx, acq, r, a)
 	case !a.Approved || a.Released || a.Amount == 0:
 		return e.endReversal(ctx, r)
@@ -42,8 +50,8 @@ func (e *Engine) recoverReversal(ctx context.Context, r *payment.Reversal) error
 
 // found handles the result of a capture, void or refund that a look found. The result becomes the
 // outcome of a pending step. An approval corrects a closed step. If its amount is no longer
-// available, the approval is released. A void cannot be released, so it waits until it fits or an
-// operator resolves it.
+// available, the approval is released. A void cannot be released. If it never fits, or the amount
+// is another one, an operator must resolve it.
 //
 // A decline of a closed step does not end the look. The request was sent more than once, and the
 // decline may be for the repeated request while the first is still in progress. An authorization is
@@ -59,7 +67,7 @@ func (e *Engine) found(ctx context.Context, acq acquirer.Acquirer, r *payment.Re
 		return e.lookAgain(ctx, r)
 	}
 	if err := e.check(s.about(), a); err != nil {
-		return fmt.Errorf("%w: %w", errStillOpen, err)
+		return e.undecided(ctx, r, err)
 	}
 	done, err := e.late(ctx, s, a, r)
 	if err != nil || done {
@@ -67,10 +75,29 @@ func (e *Engine) found(ctx context.Context, acq acquirer.Acquirer, r *payment.Re
 	}
 	r.Held, r.AcquirerID = a.Amount, cmp.Or(a.ID, r.AcquirerID)
 	if r.Step.Kind == payment.VoidStep {
-		r.Refuse(e.Clock.Now())
-		return e.changeReversal(ctx, r, (*store.Tx).PostponeReversal)
+		return e.undecided(ctx, r, errNotRecordable)
 	}
 	return e.requestRelease(ctx, acq, r, true)
+}
+
+// errNotRecordable: the acquirer shows a void that the transaction cannot record.
+var errNotRecordable = errors.New("engine: the payment is voided at the acquirer, and cannot be voided here any more")
+
+// undecided counts a look whose result neither records nor ends a step. After LateWindow the
+// reversal waits for an operator, and recovery sends no more inquiries. The alert comes before the
+// commit, so that no death of the process can prevent it.
+func (e *Engine) undecided(ctx context.Context, r *payment.Reversal, why error) error {
+	if r.LookAgain(e.Clock.Now()) {
+		return e.changeReversal(ctx, r, (*store.Tx).PostponeReversal)
+	}
+	r.DueAt = payment.Never()
+	e.Observer.AcquirerContradicted(r.Step.Kind, Undecided)
+	e.Log.ErrorContext(ctx, "reversal: the acquirer's records do not decide about the step; an operator must resolve it",
+		slog.String("reference", stepReference(r.Step)), slog.Any("error", why))
+	if err := e.changeReversal(ctx, r, (*store.Tx).PostponeReversal); err != nil {
+		return err
+	}
+	return fmt.Errorf("%w: %w", errStillOpen, why)
 }
 
 // foundPending concludes a pending step with the result that a look found. An approval contradicts
@@ -131,6 +158,10 @@ func (e *Engine) requestRelease(ctx context.Context, acq acquirer.Acquirer, r *p
 		}
 		r.Version++
 	}
+	original, err := e.sentReversed(ctx, r)
+	if err != nil {
+		return err
+	}
 	byRefund := known && r.ByRefund()
 	undo := acq.Refund
 	if !byRefund {
@@ -139,7 +170,7 @@ func (e *Engine) requestRelease(ctx context.Context, acq acquirer.Acquirer, r *p
 		}
 	}
 	a, err := undo(ctx, acquirer.Follow{
-		Reference: reference, Tag: r.ReleaseTag, Again: repeated, Drop: !known, Original: sentReversed(r),
+		Reference: reference, Tag: r.ReleaseTag, Again: repeated, Drop: !known, Original: original,
 		Amount: cmp.Or(r.Held, r.Amount), Currency: r.Currency, Last4: e.last4Of(ctx, r),
 	})
 	switch {

@@ -40,8 +40,8 @@ func sentRefund(f *payment.Refund) acquirer.Sent {
 	return s
 }
 
-// sentReversed returns the step of a pending reversal.
-func sentReversed(r *payment.Reversal) acquirer.Sent {
+// sentReversed returns the step of a pending reversal. A capture or void has its Follow.
+func (e *Engine) sentReversed(ctx context.Context, r *payment.Reversal) (acquirer.Sent, error) {
 	s := acquirer.Sent{
 		Reference: stepReference(r.Step), Tag: r.Tag, ID: r.AcquirerID, Amount: r.Amount, Currency: r.Currency,
 	}
@@ -60,8 +60,21 @@ func sentReversed(r *payment.Reversal) acquirer.Sent {
 		if r.Captured {
 			s.Kind = acquirer.Sale
 		}
+		return s, nil
 	}
-	return s
+	if s.Kind != acquirer.Capture && s.Kind != acquirer.Void {
+		return s, nil
+	}
+	t, err := e.Store.Transaction(ctx, r.Tenant, r.Step.Transaction)
+	if err != nil {
+		return s, err
+	}
+	captures, err := e.standing(ctx, t)
+	s.Follow = &acquirer.Follow{
+		Reference: s.Reference, Tag: s.Tag, Original: sentAuthorization(t), Captures: captures,
+		Amount: s.Amount, Currency: s.Currency, Last4: last4(t.Details),
+	}
+	return s, err
 }
 
 // standing returns the captures of a transaction that stand, oldest first. A sale has none.

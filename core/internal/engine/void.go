@@ -122,7 +122,7 @@ func (s *voidStep) correct(tx *store.Tx, a acquirer.Response, look *payment.Reve
 // voidState returns the state of a void by its transaction.
 func voidState(t *payment.Transaction, operation int64) payment.StepState {
 	switch {
-	case t.Status == payment.Voided:
+	case t.Status == payment.Voided, t.Status == payment.Expired: // nothing is held
 		return payment.StepSucceeded
 	case t.Operation == payment.VoidOperation && t.OperationID == operation:
 		return payment.StepPending

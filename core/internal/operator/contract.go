@@ -125,22 +125,23 @@ const ObjectStep = "step"
 type UnfinishedStep struct {
 	ID string `json:"id"` // rev_… of a pending reversal, otherwise Reference
 	// the acquirer's, of the attempt; of a reversal: of the step that it reverses
-	Reference     string   `json:"reference"`
-	Object        string   `json:"object"`
-	Kind          string   `json:"kind"` // authorize, void, capture, refund, credit (an unlinked refund) or reversal
-	Merchant      string   `json:"merchant"`
-	Mode          v1.Mode  `json:"mode"`
-	Transaction   string   `json:"transaction,omitempty"`
-	Account       string   `json:"account,omitempty"` // of the merchant at the acquirer; "" for the simulator
-	Amount        int64    `json:"amount"`            // minor units
-	Currency      string   `json:"currency"`
-	Held          int64    `json:"held,omitempty"` // minor units that the acquirer reported as approved; of a reversal
-	Since         v1.Time  `json:"since"`
-	Attempts      int64    `json:"attempts"` // of recovery
-	Refused       int64    `json:"refused,omitempty"`
-	Running       bool     `json:"running"` // the last attempt has no result yet, or its process ended
-	LastError     string   `json:"last_error,omitempty"`
-	AttemptedAt   *v1.Time `json:"attempted_at,omitempty"`
+	Reference   string   `json:"reference"`
+	Object      string   `json:"object"`
+	Kind        string   `json:"kind"` // authorize, void, capture, refund, credit (an unlinked refund) or reversal
+	Merchant    string   `json:"merchant"`
+	Mode        v1.Mode  `json:"mode"`
+	Transaction string   `json:"transaction,omitempty"`
+	Account     string   `json:"account,omitempty"` // of the merchant at the acquirer; "" for the simulator
+	Amount      int64    `json:"amount"`            // minor units
+	Currency    string   `json:"currency"`
+	Held        int64    `json:"held,omitempty"` // minor units that the acquirer reported as approved; of a reversal
+	Since       v1.Time  `json:"since"`
+	Attempts    int64    `json:"attempts"` // of recovery
+	Refused     int64    `json:"refused,omitempty"`
+	Running     bool     `json:"running"` // the last attempt has no result yet, or its process ended
+	LastError   string   `json:"last_error,omitempty"`
+	AttemptedAt *v1.Time `json:"attempted_at,omitempty"`
+	// missing before the first attempt, and if only an operator can end the step
 	NextAttemptAt *v1.Time `json:"next_attempt_at,omitempty"`
 	Outcome       string   `json:"outcome,omitempty"` // of a step that was resolved
 	Reason        string   `json:"reason,omitempty"`

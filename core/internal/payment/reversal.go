@@ -33,7 +33,7 @@ type Reversal struct {
 	Looks     int64     // inquiries without a result since the acquirer acknowledged the release
 	Version   int64     // counts the changes
 	Since     time.Time // when the acquirer acknowledged the release; before that, when the reversal was written
-	DueAt     time.Time // when to work on it next
+	DueAt     time.Time // when to work on it next; Never if it waits for an operator
 	Claim     int64     // the idempotency key that stays taken until the reversal ends, 0 for none
 
 	Account    int64  // the acquirer account of the step, 0 for the simulator
@@ -62,6 +62,9 @@ func (r *Reversal) LookAgain(at time.Time) bool {
 	r.DueAt = at.Add(min(lookPause(r.Looks), LateWindow-waited))
 	return waited < LateWindow
 }
+
+// Never is the DueAt of a reversal that only an operator can end.
+func Never() time.Time { return time.Date(9999, time.December, 31, 0, 0, 0, 0, time.UTC) }
 
 func lookPause(n int64) time.Duration { return min(firstLook<<min(n, 20), LongestPause) }
 

@@ -199,6 +199,21 @@ func (d *details) voided(amount int64) (acquirer.Response, error) {
 	return acquirer.Response{}, undecided(d)
 }
 
+// uncaptured returns the approval to drop a capture that the transaction does not have. A
+// transaction that is captured shows the capture to the next inquiry.
+func (d *details) uncaptured(amount int64) (acquirer.Response, error) {
+	if now := d.state(); now != held && now != released && now != refused {
+		return acquirer.Response{}, undecided(d)
+	}
+	return acquirer.Response{Approved: true, ResponseCode: isoApproved, ID: number(d.ID), Amount: amount}, nil
+}
+
+// awaits reports whether a capture or void can still have its effect on the transaction, and has
+// none so far.
+func (d *details) awaits(kind acquirer.Kind) bool {
+	return d.state() == held || kind == acquirer.Void && d.state() == taken
+}
+
 // voidable reports whether a void can still release the transaction's money.
 func (d *details) voidable() bool { return slices.Contains([]state{held, taken, refunding}, d.state()) }
 

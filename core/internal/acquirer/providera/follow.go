@@ -51,13 +51,17 @@ func (c *Connector) Capture(ctx context.Context, r acquirer.Follow) (acquirer.Re
 // Void implements acquirer.Acquirer. A repeated void, and a void of a request with an unknown
 // outcome, first reads the transaction. It is sent while the transaction holds money: the process
 // can have died before it sent the first one. A second void has no further effect: the provider
-// responds that the transaction was voided.
+// responds that the transaction was voided. A capture that shall be dropped must not void its
+// payment, so such a void is never sent.
 func (c *Connector) Void(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
 	original := r.Original.ID
 	if original == "" || r.Again || r.Original.Kind == acquirer.Capture {
-		d, err := c.find(ctx, r.Original)
+		d, err := c.find(ctx, paymentOf(r.Original))
 		if err != nil {
 			return acquirer.Response{}, err
+		}
+		if r.Drop && r.Original.Kind == acquirer.Capture {
+			return d.uncaptured(r.Amount)
 		}
 		uncaptured := r.Original.Kind == acquirer.Capture && d.state() == held
 		if uncaptured || !d.voidable() {

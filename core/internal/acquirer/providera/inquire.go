@@ -1,6 +1,7 @@
 package providera
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -18,21 +19,43 @@ const (
 )
 
 // Inquire implements acquirer.Acquirer. A capture or void has no invoice number, so its outcome is
-// the state of the transaction with the number in Sent.ID. A request that is not found has an
-// unknown outcome: the lists lag behind.
+// the state of its payment. Another request that is not found has an unknown outcome: the lists lag
+// behind.
 func (c *Connector) Inquire(ctx context.Context, about acquirer.Sent) (acquirer.Response, error) {
-	d, err := c.find(ctx, about)
+	if about.Kind == acquirer.Capture && about.Follow != nil && len(about.Follow.Captures) > 0 {
+		return notPossible(), nil // the payment's only capture is another one
+	}
+	d, err := c.find(ctx, paymentOf(about))
 	if err != nil {
 		return acquirer.Response{}, err
 	}
-	switch about.Kind {
-	case acquirer.Capture:
-		return d.captured(about.Amount, about.Currency)
-	case acquirer.Void:
-		return d.voided(about.Amount)
-	case acquirer.Authorization, acquirer.Sale, acquirer.Refund, acquirer.UnlinkedRefund:
+	if about.Kind != acquirer.Capture && about.Kind != acquirer.Void {
+		return d.outcome(about)
 	}
-	return d.outcome(about)
+	if d.awaits(about.Kind) {
+		return acquirer.Response{}, fmt.Errorf("providera: no %s so far: %w", about.Kind, acquirer.ErrNotFound)
+	}
+	var a acquirer.Response
+	if about.Kind == acquirer.Capture {
+		a, err = d.captured(about.Amount, about.Currency)
+	} else {
+		a, err = d.voided(about.Amount)
+	}
+	if err != nil {
+		err = fmt.Errorf("%w: %w", acquirer.ErrUndecided, err)
+	}
+	return a, err
+}
+
+// paymentOf returns the payment of a capture or void, which share one number. It returns any other
+// request unchanged.
+func paymentOf(about acquirer.Sent) acquirer.Sent {
+	if about.Follow == nil {
+		return about
+	}
+	p := about.Follow.Original
+	p.ID = cmp.Or(p.ID, about.ID)
+	return p
 }
 
 // find returns the transaction of a request: that with its number, or the one that a search for its

@@ -15,9 +15,13 @@ import (
 // timeoutAfter is the time that the provider wants between an operation and its timeout reversal.
 const timeoutAfter = time.Minute
 
-// Inquire implements acquirer.Acquirer. An operation with an id has its state at the provider. Any
-// other is undone by its transactionId, and is then an approval that was released.
+// Inquire implements acquirer.Acquirer. An operation with an id has its state at the provider. A
+// void has that of the operations that it undoes. Any other is undone by its transactionId, and is
+// then an approval that was released.
 func (c *Connector) Inquire(ctx context.Context, about acquirer.Sent) (acquirer.Response, error) {
+	if about.Kind == acquirer.Void {
+		return c.voided(ctx, about)
+	}
 	if about.ID != "" {
 		return c.look(ctx, about)
 	}
@@ -79,7 +83,7 @@ func (c *Connector) undo(ctx context.Context, about acquirer.Sent) (acquirer.Res
 	case result == undone:
 		return acquirer.Response{Approved: true, Released: true, ResponseCode: "00", Amount: about.Amount}, nil
 	case result == refused:
-		return acquirer.Response{}, unknownUndo("the provider refuses to undo it")
+		return acquirer.Response{}, fmt.Errorf("provider-b: %w: it refuses to undo the operation", acquirer.ErrUndecided)
 	case age < c.settle:
 		return acquirer.Response{}, unknownUndo("the provider does not have it yet")
 	}
@@ -172,6 +176,41 @@ func namesTransaction(body responseBody) bool {
 	return true
 }
 
+// voided returns the outcome of a void by the state of the captures, which the void ends first, and
+// without one by that of the payment. Until the void has had an effect, it is not found.
+func (c *Connector) voided(ctx context.Context, about acquirer.Sent) (acquirer.Response, error) {
+	if about.Follow == nil {
+		return acquirer.Response{}, unknownUndo("a void without its payment")
+	}
+	ends := about.Follow.Captures
+	if len(ends) == 0 {
+		ends = []acquirer.Sent{about.Follow.Original}
+	}
+	released, stands := 0, ""
+	for _, one := range ends {
+		if one.ID == "" {
+			return acquirer.Response{}, fmt.Errorf("provider-b: %w: no id of what is voided", acquirer.ErrUndecided)
+		}
+		found, err := c.look(ctx, one)
+		if err != nil {
+			return acquirer.Response{}, err
+		}
+		if found.Released {
+			released++
+		} else {
+			stands = one.ID
+		}
+	}
+	switch released {
+	case len(ends):
+		return acquirer.Response{Approved: true, ResponseCode: "00", Amount: about.Amount}, nil
+	case 0:
+		return acquirer.Response{}, fmt.Errorf("provider-b: no void so far: %w", acquirer.ErrNotFound)
+	}
+	return acquirer.Response{}, fmt.Errorf(
+		"provider-b: %w: only a part is voided, and not the capture %s", acquirer.ErrUndecided, stands)
+}
+
 // look reads the state of an operation by its id. The provider shows new operations late, so an
 // operation that is not found is unknown.
 func (c *Connector) look(ctx context.Context, about acquirer.Sent) (acquirer.Response, error) {
@@ -218,11 +257,11 @@ func decodeDetails(r upstream.Response, about acquirer.Sent) (acquirer.Response,
 		out.Network = networkDecline(why, body)
 		return out, nil
 	case !known || status == "AUTHORIZED_PENDING_REVIEW" && about.Kind == acquirer.Sale:
-		return acquirer.Response{}, unknownFor(r, errHTTP)
+		return acquirer.Response{}, fmt.Errorf("provider-b: %w: another status", acquirer.ErrUndecided)
 	}
 	amount, err := detailedAmount(body, about)
 	if err != nil {
-		return acquirer.Response{}, unknownFor(r, err)
+		return acquirer.Response{}, fmt.Errorf("provider-b: %w: %w", acquirer.ErrUndecided, err)
 	}
 	return acquirer.Response{
 		Approved: true, Released: !stands, ID: body.ID, ResponseCode: "00", Amount: amount, Code: approvalCode(body),

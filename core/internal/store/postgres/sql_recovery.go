@@ -60,8 +60,8 @@ var recoverySQL = map[string]string{
 		AND transaction_id = $3::bigint AND attempt = $4::bigint RETURNING claim`,
 	"selectDueReversals": `SELECT ` + columns.Reversal + ` FROM (
 				SELECT * FROM reversals WHERE due_at <= $1::bigint
-				UNION ALL SELECT * FROM reversals WHERE due_at > $2::bigint
-			) due WHERE id > $3::bigint ORDER BY id LIMIT $4::bigint`,
+				UNION ALL SELECT * FROM reversals WHERE due_at > $2::bigint AND due_at < $3::bigint
+			) due WHERE id > $4::bigint ORDER BY id LIMIT $5::bigint`,
 	"beginAttempt": `INSERT INTO step_attempts (` + columns.Attempt + `)
 			VALUES ($1::text, $2::bigint, $3::bigint, 1, 1, $4::bigint, $4::bigint, '')
 		ON CONFLICT (kind, object_id, number) DO UPDATE

@@ -56,7 +56,7 @@ var recoverySQL = map[string]string{
 		AND attempt = ? RETURNING claim`,
 	"selectDueReversals": `SELECT ` + columns.Reversal + ` FROM (
 				SELECT * FROM reversals INDEXED BY reversals_due WHERE due_at <= ?
-				UNION ALL SELECT * FROM reversals INDEXED BY reversals_due WHERE due_at > ?
+				UNION ALL SELECT * FROM reversals INDEXED BY reversals_due WHERE due_at > ? AND due_at < ?
 			) due WHERE id > ? ORDER BY id LIMIT ?`,
 	"beginAttempt": `INSERT INTO step_attempts (` + columns.Attempt + `)
 			VALUES (?1, ?2, ?3, 1, 1, ?4, ?4, '')
