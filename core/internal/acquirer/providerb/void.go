@@ -9,7 +9,8 @@ import (
 
 // Void implements acquirer.Acquirer. It first voids the captures, then releases the authorization.
 // The provider ends each of them once, so that a repeated void changes nothing. If only a part of a
-// payment could be voided, the outcome is unknown.
+// payment could be voided, the outcome is unknown. The error names the first capture that stands, so
+// that a person can refund it at the provider. Then the void is approved.
 //
 // A request without an id is undone by its transactionId. With Drop it is approved, too, once a
 // request that the provider does not have can no longer arrive.
@@ -81,7 +82,8 @@ func (c *Connector) voidAll(
 		out, err := c.send(ctx, request, sent{operation: voiding, amount: anyAmount, currency: r.Currency})
 		switch {
 		case err != nil && i > 0, err == nil && !out.response.Approved && i > 0:
-			return acquirer.Response{}, fmt.Errorf("provider-b: %w: only a part is voided", acquirer.ErrUnknown)
+			return acquirer.Response{}, fmt.Errorf(
+				"provider-b: %w: only a part is voided, and not the capture %s", acquirer.ErrUnknown, capture.ID)
 		case err != nil || !out.response.Approved:
 			return out.response, err
 		}

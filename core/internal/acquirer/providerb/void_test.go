@@ -1,6 +1,7 @@
 package providerb_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
@@ -127,6 +128,9 @@ func TestVoid(t *testing.T) {
 				}
 				if paths := s.paths(); paths != c.paths {
 					t.Errorf("the host received %s, want %s", paths, c.paths)
+				}
+				if c.captures > 0 && c.want == "unknown" && !strings.HasSuffix(err.Error(), "not the capture 3") {
+					t.Errorf("got %v, want the capture that stands", err)
 				}
 			}
 		})
