@@ -21,7 +21,7 @@ var (
 	// without effect. If a search can lag behind, a connector returns ErrUnknown instead. Of the
 	// requests that move money, only a repeated Capture, Void or Refund may return it.
 	ErrNotFound = errors.New("acquirer: no such reference")
-	// ErrUndecided is the ErrUnknown of an inquiry to which the acquirer has responded. Its records do
+	// ErrUndecided is the ErrUnknown of an inquiry that got a response. The acquirer's records do
 	// not decide about the request. If they stay so, only an operator can decide.
 	ErrUndecided = fmt.Errorf("%w: the acquirer's records do not decide", ErrUnknown)
 )
@@ -56,9 +56,9 @@ type Acquirer interface {
 	// Credit makes an unlinked refund to a source.
 	Credit(ctx context.Context, r Credit) (Response, error)
 	// Inquire returns the outcome of a request, and whether it was released since, or ErrNotFound. A
-	// request that is not found may still be on its way. An acquirer that does not find a capture or
-	// void decides by the present state of what it follows. If that shows no effect, the error is
-	// ErrNotFound.
+	// request that is not found may still be on its way. An acquirer that finds no capture or void
+	// by its reference decides by the present state of the payment and its captures. If that state
+	// shows no effect, the error is ErrNotFound.
 	Inquire(ctx context.Context, about Sent) (Response, error)
 }
 
@@ -83,8 +83,8 @@ type Sent struct {
 	ID        string // the acquirer's own id of it, of the last response; "" for none
 	Amount    int64  // minor units requested
 	Currency  string // ISO 4217, lower case
-	// Follow is the request itself if an inquiry or a reversal is about a capture or void, else nil. Its
-	// Captures are the ones that stand now.
+	// Follow is the request itself if an inquiry or reversal is about a capture or void, else nil.
+	// Its Captures are the ones that stand now.
 	Follow *Follow
 }
 

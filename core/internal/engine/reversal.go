@@ -92,7 +92,7 @@ func (e *Engine) undecided(ctx context.Context, r *payment.Reversal, why error) 
 	}
 	r.DueAt = payment.Never()
 	e.Observer.AcquirerContradicted(r.Step.Kind, Undecided)
-	e.Log.ErrorContext(ctx, "reversal: the acquirer's records do not decide about the step; an operator must resolve it",
+	e.Log.ErrorContext(ctx, "reversal: the acquirer's records do not decide; an operator must resolve it",
 		slog.String("reference", stepReference(r.Step)), slog.Any("error", why))
 	if err := e.changeReversal(ctx, r, (*store.Tx).PostponeReversal); err != nil {
 		return err

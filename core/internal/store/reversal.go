@@ -74,8 +74,8 @@ func (tx *Tx) RemoveReversal(s payment.StepID) (claim int64, err error) {
 }
 
 // DueReversals returns a page of the pending reversals of all tenants that are due at a time, by
-// id. The page begins after the id after. A reversal that is due too far ahead is due now, unless it
-// waits for an operator.
+// id. The page begins after the id after. A reversal that is due too far ahead is due now, unless
+// it waits for an operator.
 func (db *DB) DueReversals(ctx context.Context, at time.Time, after int64, limit int) ([]*payment.Reversal, error) {
 	return backgroundRows(ctx, db, selectDueReversals, scanReversal, toMillis(at), tooFarAhead(at, payment.LongestPause),
 		toMillis(payment.Never()), after, limit)

@@ -7,8 +7,8 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
 )
 
-// paymentStates are the states of a payment of 19.99, and the outcomes of inquiries about its capture,
-// its void and its capture after another one.
+// paymentStates are the states of a payment of 19.99, and the outcomes of inquiries about its
+// capture, its void and its capture after another one.
 var paymentStates = map[string]struct{ capture, void, second string }{
 	"authorizedPendingCapture":  {"not found", "not found", impossible},
 	"capturedPendingSettlement": {"approved 60410000101 1999", "not found", impossible},
@@ -45,7 +45,9 @@ func TestInquireByPayment(t *testing.T) {
 				if !numbered {
 					payment.ID = ""
 				}
-				other := acquirer.Sent{Kind: acquirer.Capture, Reference: "cap_1", ID: "60410000101", Amount: 500, Currency: "usd"}
+				other := acquirer.Sent{
+					Kind: acquirer.Capture, Reference: "cap_1", ID: "60410000101", Amount: 500, Currency: "usd",
+				}
 				for _, q := range []struct {
 					kind     acquirer.Kind
 					captures []acquirer.Sent

@@ -83,7 +83,7 @@ func (c *Connector) undo(ctx context.Context, about acquirer.Sent) (acquirer.Res
 	case result == undone:
 		return acquirer.Response{Approved: true, Released: true, ResponseCode: "00", Amount: about.Amount}, nil
 	case result == refused:
-		return acquirer.Response{}, fmt.Errorf("provider-b: %w: it refuses to undo the operation", acquirer.ErrUndecided)
+		return acquirer.Response{}, fmt.Errorf("provider-b: %w: it refuses to undo it", acquirer.ErrUndecided)
 	case age < c.settle:
 		return acquirer.Response{}, unknownUndo("the provider does not have it yet")
 	}
@@ -189,7 +189,7 @@ func (c *Connector) voided(ctx context.Context, about acquirer.Sent) (acquirer.R
 	released, stands := 0, ""
 	for _, one := range ends {
 		if one.ID == "" {
-			return acquirer.Response{}, fmt.Errorf("provider-b: %w: no id of what is voided", acquirer.ErrUndecided)
+			return acquirer.Response{}, fmt.Errorf("provider-b: %w: no id of the voided operation", acquirer.ErrUndecided)
 		}
 		found, err := c.look(ctx, one)
 		if err != nil {

@@ -111,9 +111,10 @@ func TestInquireVoid(t *testing.T) {
 		for _, id := range []string{"", "9"} {
 			s := newScripted(t)
 			responses := script{}
-			void := acquirer.Sent{Kind: acquirer.Void, Reference: "void", ID: id, Amount: 1000, Currency: "usd", Follow: &acquirer.Follow{
+			void := acquirer.Sent{Kind: acquirer.Void, Reference: "void", ID: id, Amount: 1000, Currency: "usd"}
+			void.Follow = &acquirer.Follow{
 				Original: acquirer.Sent{Kind: c.kind, ID: "1", Amount: 1000, Currency: "usd"},
-			}}
+			}
 			for i, state := range c.states {
 				id := "1"
 				if len(c.states) > 1 {
@@ -142,14 +143,17 @@ func TestInquireVoid(t *testing.T) {
 	}
 }
 
-// TestInquireVoidWithoutID: what was voided has no id, so no inquiry can decide. Nothing is sent:
-// without an id the provider would undo the payment.
+// TestInquireVoidWithoutID: the voided sale has no id, so no inquiry can decide. Nothing is sent:
+// without an id the provider would undo the sale.
 func TestInquireVoidWithoutID(t *testing.T) {
 	t.Parallel()
 	s := newScripted(t)
-	got, err := s.Inquire(t.Context(), acquirer.Sent{Kind: acquirer.Void, Amount: 1000, Currency: "usd", Follow: &acquirer.Follow{
-		Original: acquirer.Sent{Kind: acquirer.Sale, Reference: "sale", Tag: "2026-11-30T11:00:00Z", Amount: 1000, Currency: "usd"},
-	}})
+	sale := acquirer.Sent{
+		Kind: acquirer.Sale, Reference: "sale", Tag: "2026-11-30T11:00:00Z", Amount: 1000, Currency: "usd",
+	}
+	got, err := s.Inquire(t.Context(), acquirer.Sent{
+		Kind: acquirer.Void, Amount: 1000, Currency: "usd", Follow: &acquirer.Follow{Original: sale},
+	})
 	if paths := s.paths(); !errors.Is(err, acquirer.ErrUndecided) || paths != "" {
 		t.Errorf("got %+v and %v, and requests %q, want undecided and none", got, err, paths)
 	}

@@ -9,8 +9,8 @@ import (
 
 // Void implements acquirer.Acquirer. It first voids the captures, then releases the authorization.
 // The provider ends each of them once, so that a repeated void changes nothing. If only a part of a
-// payment could be voided, the outcome is unknown. The error names the first capture that stands, so
-// that a person can refund it at the provider. Then the void is approved.
+// payment could be voided, the outcome is unknown. The error names the first capture that stands,
+// so that a person can refund it at the provider. Then the void is approved.
 //
 // A request without an id is undone by its transactionId. With Drop it is approved, too, once a
 // request that the provider does not have can no longer arrive.
