@@ -144,7 +144,20 @@ func (p *heldPort) changes(t *testing.T) map[string]operatorChange {
 			stepsOf + "/" + engine.StepName(steps[0].Step) + "/resolve",
 			`{"outcome":"declined","reason":"statement of November 22, line 7"}`,
 		},
+		"POST " + exceptionsOf + "/{id}/resolve": {
+			exceptionsOf + "/" + p.mustExcept(t, steps[0].Transaction) + "/resolve",
+			`{"outcome":"not_settled","reason":"statement of November 22, line 7"}`,
+		},
 	}
+}
+
+// mustExcept stores a capture that failed to settle, and returns its id.
+func (p *heldPort) mustExcept(t *testing.T, transaction int64) string {
+	t.Helper()
+	capture := p.IDs.Next()
+	p.MustExec(t, `INSERT INTO captures (id, transaction_id, merchant_id, live, state, amount, currency, final, created_at,
+		updated_at, exception) VALUES (?, ?, ?, 1, 'succeeded', 100, 'usd', 1, 1, 1, 'failed')`, capture, transaction, p.Tenant.Merchant)
+	return id.Format(id.Capture, capture)
 }
 
 func shownID(t *testing.T, body []byte) string {

@@ -14,6 +14,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
@@ -216,6 +217,48 @@ func TestReportsOfAHangingAccount(t *testing.T) {
 	}
 	if asked != 2 {
 		t.Errorf("the account was asked %d times, want 2", asked)
+	}
+}
+
+// TestReportsOfEndedDays: the reports of a capture are requested once its day has ended, with the
+// amount that was captured. A sale can be approved for a part of its amount.
+func TestReportsOfEndedDays(t *testing.T) {
+	t.Parallel()
+	s := coretest.OpenLive(t)
+	mustPay(t, s, true)
+	s.MustExec(t, "UPDATE transactions SET amount = 150")
+	s.Clock.Advance(settlementDay + time.Second)
+	mustPay(t, s, true)
+	var amounts []int64
+	s.Acquirer.Settle = func(_ context.Context, of []acquirer.Sent) ([]acquirer.Settlement, error) {
+		for _, sent := range of {
+			amounts = append(amounts, sent.Amount)
+		}
+		return make([]acquirer.Settlement, len(of)), nil
+	}
+	mustReport(t, s)
+	if !slices.Equal(amounts, []int64{100}) {
+		t.Errorf("reports of the amounts %v were requested, want the 100 of the first day", amounts)
+	}
+}
+
+// TestSettleCaptureTwicePostgreSQL: another core settles a capture at the same time. The second
+// command waits for the first one and changes nothing.
+func TestSettleCaptureTwicePostgreSQL(t *testing.T) {
+	t.Parallel()
+	s := coretest.OpenShared(t)
+	txn := mustPay(t, s, true)
+	capture, err := s.Number(t, "SELECT id FROM captures"), error(nil)
+	duringTransaction(t, s, []string{
+		"UPDATE transactions SET amount_settled = 100", "UPDATE captures SET settled = 1",
+	}, func() {
+		err = s.DB.Update(t.Context(), func(tx *store.Tx) error {
+			_, err := tx.SettleCapture(s.Tenant, txn, capture)
+			return err
+		})
+	})
+	if !errors.Is(err, store.ErrConflict) {
+		t.Errorf("got %v, want %v", err, store.ErrConflict)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/core/internal/payment"
@@ -104,8 +105,13 @@ func TestExceptions(t *testing.T) {
 		except(capture, payment.UnreportedCapture, "pending")
 	}
 	want("at first", 3, 0, l.captures...)
+	since := l.Clock.Now().UnixMilli()
+	l.Clock.Advance(time.Hour)
 	except(l.captures[1], payment.FailedSettlement, "returned")
 	want("one has failed", 2, 1, l.captures...)
+	if got := l.Number(t, "SELECT MAX(exception_at) FROM captures"); got != since {
+		t.Errorf("since: got %d, want %d", got, since)
+	}
 	for f, selected := range map[payment.ExceptionFilter][]int64{
 		{Capture: l.captures[1]}: l.captures[1:2], {After: l.captures[1]}: l.captures[2:],
 		{Merchant: l.Tenant.Merchant}: l.captures, {Merchant: l.Tenant.Merchant + 1}: nil,
