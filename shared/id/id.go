@@ -28,6 +28,7 @@ const (
 	PolicyChange    Prefix = "pol" // of the TLS policy
 	MLERequirement  Prefix = "mlr"
 	Account         Prefix = "acct" // of a merchant at an acquirer
+	SettlementDay   Prefix = "day"
 )
 
 // ErrMalformed is wrapped by every error of this package: the text is not an id of the wanted kind.

@@ -1002,6 +1002,57 @@ func (e Settlement) Valid() bool {
 	}
 }
 
+// Defines values for SettlementDayObject.
+const (
+	SettlementDayObjectSettlementDay SettlementDayObject = "settlement_day"
+)
+
+// Valid indicates whether the value is a known member of the SettlementDayObject enum.
+func (e SettlementDayObject) Valid() bool {
+	switch e {
+	case SettlementDayObjectSettlementDay:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SettlementDayListObject.
+const (
+	SettlementDayListObjectList SettlementDayListObject = "list"
+)
+
+// Valid indicates whether the value is a known member of the SettlementDayListObject enum.
+func (e SettlementDayListObject) Valid() bool {
+	switch e {
+	case SettlementDayListObjectList:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SettlementFilter.
+const (
+	SettlementFilterNone    SettlementFilter = "none"
+	SettlementFilterPending SettlementFilter = "pending"
+	SettlementFilterSettled SettlementFilter = "settled"
+)
+
+// Valid indicates whether the value is a known member of the SettlementFilter enum.
+func (e SettlementFilter) Valid() bool {
+	switch e {
+	case SettlementFilterNone:
+		return true
+	case SettlementFilterPending:
+		return true
+	case SettlementFilterSettled:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for SettlementRunObject.
 const (
 	SettlementRunObjectSettlementRun SettlementRunObject = "settlement_run"
@@ -1011,6 +1062,24 @@ const (
 func (e SettlementRunObject) Valid() bool {
 	switch e {
 	case SettlementRunObjectSettlementRun:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SettlementTotalPaymentMethod.
+const (
+	SettlementTotalPaymentMethodBankAccount SettlementTotalPaymentMethod = "bank_account"
+	SettlementTotalPaymentMethodCard        SettlementTotalPaymentMethod = "card"
+)
+
+// Valid indicates whether the value is a known member of the SettlementTotalPaymentMethod enum.
+func (e SettlementTotalPaymentMethod) Valid() bool {
+	switch e {
+	case SettlementTotalPaymentMethodBankAccount:
+		return true
+	case SettlementTotalPaymentMethodCard:
 		return true
 	default:
 		return false
@@ -1395,6 +1464,21 @@ func (e WebhookEndpointUpdateStatus) Valid() bool {
 	}
 }
 
+// Defines values for ListCapturesParamsExpand.
+const (
+	ListCapturesParamsExpandTransaction ListCapturesParamsExpand = "transaction"
+)
+
+// Valid indicates whether the value is a known member of the ListCapturesParamsExpand enum.
+func (e ListCapturesParamsExpand) Valid() bool {
+	switch e {
+	case ListCapturesParamsExpandTransaction:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for GetCaptureParamsExpand.
 const (
 	GetCaptureParamsExpandTransaction GetCaptureParamsExpand = "transaction"
@@ -1449,6 +1533,30 @@ const (
 func (e GetPaymentMethodParamsExpand) Valid() bool {
 	switch e {
 	case GetPaymentMethodParamsExpandCustomer:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListRefundsParamsExpand.
+const (
+	ListRefundsParamsExpandCapture       ListRefundsParamsExpand = "capture"
+	ListRefundsParamsExpandPaymentMethod ListRefundsParamsExpand = "payment_method"
+	ListRefundsParamsExpandToken         ListRefundsParamsExpand = "token"
+	ListRefundsParamsExpandTransaction   ListRefundsParamsExpand = "transaction"
+)
+
+// Valid indicates whether the value is a known member of the ListRefundsParamsExpand enum.
+func (e ListRefundsParamsExpand) Valid() bool {
+	switch e {
+	case ListRefundsParamsExpandCapture:
+		return true
+	case ListRefundsParamsExpandPaymentMethod:
+		return true
+	case ListRefundsParamsExpandToken:
+		return true
+	case ListRefundsParamsExpandTransaction:
 		return true
 	default:
 		return false
@@ -1740,15 +1848,18 @@ type Capture struct {
 	Currency    Currency      `json:"currency"`
 
 	// AmountRefunded The refunded amount of this capture. A refund that names no capture counts here if the transaction has only this capture.
-	AmountRefunded Money             `json:"amount_refunded"`
-	Final          bool              `json:"final"`
-	Settlement     Settlement        `json:"settlement"`
-	Failure        *Failure          `json:"failure,omitempty"`
-	Reference      *string           `json:"reference,omitempty"`
-	Metadata       Metadata          `json:"metadata"`
-	CreatedAt      Timestamp         `json:"created_at"`
-	UpdatedAt      Timestamp         `json:"updated_at"`
-	Expanded       *CaptureExpansion `json:"expanded,omitempty"`
+	AmountRefunded Money      `json:"amount_refunded"`
+	Final          bool       `json:"final"`
+	Settlement     Settlement `json:"settlement"`
+
+	// SettlementDay The settlement day in which it settled. Absent before.
+	SettlementDay *string           `json:"settlement_day,omitempty"`
+	Failure       *Failure          `json:"failure,omitempty"`
+	Reference     *string           `json:"reference,omitempty"`
+	Metadata      Metadata          `json:"metadata"`
+	CreatedAt     Timestamp         `json:"created_at"`
+	UpdatedAt     Timestamp         `json:"updated_at"`
+	Expanded      *CaptureExpansion `json:"expanded,omitempty"`
 }
 
 // CaptureObject defines model for Capture.Object.
@@ -2505,17 +2616,23 @@ type Refund struct {
 	Transaction string `json:"transaction,omitempty"`
 
 	// Capture The refunded capture. Absent if the refund is not of a single capture.
-	Capture   *string          `json:"capture,omitempty"`
-	Status    RefundStatus     `json:"status"`
-	Amount    Money            `json:"amount"`
-	Currency  Currency         `json:"currency"`
-	Reason    *string          `json:"reason,omitempty"`
-	Failure   *Failure         `json:"failure,omitempty"`
-	Reference *string          `json:"reference,omitempty"`
-	Metadata  Metadata         `json:"metadata"`
-	CreatedAt Timestamp        `json:"created_at"`
-	UpdatedAt Timestamp        `json:"updated_at"`
-	Expanded  *RefundExpansion `json:"expanded,omitempty"`
+	Capture  *string      `json:"capture,omitempty"`
+	Status   RefundStatus `json:"status"`
+	Amount   Money        `json:"amount"`
+	Currency Currency     `json:"currency"`
+
+	// Settlement A failed refund has `none`. A refund settles with the first day that ends after its request and its success.
+	Settlement Settlement `json:"settlement"`
+
+	// SettlementDay The settlement day in which it settled. Absent before.
+	SettlementDay *string          `json:"settlement_day,omitempty"`
+	Reason        *string          `json:"reason,omitempty"`
+	Failure       *Failure         `json:"failure,omitempty"`
+	Reference     *string          `json:"reference,omitempty"`
+	Metadata      Metadata         `json:"metadata"`
+	CreatedAt     Timestamp        `json:"created_at"`
+	UpdatedAt     Timestamp        `json:"updated_at"`
+	Expanded      *RefundExpansion `json:"expanded,omitempty"`
 }
 
 // RefundObject defines model for Refund.Object.
@@ -2594,6 +2711,38 @@ type Scope string
 // Settlement pending: captured money is not settled yet.
 type Settlement string
 
+// SettlementDay A day of the merchant in which captures or refunds have settled.
+type SettlementDay struct {
+	ID     string              `json:"id"`
+	Object SettlementDayObject `json:"object"`
+	Mode   Mode                `json:"mode"`
+
+	// EndedAt The end of the day, by the merchant's time zone and cutoff. In test mode, a settlement on request ends a day at once.
+	EndedAt Timestamp         `json:"ended_at"`
+	Totals  []SettlementTotal `json:"totals"`
+}
+
+// SettlementDayObject defines model for SettlementDay.Object.
+type SettlementDayObject string
+
+// SettlementDayID The id of a settlement day.
+//
+// Example: day_01jd8m3k2q400
+type SettlementDayID = string
+
+// SettlementDayList defines model for SettlementDayList.
+type SettlementDayList struct {
+	Object  SettlementDayListObject `json:"object"`
+	Data    []SettlementDay         `json:"data"`
+	HasMore bool                    `json:"has_more"`
+}
+
+// SettlementDayListObject defines model for SettlementDayList.Object.
+type SettlementDayListObject string
+
+// SettlementFilter A state of settlement, of which a list has the objects.
+type SettlementFilter string
+
 // SettlementRun defines model for SettlementRun.
 type SettlementRun struct {
 	Object              SettlementRunObject `json:"object"`
@@ -2605,6 +2754,30 @@ type SettlementRun struct {
 
 // SettlementRunObject defines model for SettlementRun.Object.
 type SettlementRunObject string
+
+// SettlementTotal The settled captures and refunds of one currency and one kind of payment source.
+type SettlementTotal struct {
+	Currency      Currency                     `json:"currency"`
+	PaymentMethod SettlementTotalPaymentMethod `json:"payment_method"`
+
+	// CardBrand The brand of the cards.
+	CardBrand *CardBrand `json:"card_brand,omitempty"`
+
+	// Captures The number of captures.
+	Captures int64 `json:"captures"`
+
+	// AmountCaptured Their sum, in the currency's minor unit.
+	AmountCaptured int64 `json:"amount_captured"`
+
+	// Refunds The number of refunds.
+	Refunds int64 `json:"refunds"`
+
+	// AmountRefunded Their sum, in the currency's minor unit.
+	AmountRefunded int64 `json:"amount_refunded"`
+}
+
+// SettlementTotalPaymentMethod defines model for SettlementTotal.PaymentMethod.
+type SettlementTotalPaymentMethod string
 
 // StoredKind The stored payment source, and the name of the field that shows it.
 type StoredKind string
@@ -3263,6 +3436,11 @@ type EndingBeforePaymentMethod = PaymentMethodID
 // Example: re_01jd8m3k2q4r5
 type EndingBeforeRefund = RefundID
 
+// EndingBeforeSettlementDay The id of a settlement day.
+//
+// Example: day_01jd8m3k2q400
+type EndingBeforeSettlementDay = SettlementDayID
+
 // EndingBeforeTransaction The id of a transaction.
 //
 // Example: txn_01jd8m3k2q4r5
@@ -3341,6 +3519,11 @@ type StartingAfterPaymentMethod = PaymentMethodID
 // Example: re_01jd8m3k2q4r5
 type StartingAfterRefund = RefundID
 
+// StartingAfterSettlementDay The id of a settlement day.
+//
+// Example: day_01jd8m3k2q400
+type StartingAfterSettlementDay = SettlementDayID
+
 // StartingAfterTransaction The id of a transaction.
 //
 // Example: txn_01jd8m3k2q4r5
@@ -3367,6 +3550,38 @@ type Refusal = ErrorBody
 
 // StepDecline defines model for StepDecline.
 type StepDecline = ErrorBody
+
+// ListCapturesParams defines parameters for ListCaptures.
+type ListCapturesParams struct {
+	// Limit The largest number of objects, 1 to 100. A page that would exceed 1,048,576 bytes has fewer objects, and `has_more` is true.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// StartingAfter An id. The page begins after it, with older objects. Not together with `ending_before`.
+	StartingAfter *StartingAfterCapture `form:"starting_after,omitempty" json:"starting_after,omitempty"`
+
+	// EndingBefore An id. The page ends before it, with newer objects. Not together with `starting_after`. A client that polls with the newest id of its last page skips no object.
+	EndingBefore *EndingBeforeCapture `form:"ending_before,omitempty" json:"ending_before,omitempty"`
+
+	// Metadata Only objects whose metadata has these entries, with exactly these values: `metadata[order]=1042`. Programs such as `curl` want the brackets
+	// percent-encoded. The search reads one object after the other, so also limit the list in another way if you can.
+	Metadata *MetadataFilter `json:"metadata,omitempty"`
+
+	// Expand The objects to show under `expanded`, with commas between their names. The key needs the scope that reads them.
+	// Send the parameter once: `expand=a&expand=b` is refused.
+	Expand *ExpandCapture `form:"expand,omitempty" json:"expand,omitempty"`
+
+	// Transaction Only the captures of this transaction.
+	Transaction *TransactionID `form:"transaction,omitempty" json:"transaction,omitempty"`
+
+	// Settlement Only captures in this state.
+	Settlement *SettlementFilter `form:"settlement,omitempty" json:"settlement,omitempty"`
+
+	// SettlementDay Only captures that settled in this settlement day.
+	SettlementDay *SettlementDayID `form:"settlement_day,omitempty" json:"settlement_day,omitempty"`
+}
+
+// ListCapturesParamsExpand defines parameters for ListCaptures.
+type ListCapturesParamsExpand string
 
 // GetCaptureParams defines parameters for GetCapture.
 type GetCaptureParams struct {
@@ -3464,6 +3679,38 @@ type ReserveIdempotencyKeyParams struct {
 	IdempotencyKey RequiredIdempotencyKey `json:"Idempotency-Key"`
 }
 
+// ListRefundsParams defines parameters for ListRefunds.
+type ListRefundsParams struct {
+	// Limit The largest number of objects, 1 to 100. A page that would exceed 1,048,576 bytes has fewer objects, and `has_more` is true.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// StartingAfter An id. The page begins after it, with older objects. Not together with `ending_before`.
+	StartingAfter *StartingAfterRefund `form:"starting_after,omitempty" json:"starting_after,omitempty"`
+
+	// EndingBefore An id. The page ends before it, with newer objects. Not together with `starting_after`. A client that polls with the newest id of its last page skips no object.
+	EndingBefore *EndingBeforeRefund `form:"ending_before,omitempty" json:"ending_before,omitempty"`
+
+	// Metadata Only objects whose metadata has these entries, with exactly these values: `metadata[order]=1042`. Programs such as `curl` want the brackets
+	// percent-encoded. The search reads one object after the other, so also limit the list in another way if you can.
+	Metadata *MetadataFilter `json:"metadata,omitempty"`
+
+	// Expand The objects to show under `expanded`, with commas between their names. The key needs the scope that reads them.
+	// Send the parameter once: `expand=a&expand=b` is refused.
+	Expand *ExpandRefund `form:"expand,omitempty" json:"expand,omitempty"`
+
+	// Transaction Only the refunds of this transaction.
+	Transaction *TransactionID `form:"transaction,omitempty" json:"transaction,omitempty"`
+
+	// Settlement Only refunds in this state.
+	Settlement *SettlementFilter `form:"settlement,omitempty" json:"settlement,omitempty"`
+
+	// SettlementDay Only refunds that settled in this settlement day.
+	SettlementDay *SettlementDayID `form:"settlement_day,omitempty" json:"settlement_day,omitempty"`
+}
+
+// ListRefundsParamsExpand defines parameters for ListRefunds.
+type ListRefundsParamsExpand string
+
 // CreateRefundParams defines parameters for CreateRefund.
 type CreateRefundParams struct {
 	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect, and stored for 24 hours. A well-formed structured-field string
@@ -3481,6 +3728,24 @@ type GetRefundParams struct {
 
 // GetRefundParamsExpand defines parameters for GetRefund.
 type GetRefundParamsExpand string
+
+// ListSettlementDaysParams defines parameters for ListSettlementDays.
+type ListSettlementDaysParams struct {
+	// Limit The largest number of objects, 1 to 100. A page that would exceed 1,048,576 bytes has fewer objects, and `has_more` is true.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// StartingAfter An id. The page begins after it, with older objects. Not together with `ending_before`.
+	StartingAfter *StartingAfterSettlementDay `form:"starting_after,omitempty" json:"starting_after,omitempty"`
+
+	// EndingBefore An id. The page ends before it, with newer objects. Not together with `starting_after`.
+	EndingBefore *EndingBeforeSettlementDay `form:"ending_before,omitempty" json:"ending_before,omitempty"`
+
+	// EndedAfter Only days that ended after this moment.
+	EndedAfter *Timestamp `form:"ended_after,omitempty" json:"ended_after,omitempty"`
+
+	// EndedBefore Only days that ended before this moment.
+	EndedBefore *Timestamp `form:"ended_before,omitempty" json:"ended_before,omitempty"`
+}
 
 // CreateTokenParams defines parameters for CreateToken.
 type CreateTokenParams struct {
@@ -3508,7 +3773,15 @@ type ListTransactionsParams struct {
 	// Expand The objects to show under `expanded`, with commas between their names. The key needs the scope that reads them.
 	// Send the parameter once: `expand=a&expand=b` is refused.
 	Expand *ExpandTransaction `form:"expand,omitempty" json:"expand,omitempty"`
-	Status *TransactionStatus `form:"status,omitempty" json:"status,omitempty"`
+
+	// Status One status or more, each once: status=captured,partially_captured.
+	Status *[]TransactionStatus `form:"status,omitempty" json:"status,omitempty"`
+
+	// Settlement One state or more of the captured money, each once.
+	Settlement *[]SettlementFilter `form:"settlement,omitempty" json:"settlement,omitempty"`
+
+	// SettlementDay Only transactions of which a capture settled in this settlement day.
+	SettlementDay *SettlementDayID `form:"settlement_day,omitempty" json:"settlement_day,omitempty"`
 
 	// Customer The id of a customer.
 	Customer *CustomerID `form:"customer,omitempty" json:"customer,omitempty"`
@@ -3685,6 +3958,13 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/api_keys/current (the `GetCurrentAPIKey` operationId).
 	GetCurrentAPIKey(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListCaptures List captures, newest first
+	//
+	// The captures of all transactions, of sales too. Declined ones have the status `failed`.
+	//
+	// Corresponds with GET /v1/captures (the `ListCaptures` operationId).
+	ListCaptures(ctx context.Context, params *ListCapturesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetCapture Read one capture
 	//
 	// Its `status` is `pending` until the acquirer has responded.
@@ -3811,6 +4091,13 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/idempotency_keys/{key} (the `GetIdempotencyKey` operationId).
 	GetIdempotencyKey(ctx context.Context, key string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListRefunds List refunds, newest first
+	//
+	// The refunds of all transactions, and unlinked refunds.
+	//
+	// Corresponds with GET /v1/refunds (the `ListRefunds` operationId).
+	ListRefunds(ctx context.Context, params *ListRefundsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// CreateRefundWithBody Refund a captured payment, by default the whole remaining amount, or make an unlinked refund
 	//
 	// Without `transaction` it is an unlinked refund: the amount goes to the card or bank account that `payment_method` names, without an earlier
@@ -3847,6 +4134,21 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/refunds/{id} (the `GetRefund` operationId).
 	GetRefund(ctx context.Context, id ID, params *GetRefundParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListSettlementDays List settlement days, newest first
+	//
+	// The days in which captures or refunds have settled. A day without any is not listed.
+	//
+	// Corresponds with GET /v1/settlement_days (the `ListSettlementDays` operationId).
+	ListSettlementDays(ctx context.Context, params *ListSettlementDaysParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetSettlementDay Read one settlement day with its totals
+	//
+	// `GET /v1/captures` and `GET /v1/refunds` list its captures and refunds with `settlement_day`. Its totals can grow: a capture or refund whose
+	// outcome was late settles with the last day that has ended.
+	//
+	// Corresponds with GET /v1/settlement_days/{id} (the `GetSettlementDay` operationId).
+	GetSettlementDay(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CreateTokenWithBody Create a token that stands for a card or bank account, for one use within an hour
 	//
@@ -3946,6 +4248,23 @@ type ClientInterface interface {
 // Corresponds with GET /v1/api_keys/current (the `GetCurrentAPIKey` operationId).
 func (c *Client) GetCurrentAPIKey(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetCurrentAPIKeyRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListCaptures List captures, newest first
+//
+// The captures of all transactions, of sales too. Declined ones have the status `failed`.
+//
+// Corresponds with GET /v1/captures (the `ListCaptures` operationId).
+func (c *Client) ListCaptures(ctx context.Context, params *ListCapturesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListCapturesRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -4222,6 +4541,23 @@ func (c *Client) GetIdempotencyKey(ctx context.Context, key string, reqEditors .
 	return c.Client.Do(req)
 }
 
+// ListRefunds List refunds, newest first
+//
+// The refunds of all transactions, and unlinked refunds.
+//
+// Corresponds with GET /v1/refunds (the `ListRefunds` operationId).
+func (c *Client) ListRefunds(ctx context.Context, params *ListRefundsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListRefundsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // CreateRefundWithBody Refund a captured payment, by default the whole remaining amount, or make an unlinked refund
 //
 // Without `transaction` it is an unlinked refund: the amount goes to the card or bank account that `payment_method` names, without an earlier
@@ -4279,6 +4615,41 @@ func (c *Client) CreateRefund(ctx context.Context, params *CreateRefundParams, b
 // Corresponds with GET /v1/refunds/{id} (the `GetRefund` operationId).
 func (c *Client) GetRefund(ctx context.Context, id ID, params *GetRefundParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetRefundRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListSettlementDays List settlement days, newest first
+//
+// The days in which captures or refunds have settled. A day without any is not listed.
+//
+// Corresponds with GET /v1/settlement_days (the `ListSettlementDays` operationId).
+func (c *Client) ListSettlementDays(ctx context.Context, params *ListSettlementDaysParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListSettlementDaysRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetSettlementDay Read one settlement day with its totals
+//
+// `GET /v1/captures` and `GET /v1/refunds` list its captures and refunds with `settlement_day`. Its totals can grow: a capture or refund whose
+// outcome was late settles with the last day that has ended.
+//
+// Corresponds with GET /v1/settlement_days/{id} (the `GetSettlementDay` operationId).
+func (c *Client) GetSettlementDay(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetSettlementDayRequest(c.Server, id)
 	if err != nil {
 		return nil, err
 	}
@@ -4486,6 +4857,144 @@ func NewGetCurrentAPIKeyRequest(server string) (*http.Request, error) {
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListCapturesRequest constructs an http.Request for the ListCaptures method
+func NewListCapturesRequest(server string, params *ListCapturesParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/captures")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.StartingAfter != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "starting_after", *params.StartingAfter, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.EndingBefore != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "ending_before", *params.EndingBefore, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Metadata != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("deepObject", true, "metadata", *params.Metadata, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "object", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Expand != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "expand", *params.Expand, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Transaction != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "transaction", *params.Transaction, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Settlement != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "settlement", *params.Settlement, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.SettlementDay != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "settlement_day", *params.SettlementDay, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -5139,6 +5648,144 @@ func NewGetIdempotencyKeyRequest(server string, key string) (*http.Request, erro
 	return req, nil
 }
 
+// NewListRefundsRequest constructs an http.Request for the ListRefunds method
+func NewListRefundsRequest(server string, params *ListRefundsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/refunds")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.StartingAfter != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "starting_after", *params.StartingAfter, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.EndingBefore != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "ending_before", *params.EndingBefore, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Metadata != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("deepObject", true, "metadata", *params.Metadata, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "object", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Expand != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "expand", *params.Expand, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Transaction != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "transaction", *params.Transaction, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Settlement != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "settlement", *params.Settlement, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.SettlementDay != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "settlement_day", *params.SettlementDay, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewCreateRefundRequest calls the generic CreateRefund builder with application/json body
 func NewCreateRefundRequest(server string, params *CreateRefundParams, body CreateRefundJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -5245,6 +5892,142 @@ func NewGetRefundRequest(server string, id ID, params *GetRefundParams) (*http.R
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
 		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListSettlementDaysRequest constructs an http.Request for the ListSettlementDays method
+func NewListSettlementDaysRequest(server string, params *ListSettlementDaysParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/settlement_days")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.StartingAfter != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "starting_after", *params.StartingAfter, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.EndingBefore != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "ending_before", *params.EndingBefore, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.EndedAfter != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "ended_after", *params.EndedAfter, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.EndedBefore != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "ended_before", *params.EndedBefore, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetSettlementDayRequest constructs an http.Request for the GetSettlementDay method
+func NewGetSettlementDayRequest(server string, id ID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/settlement_days/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -5400,7 +6183,31 @@ func NewListTransactionsRequest(server string, params *ListTransactionsParams) (
 
 		if params.Status != nil {
 
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "status", *params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "status", *params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Settlement != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "settlement", *params.Settlement, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.SettlementDay != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "settlement_day", *params.SettlementDay, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {

@@ -40,6 +40,10 @@ type paymentReader interface {
 	) (payment.List[*payment.Capture], error)
 	Refund(ctx context.Context, t payment.Tenant, id int64) (*payment.Refund, error)
 	Refunds(ctx context.Context, t payment.Tenant, f payment.StepFilter, p payment.Page) (payment.List[*payment.Refund], error)
+	SettlementDay(ctx context.Context, t payment.Tenant, id int64) (*payment.SettlementDay, error)
+	SettlementDays(
+		ctx context.Context, t payment.Tenant, f payment.DayFilter, p payment.Page,
+	) (payment.List[*payment.SettlementDay], error)
 }
 
 type customerReader interface {

@@ -272,6 +272,7 @@ func showCapture(c *payment.Capture) v1.Capture {
 	out.Amount, out.Currency, out.Final = c.Amount, c.Currency, c.Final
 	out.AmountRefunded = c.Refunded
 	out.Settlement = captureSettlement(c)
+	out.SettlementDay = optionalDay(c.SettlementDay)
 	out.Failure = failure(c.FailureCode, c.FailureMessage)
 	if out.Metadata == nil {
 		out.Metadata = v1.Metadata{}
@@ -306,6 +307,8 @@ func showRefund(r *payment.Refund) v1.Refund {
 	}
 	out.Status = v1.RefundStatus(r.State)
 	out.Amount, out.Currency = r.Amount, r.Currency
+	out.Settlement = v1.Settlement(r.Settlement())
+	out.SettlementDay = optionalDay(r.SettlementDay)
 	out.Failure = failure(r.FailureCode, r.FailureMessage)
 	if out.Metadata == nil {
 		out.Metadata = v1.Metadata{}

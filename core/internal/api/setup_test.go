@@ -152,7 +152,7 @@ func (b *bundle) restart(t *testing.T) {
 func tables() []string {
 	return []string{
 		"merchants", "api_keys", "transactions", "captures", "refunds", "events", "idempotency_keys",
-		"tokens", "customers", "payment_methods", "webhook_endpoints", "webhook_deliveries",
+		"tokens", "customers", "payment_methods", "webhook_endpoints", "webhook_deliveries", "settlement_totals",
 	}
 }
 

@@ -2,7 +2,9 @@ package api
 
 import (
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
@@ -13,7 +15,7 @@ import (
 
 // transactionParameters are the parameters of the list filter of transactions.
 var transactionParameters = []string{
-	"status", "customer", "reference", "card_fingerprint", "amount", "currency", "created_after", "created_before",
+	"status", "settlement", "settlement_day", "customer", "reference", "card_fingerprint", "amount", "currency", "created_after", "created_before",
 	metadataEntries,
 }
 
@@ -23,7 +25,8 @@ func transactionFilter(q url.Values) (f payment.TransactionFilter, err error) {
 		name  string
 		valid func(string) bool
 	}{
-		{"status", func(s string) bool { return v1.TransactionStatus(s).Valid() }},
+		{"status", each(func(s string) bool { return v1.TransactionStatus(s).Valid() })},
+		{"settlement", each(func(s string) bool { return v1.SettlementFilter(s).Valid() })},
 		{"customer", func(s string) bool { _, err := id.ParseFilter(id.Customer, s); return err == nil }},
 		{"reference", func(s string) bool {
 			return s != "" && utf8.ValidString(s) && utf8.RuneCountInString(s) <= 255
@@ -36,8 +39,11 @@ func transactionFilter(q url.Values) (f payment.TransactionFilter, err error) {
 		}
 	}
 	f = payment.TransactionFilter{
-		Status: payment.Status(q.Get("status")), Customer: q.Get("customer"), Reference: q.Get("reference"),
+		Statuses: q.Get("status"), Settlements: q.Get("settlement"), Customer: q.Get("customer"), Reference: q.Get("reference"),
 		CardFingerprint: q.Get("card_fingerprint"), Currency: q.Get("currency"),
+	}
+	if f.Day, err = dayFilter(q); err != nil {
+		return f, err
 	}
 	if q.Has("amount") {
 		amount, err := strconv.ParseInt(q.Get("amount"), 10, 64)
@@ -54,4 +60,18 @@ func transactionFilter(q url.Values) (f payment.TransactionFilter, err error) {
 	}
 	f.Metadata, err = metadataFilter(q)
 	return f, err
+}
+
+// each returns a check of a parameter that has one value or more, each once, with commas between
+// them.
+func each(valid func(string) bool) func(string) bool {
+	return func(s string) bool {
+		values := strings.Split(s, ",")
+		for i, value := range values {
+			if !valid(value) || slices.Contains(values[:i], value) {
+				return false
+			}
+		}
+		return true
+	}
 }

@@ -27,7 +27,8 @@ type recipe struct {
 	kid    string // instead: the text before a key id or a value, for grep
 	path   string
 	key    string
-	body   string // "" for a GET
+	body   string // "" for a GET, unless it is a POST
+	post   bool
 	needs  []string
 }
 
@@ -56,9 +57,13 @@ var recipes = map[string]recipe{
 		prefix: "re", path: "/v1/refunds", body: `{"transaction": "'$transaction'"}`,
 		needs: []string{"transaction"},
 	},
-	"token":       {prefix: "tok", path: "/v1/tokens", body: card},
-	"token_value": {kid: `"value":"`, path: "/v1/tokens", body: card},
-	"customer":    {prefix: "cus", path: "/v1/customers", body: `{"first_name": "Ada", "email": "ada@example.com"}`},
+	"settled": {
+		prefix: "txn", path: "/v1/test_helpers/transactions/$transaction/settle", needs: []string{"transaction"}, post: true,
+	},
+	"settlement_day": {prefix: "day", path: "/v1/settlement_days?limit=1", needs: []string{"settled"}},
+	"token":          {prefix: "tok", path: "/v1/tokens", body: card},
+	"token_value":    {kid: `"value":"`, path: "/v1/tokens", body: card},
+	"customer":       {prefix: "cus", path: "/v1/customers", body: `{"first_name": "Ada", "email": "ada@example.com"}`},
 	"payment_method": {
 		prefix: "pm", path: "/v1/customers/$customer/payment_methods",
 		body: `{"token": "'$token_value'"}`, needs: []string{"customer", "token_value"},
@@ -102,6 +107,8 @@ var examples = map[string]example{
 		body:  `{"transaction": "'$transaction'", "amount": 500, "reason": "one mug was broken"}`,
 	},
 	"getRefund":          expanded("refund", "transaction"),
+	"listSettlementDays": {query: "?limit=3"},
+	"getSettlementDay":   of("settlement_day"),
 	"createToken":        {body: card},
 	"getToken":           of("token"),
 	"createCustomer":     {body: `{"first_name": "Ada", "email": "ada@example.com", "metadata": {"plan": "gold"}}`},
@@ -210,7 +217,7 @@ func prepare(b *strings.Builder, name string, done map[string]bool) {
 		prepare(b, need, done)
 	}
 	method := "POST"
-	if r.body == "" {
+	if r.body == "" && !r.post {
 		method = "GET"
 	}
 	b.WriteString(name + "=$(")

@@ -225,11 +225,12 @@ func (o *round) commit(ctx context.Context, part []reported) (n int, err error) 
 	settled := 0
 	err = o.e.Store.UpdateOf(ctx, store.Caller{Tenant: o.day.tenant}, func(tx *store.Tx) (err error) {
 		settled = 0
+		totals := store.DayTotals{}
 		n, err = store.Each(tx, part, func(u reported) error {
 			if u.kind != payment.NoException {
 				return tx.ExceptCapture(u.ID, u.kind, u.reason)
 			}
-			whole, err := tx.SettleCapture(o.day.tenant, u.Transaction, u.ID)
+			whole, err := tx.SettleCapture(o.day.tenant, u.Transaction, u.ID, o.day.cutoff, totals)
 			switch {
 			case errors.Is(err, store.ErrConflict):
 				return nil // it was voided, or a void is in progress
@@ -239,7 +240,10 @@ func (o *round) commit(ctx context.Context, part []reported) (n int, err error) 
 			}
 			return err
 		})
-		return err
+		if err != nil {
+			return err
+		}
+		return tx.AddToDay(o.day.tenant, o.day.cutoff, totals)
 	})
 	if err == nil {
 		o.settled += settled

@@ -253,7 +253,7 @@ func TestSettleCaptureTwicePostgreSQL(t *testing.T) {
 		"UPDATE transactions SET amount_settled = 100", "UPDATE captures SET settled = 1",
 	}, func() {
 		err = s.DB.Update(t.Context(), func(tx *store.Tx) error {
-			_, err := tx.SettleCapture(s.Tenant, txn, capture)
+			_, err := tx.SettleCapture(s.Tenant, txn, capture, s.Clock.Now(), store.DayTotals{})
 			return err
 		})
 	})

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,17 +14,22 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store/pass"
 )
 
-// endedDay is a tenant with captures to settle.
+// endedDay is a tenant with captures or refunds to settle.
 type endedDay struct {
 	tenant payment.Tenant
 	cutoff time.Time
-	oldest time.Time                              // when the first of them was taken
+	oldest time.Time                              // when the first of the captures was taken, zero for none
 	lag    func(captured time.Time) time.Duration // since the end of the day of a capture
-	last   store.Unsettled                        // the next page begins after it
+	last   store.Unsettled                        // the next page of captures begins after it
+	// captured reports that no due captures are left. Refunds settle after them.
+	captured   bool
+	lastRefund int64 // the next page of refunds begins after it
 }
 
-// SettleDue settles the captures of test mode that were taken before the last end of the merchant's
-// day, and returns how many transactions became settled. Reports settles live mode. Due captures follow from the
+// SettleDue settles the captures of test mode, and the refunds of both modes, that were made before
+// the last end of the merchant's day, and returns how many transactions became settled. Reports
+// settle the captures of live mode. All belong to the day that ended then, also if an earlier pass
+// was missed. Due captures follow from the
 // unsettled captures alone, so a pass that is cut short, or that ran by a wrong clock, leaves
 // nothing behind. The next pass finds all due captures by its own clock. If a capture's time is
 // more than a day in the future, a wrong clock wrote it. The capture then belongs to the day of the
@@ -46,10 +52,15 @@ func (e *Engine) settleDue(ctx context.Context) (Settlement, error) {
 		}
 	}
 	var done Settlement
-	ended := slices.DeleteFunc(e.endedDays(ctx, days, &done), func(d *endedDay) bool { return d.tenant.Live })
+	ended := e.endedDays(ctx, days, &done)
 	lag := done.Lag
 	for _, d := range ended {
-		lag = max(lag, d.lag(d.oldest))
+		if d.tenant.Live {
+			d.oldest, d.captured = time.Time{}, true // reports settle its captures
+		}
+		if !d.oldest.IsZero() {
+			lag = max(lag, d.lag(d.oldest))
+		}
 	}
 	e.Observer.SettlementBegun(lag)
 	traced := tracedPass{tracer: e.Tracer, name: "settlement"}
@@ -94,7 +105,7 @@ func (e *Engine) endedDays(ctx context.Context, days []store.Day, done *Settleme
 	var ended []*endedDay
 	zones := map[string]*time.Location{}
 	for _, d := range days {
-		if !e.serves(d.Tenant) || d.Oldest.IsZero() {
+		if !e.serves(d.Tenant) || d.Oldest.IsZero() && d.OldestRefund.IsZero() {
 			continue // a mode that takes no payments, or nothing to settle
 		}
 		zone, ok := zones[d.TimeZone]
@@ -108,22 +119,75 @@ func (e *Engine) endedDays(ctx context.Context, days []store.Day, done *Settleme
 		}
 		now := e.Clock.Now().Add(d.Ahead)
 		if zone == nil {
-			lag := max(0, now.Sub(payment.NextCutoff(d.Oldest, time.UTC, d.Cutoff)))
+			oldest := cmp.Or(d.Oldest, d.OldestRefund)
+			lag := max(0, now.Sub(payment.NextCutoff(oldest, time.UTC, d.Cutoff)))
 			done.skip(SkipTimeZone, 1, lag)
 			continue
 		}
 		cutoff := payment.LastCutoff(now, zone, d.Cutoff)
-		if d.Oldest.After(cutoff) {
+		due := func(at time.Time) bool { return !at.IsZero() && !at.After(cutoff) }
+		if !due(d.Oldest) && !due(d.OldestRefund) {
 			continue
 		}
 		lag := func(captured time.Time) time.Duration { return now.Sub(payment.NextCutoff(captured, zone, d.Cutoff)) }
-		ended = append(ended, &endedDay{tenant: d.Tenant, cutoff: cutoff, oldest: d.Oldest, lag: lag})
+		day := &endedDay{tenant: d.Tenant, cutoff: cutoff, lag: lag, captured: true}
+		if due(d.Oldest) {
+			day.oldest, day.captured = d.Oldest, false
+		}
+		ended = append(ended, day)
 	}
 	return ended
 }
 
-// settlePage settles one page of a tenant's captures, and reports whether it was the last.
-func (e *Engine) settlePage(ctx context.Context, traced *tracedPass, d *endedDay, done *Settlement) (last bool, _ error) {
+// settlePage settles one page of a tenant's captures, or of its refunds once it has no more due
+// captures. It reports whether it was the last page.
+func (e *Engine) settlePage(ctx context.Context, traced *tracedPass, d *endedDay, done *Settlement) (last bool, err error) {
+	if !d.captured {
+		d.captured, err = e.settleCaptures(ctx, traced, d, done)
+		return false, err
+	}
+	return e.settleRefunds(ctx, d)
+}
+
+// settleRefunds settles one page of a tenant's refunds, and reports whether it was the last.
+func (e *Engine) settleRefunds(ctx context.Context, d *endedDay) (last bool, _ error) {
+	page, err := e.Store.UnsettledRefunds(ctx, d.tenant, d.cutoff, d.lastRefund, dueBatch)
+	if err != nil || len(page) == 0 {
+		return true, err
+	}
+	d.lastRefund = page[len(page)-1]
+	rows := pass.Rows[int64]{
+		Kind: "refund", ID: func(refund int64) int64 { return refund },
+		Change: func(ctx context.Context, part []int64) (n int, err error) {
+			err = e.Store.UpdateOf(ctx, store.Caller{Tenant: d.tenant}, func(tx *store.Tx) (err error) {
+				n, err = e.settleRefundsIn(tx, d.tenant, part, d.cutoff)
+				return err
+			})
+			return n, err
+		},
+	}
+	for part := range slices.Chunk(page, commitBatch) {
+		if err := rows.Do(ctx, e.Store.BeginPass(pass.Settlement), part); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// settleRefundsIn settles refunds with a settlement day that ends at a time, as part of a command.
+func (*Engine) settleRefundsIn(tx *store.Tx, tenant payment.Tenant, refunds []int64, end time.Time) (int, error) {
+	totals := store.DayTotals{}
+	n, err := store.Each(tx, refunds, func(refund int64) error {
+		return tx.SettleRefund(tenant, refund, end, totals)
+	})
+	if err != nil {
+		return 0, err
+	}
+	return n, tx.AddToDay(tenant, end, totals)
+}
+
+// settleCaptures settles one page of a tenant's captures, and reports whether it was the last.
+func (e *Engine) settleCaptures(ctx context.Context, traced *tracedPass, d *endedDay, done *Settlement) (last bool, _ error) {
 	page, err := e.Store.UnsettledCaptures(ctx, d.tenant, d.cutoff, d.last, dueBatch)
 	if err != nil || len(page) == 0 {
 		return true, err
@@ -160,8 +224,9 @@ func (e *Engine) settleTogether(ctx context.Context, d *endedDay, part []store.U
 	var voided []store.Unsettled
 	err = e.Store.UpdateOf(ctx, store.Caller{Tenant: d.tenant}, func(tx *store.Tx) (err error) {
 		settled, voided = 0, nil
+		totals := store.DayTotals{}
 		n, err = store.Each(tx, part, func(u store.Unsettled) error {
-			whole, err := tx.SettleThrough(d.tenant, u.Transaction, d.cutoff)
+			whole, err := tx.SettleThrough(d.tenant, u.Transaction, d.cutoff, totals)
 			if errors.Is(err, store.ErrConflict) {
 				voided = append(voided, u) // if the void is refused, a later pass settles it
 				return nil
@@ -172,7 +237,10 @@ func (e *Engine) settleTogether(ctx context.Context, d *endedDay, part []store.U
 			}
 			return err
 		})
-		return err
+		if err != nil {
+			return err
+		}
+		return tx.AddToDay(d.tenant, d.cutoff, totals)
 	})
 	if err != nil {
 		return 0, err

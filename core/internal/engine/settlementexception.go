@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
@@ -39,12 +41,16 @@ func (e *Engine) ResolveException(
 	ctx context.Context, r Request, capture int64, d SettlementResolution,
 ) (Result, error) {
 	defer e.running.enter(ctx, r)()
+	day, err := e.exceptionDay(ctx, capture)
+	if err != nil {
+		return Result{}, err
+	}
 	out, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		x, err := tx.SettlementException(capture)
 		if err != nil {
 			return nil, err
 		}
-		if err := e.endException(tx, x, d.Outcome); errors.Is(err, store.ErrConflict) {
+		if err := e.endException(tx, x, d.Outcome, day); errors.Is(err, store.ErrConflict) {
 			return nil, fmt.Errorf("the capture has changed: %w", store.ErrChanged)
 		} else if err != nil {
 			return nil, err
@@ -58,13 +64,43 @@ func (e *Engine) ResolveException(
 	return value(out), err
 }
 
-func (e *Engine) endException(tx *store.Tx, x *payment.SettlementException, end SettlementOutcome) error {
-	if end == OutcomeNotSettled {
+// exceptionDay returns when the last day ended of the merchant that has the exception of a capture.
+func (e *Engine) exceptionDay(ctx context.Context, capture int64) (time.Time, error) {
+	found, err := e.Store.SettlementExceptions(ctx, payment.ExceptionFilter{Capture: capture}, 1)
+	if err != nil {
+		return time.Time{}, err
+	}
+	if len(found) == 0 {
+		return time.Time{}, payment.ErrNotFound
+	}
+	days, err := e.Store.DaysOf(ctx, found[0].Tenant.Merchant)
+	if err != nil {
+		return time.Time{}, err
+	}
+	i := slices.IndexFunc(days, func(d store.Day) bool { return d.Tenant == found[0].Tenant })
+	if i < 0 {
+		return time.Time{}, payment.ErrNotFound
+	}
+	zone, err := time.LoadLocation(days[i].TimeZone)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("time zone of the merchant: %w", err)
+	}
+	return payment.LastCutoff(e.Clock.Now(), zone, days[i].Cutoff), nil
+}
+
+func (e *Engine) endException(
+	tx *store.Tx, x *payment.SettlementException, outcome SettlementOutcome, day time.Time,
+) error {
+	if outcome == OutcomeNotSettled {
 		return tx.EndException(x.Capture)
 	}
-	whole, err := tx.SettleCapture(x.Tenant, x.Transaction, x.Capture)
+	totals := store.DayTotals{}
+	whole, err := tx.SettleCapture(x.Tenant, x.Transaction, x.Capture, day, totals)
 	if err == nil && whole {
 		_, err = e.announceSettled(tx, x.Tenant, x.Transaction)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return tx.AddToDay(x.Tenant, day, totals)
 }

@@ -29,7 +29,7 @@ func TestSettleDuringACapturePostgreSQL(t *testing.T) {
 			FROM captures`,
 	}, func() {
 		err = s.DB.Update(t.Context(), func(tx *store.Tx) (err error) {
-			whole, err = tx.SettleThrough(s.Tenant, txn, tx.Now.Add(time.Hour))
+			whole, err = tx.SettleThrough(s.Tenant, txn, tx.Now.Add(time.Hour), store.DayTotals{})
 			return err
 		})
 	})

@@ -28,15 +28,23 @@ type SettlementRun struct {
 	More    bool // transactions wait for the next run
 }
 
-// Settle marks the captured money of a transaction as settled.
+// Settle marks the captured money of a transaction as settled, with a settlement day that ends now.
 func (e *Engine) Settle(ctx context.Context, r Request, transaction int64) (Result, error) {
 	defer e.running.enter(ctx, r)()
+	now, err := e.ReadTestClock(ctx, r.Tenant)
+	if err != nil {
+		return Result{}, err
+	}
 	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
-		err := tx.SettleTransaction(r.Tenant, transaction)
+		totals := store.DayTotals{}
+		err := tx.SettleTransaction(r.Tenant, transaction, now.Now, totals)
 		if errors.Is(err, store.ErrConflict) {
 			return e.refuse(tx, r, transaction, (*payment.Transaction).WhyNoSettle)
 		}
 		if err != nil {
+			return nil, err
+		}
+		if err := tx.AddToDay(r.Tenant, now.Now, totals); err != nil {
 			return nil, err
 		}
 		result, err := e.announceSettled(tx, r.Tenant, transaction)
@@ -45,37 +53,67 @@ func (e *Engine) Settle(ctx context.Context, r Request, transaction int64) (Resu
 	return value(done), err
 }
 
-// RunSettlement settles the tenant's captured money as if its day ended now. It begins with the
-// oldest captures, reads at most runBatch captures, and stops before a background commit would take
-// too long.
+// RunSettlement settles the tenant's captured money and its refunds as if its day ended now. It
+// begins with the oldest captures, reads at most runBatch captures and as many refunds, and stops
+// before a background commit would take too long.
 func (e *Engine) RunSettlement(ctx context.Context, r Request) (Result, error) {
 	defer e.running.enter(ctx, r)()
 	page, more, err := e.Store.Settleable(ctx, r.Tenant, runBatch)
 	if err != nil {
 		return Result{}, err
 	}
+	refunds, moreRefunds, err := e.Store.SettleableRefunds(ctx, r.Tenant, runBatch)
+	if err != nil {
+		return Result{}, err
+	}
+	now, err := e.ReadTestClock(ctx, r.Tenant)
+	if err != nil {
+		return Result{}, err
+	}
 	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
-		run := SettlementRun{}
-		n, err := store.Each(tx, page, func(transaction int64) error {
-			err := tx.SettleTransaction(r.Tenant, transaction)
-			if errors.Is(err, store.ErrConflict) {
-				return nil // another command has settled it, or voids it
-			}
-			if err != nil {
-				return err
-			}
-			run.Settled++
-			_, err = e.announceSettled(tx, r.Tenant, transaction)
-			return err
-		})
+		run, err := e.settleAll(tx, r.Tenant, page, refunds, now.Now)
 		if err != nil {
 			return nil, err
 		}
-		run.More = more || n < len(page)
+		run.More = run.More || more || moreRefunds
 		result := e.existing(&run)
 		return &result, nil
 	})
 	return value(done), err
+}
+
+// settleAll settles transactions and refunds with a settlement day that ends now, up to the bounds
+// of a background commit.
+func (e *Engine) settleAll(
+	tx *store.Tx, tenant payment.Tenant, transactions, refunds []int64, now time.Time,
+) (run SettlementRun, _ error) {
+	totals := store.DayTotals{}
+	n, err := store.Each(tx, transactions, func(transaction int64) error {
+		err := tx.SettleTransaction(tenant, transaction, now, totals)
+		if errors.Is(err, store.ErrConflict) {
+			return nil // another command has settled it, or voids it
+		}
+		if err != nil {
+			return err
+		}
+		run.Settled++
+		_, err = e.announceSettled(tx, tenant, transaction)
+		return err
+	})
+	if err != nil {
+		return run, err
+	}
+	refunded := 0
+	if n == len(transactions) {
+		refunded, err = store.Each(tx, refunds, func(refund int64) error {
+			return tx.SettleRefund(tenant, refund, now, totals)
+		})
+		if err != nil {
+			return run, err
+		}
+	}
+	run.More = n < len(transactions) || refunded < len(refunds)
+	return run, tx.AddToDay(tenant, now, totals)
 }
 
 // Expire ends an authorization, or the wait for a confirmation, before its time.

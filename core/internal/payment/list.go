@@ -47,7 +47,10 @@ type Found[T any] struct {
 // TransactionFilter narrows a list of transactions. A zero field sets no condition, and all
 // conditions must hold.
 type TransactionFilter struct {
-	Status          Status
+	// Statuses and Settlements are the values that a transaction may have, with commas between them.
+	Statuses        string
+	Settlements     string
+	Day             int64  // the settlement day in which one of its captures settled
 	Customer        string // as the contract writes its id
 	Reference       string
 	CardFingerprint string
@@ -61,7 +64,15 @@ type TransactionFilter struct {
 // StepFilter narrows a list of captures or refunds. A zero field sets no condition.
 type StepFilter struct {
 	Transaction int64
+	Settlement  Settlement
+	Day         int64 // the settlement day in which they settled
 	Metadata    MetadataFilter
+}
+
+// DayFilter narrows a list of settlement days. A zero field sets no condition.
+type DayFilter struct {
+	After  time.Time // ended after this moment
+	Before time.Time // ended before this moment
 }
 
 // MetadataFilter is a JSON object with the entries that the metadata of an object must have, with

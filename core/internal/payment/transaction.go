@@ -189,6 +189,7 @@ type Capture struct {
 	Currency       string
 	Final          bool // releases the uncaptured rest
 	Settled        bool
+	SettlementDay  int64 // in which it settled, 0 while it is unsettled
 	Refunded       int64 // by refunds of this capture
 	RefundPending  int64
 	Details        []byte
@@ -223,6 +224,7 @@ type Refund struct {
 	State          StepState
 	Amount         int64 // minor units
 	Currency       string
+	SettlementDay  int64 // in which it settled, 0 while it is unsettled
 	Details        []byte
 	FailureCode    string
 	FailureMessage string
@@ -236,6 +238,39 @@ type Refund struct {
 	CreatedAt      time.Time
 	UpdatedAt      time.Time
 }
+
+// Settlement returns the state of the refund's money. A refund that may still succeed is pending.
+func (r *Refund) Settlement() Settlement {
+	switch {
+	case r.SettlementDay != 0:
+		return SettlementSettled
+	case r.State == StepFailed:
+		return SettlementNone
+	default:
+		return SettlementPending
+	}
+}
+
+// SettlementDay is a merchant's day in which captures or refunds have settled. Its totals can still
+// grow: a capture or refund whose outcome was late settles with the last day that has ended.
+type SettlementDay struct {
+	ID     int64 // the least id of the moment at which the day ended
+	Tenant Tenant
+	Totals []SettlementTotal
+}
+
+// SettlementTotal has the settled money of a day by currency and payment source.
+type SettlementTotal struct {
+	Currency string
+	Source   string // the brand of the cards, or BankAccountSource
+	Captures int64
+	Captured int64 // minor units
+	Refunds  int64
+	Refunded int64 // minor units
+}
+
+// BankAccountSource is the source of a total of bank accounts.
+const BankAccountSource = "bank_account"
 
 // MaxRefusedConfirmations is the largest number of confirmations of one transaction by publishable
 // keys that may be refused because of the token or payment method. After that only a secret key can

@@ -16,8 +16,9 @@ var (
 	endCaptureOfTransaction   = declare("endCaptureOfTransaction")
 	selectCapture             = declare("selectCapture")
 	listCaptures              = declareList("listCaptures")
-	listCapturesByMetadata    = declareList("listCapturesByMetadata")
+	listFilteredCaptures      = declareList("listFilteredCaptures")
 	listCapturesOfTransaction = declareList("listCapturesOfTransaction")
+	listCapturesOfDay         = declareList("listCapturesOfDay")
 	selectOpenCaptures        = declare("selectOpenCaptures")
 	selectCaptureDetails      = declare("selectCaptureDetails")
 	selectStandingCaptures    = declare("selectStandingCaptures")
@@ -99,10 +100,13 @@ func (db *DB) Captures(
 	switch {
 	case f.Transaction != 0:
 		return list(ctx, db, tenant, listCapturesOfTransaction, p, scanCapture, tenant.Merchant, tenant.Live,
-			f.Transaction, entries(f.Metadata))
-	case f.Metadata != "":
-		return list(ctx, db, tenant, listCapturesByMetadata, p, scanCapture, tenant.Merchant, tenant.Live,
-			entries(f.Metadata))
+			entries(f.Metadata), string(f.Settlement), f.Transaction, f.Day)
+	case f.Day != 0:
+		return list(ctx, db, tenant, listCapturesOfDay, p, scanCapture, tenant.Merchant, tenant.Live,
+			entries(f.Metadata), string(f.Settlement), f.Day)
+	case f != (payment.StepFilter{}):
+		return list(ctx, db, tenant, listFilteredCaptures, p, scanCapture, tenant.Merchant, tenant.Live,
+			entries(f.Metadata), string(f.Settlement))
 	}
 	return list(ctx, db, tenant, listCaptures, p, scanCapture, tenant.Merchant, tenant.Live)
 }
@@ -133,7 +137,7 @@ func scanCapture(row Scanner) (*payment.Capture, error) {
 		created, updated, reclaimed int64
 	)
 	err := row.Scan(&c.ID, &c.Transaction, &c.Tenant.Merchant, &c.Tenant.Live, &c.State, &c.Amount, &c.Currency,
-		&c.Final, &c.Settled, &c.Refunded, &c.RefundPending, &c.Details, &c.FailureCode, &c.FailureMessage, &c.Claim,
+		&c.Final, &c.Settled, &c.SettlementDay, &c.Refunded, &c.RefundPending, &c.Details, &c.FailureCode, &c.FailureMessage, &c.Claim,
 		&created, &updated, &c.Core, &reclaimed, &c.Client.APIKey, &c.Client.Address, &c.Account, &c.Tag, &c.AcquirerID)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, payment.ErrNotFound

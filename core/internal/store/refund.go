@@ -20,8 +20,9 @@ var (
 	endRefundOfCapture       = declare("endRefundOfCapture")
 	selectRefund             = declare("selectRefund")
 	listRefunds              = declareList("listRefunds")
-	listRefundsByMetadata    = declareList("listRefundsByMetadata")
+	listFilteredRefunds      = declareList("listFilteredRefunds")
 	listRefundsOfTransaction = declareList("listRefundsOfTransaction")
+	listRefundsOfDay         = declareList("listRefundsOfDay")
 	selectOpenRefunds        = declare("selectOpenRefunds")
 	selectRefundDetails      = declare("selectRefundDetails")
 )
@@ -130,10 +131,13 @@ func (db *DB) Refunds(
 	switch {
 	case f.Transaction != 0:
 		return list(ctx, db, tenant, listRefundsOfTransaction, p, scanRefund, tenant.Merchant, tenant.Live,
-			f.Transaction, entries(f.Metadata))
-	case f.Metadata != "":
-		return list(ctx, db, tenant, listRefundsByMetadata, p, scanRefund, tenant.Merchant, tenant.Live,
-			entries(f.Metadata))
+			entries(f.Metadata), string(f.Settlement), f.Transaction, f.Day)
+	case f.Day != 0:
+		return list(ctx, db, tenant, listRefundsOfDay, p, scanRefund, tenant.Merchant, tenant.Live,
+			entries(f.Metadata), string(f.Settlement), f.Day)
+	case f != (payment.StepFilter{}):
+		return list(ctx, db, tenant, listFilteredRefunds, p, scanRefund, tenant.Merchant, tenant.Live,
+			entries(f.Metadata), string(f.Settlement))
 	}
 	return list(ctx, db, tenant, listRefunds, p, scanRefund, tenant.Merchant, tenant.Live)
 }
@@ -155,7 +159,7 @@ func scanRefund(row Scanner) (*payment.Refund, error) {
 		created, updated, reclaimed int64
 	)
 	err := row.Scan(&r.ID, &r.Transaction, &r.Capture, &r.Tenant.Merchant, &r.Tenant.Live, &r.State, &r.Amount,
-		&r.Currency, &r.Details, &r.FailureCode, &r.FailureMessage, &r.Claim, &created, &updated, &r.Core, &reclaimed,
+		&r.Currency, &r.SettlementDay, &r.Details, &r.FailureCode, &r.FailureMessage, &r.Claim, &created, &updated, &r.Core, &reclaimed,
 		&r.Client.APIKey, &r.Client.Address, &r.Account, &r.Tag, &r.AcquirerID)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, payment.ErrNotFound

@@ -71,10 +71,13 @@ func scanUnreported(row Scanner) (Unreported, error) {
 	return u, nil
 }
 
-// SettleCapture settles one capture, and ends its exception. whole reports that no capture of the
-// transaction is left unsettled, which changes the transaction's version. It returns ErrConflict if
-// the capture is settled or void, or a void waits for the acquirer.
-func (tx *Tx) SettleCapture(tenant payment.Tenant, transaction, capture int64) (whole bool, err error) {
+// SettleCapture settles one capture with a settlement day that ends at a time, and ends its
+// exception. whole reports that no capture of the transaction is left unsettled, which changes the
+// transaction's version. It returns ErrConflict if the capture is settled or void, or a void waits
+// for the acquirer.
+func (tx *Tx) SettleCapture(
+	tenant payment.Tenant, transaction, capture int64, end time.Time, totals DayTotals,
+) (whole bool, err error) {
 	if err := tx.hold(tenant, transaction); err != nil {
 		return false, err
 	}
@@ -93,12 +96,14 @@ func (tx *Tx) SettleCapture(tenant payment.Tenant, transaction, capture int64) (
 	if err != nil {
 		return false, err
 	}
-	if err := row.Scan(&whole); errors.Is(err, sql.ErrNoRows) {
+	of := payment.SettlementTotal{Captures: 1, Captured: amount}
+	if err := row.Scan(&whole, &of.Currency, &of.Source); errors.Is(err, sql.ErrNoRows) {
 		return false, ErrConflict
 	} else if err != nil {
 		return false, fmt.Errorf("settle: %w", err)
 	}
-	return whole, tx.execOne(settleCapture, toMillis(tx.Now), capture)
+	totals.add(of)
+	return whole, tx.execOne(settleCapture, dayOf(end), toMillis(tx.Now), capture)
 }
 
 // ExceptCapture records that an acquirer reports no settlement of a capture, or a failed one. It

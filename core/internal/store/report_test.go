@@ -38,8 +38,11 @@ func openLive(t *testing.T) live {
 func (l live) settle(t *testing.T, tenant payment.Tenant, capture int64) (whole bool, err error) {
 	t.Helper()
 	err = l.DB.Update(t.Context(), func(tx *store.Tx) (err error) {
-		whole, err = tx.SettleCapture(tenant, l.transaction, capture)
-		return err
+		totals := store.DayTotals{}
+		if whole, err = tx.SettleCapture(tenant, l.transaction, capture, l.Clock.Now(), totals); err != nil {
+			return err
+		}
+		return tx.AddToDay(tenant, l.Clock.Now(), totals)
 	})
 	return whole, err
 }
@@ -70,6 +73,12 @@ func TestSettleCapture(t *testing.T) {
 		if got := l.Number(t, "SELECT amount_settled FROM transactions"); got != sum {
 			t.Errorf("settled: got %d, want %d", got, sum)
 		}
+		if got := l.Number(t, "SELECT SUM(amount_captured) FROM settlement_totals"); got != sum {
+			t.Errorf("total of the days: got %d, want %d", got, sum)
+		}
+	}
+	if got := l.Number(t, "SELECT COUNT(*) FROM captures WHERE settlement_day = 0"); got != 0 {
+		t.Errorf("%d captures have no settlement day", got)
 	}
 }
 

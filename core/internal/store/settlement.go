@@ -21,6 +21,9 @@ var (
 	sumUnsettledCaptures    = declare("sumUnsettledCaptures")
 	settleThrough           = declare("settleThrough")
 	settleCapturesThrough   = declare("settleCapturesThrough")
+	settleTransaction       = declare("settleTransaction")
+	selectUnsettledRefunds  = declare("selectUnsettledRefunds")
+	settleRefund            = declare("settleRefund")
 	lockTransactionID       = declare("lockTransactionID")
 	selectSettleable        = declare("selectSettleable")
 )
@@ -33,6 +36,8 @@ type Day struct {
 	Ahead    time.Duration // of the test clock; 0 in live mode
 	Oldest   time.Time     // when the oldest unsettled capture was taken, zero for none
 	newest   time.Time     // when the newest of them was taken
+	// OldestRefund is when the oldest unsettled refund was requested, zero for none.
+	OldestRefund time.Time
 }
 
 // Days returns the day of every merchant in both modes. It reads two rows of captures_unsettled per
@@ -48,13 +53,14 @@ func (db *DB) DaysOf(ctx context.Context, merchant int64) ([]Day, error) {
 
 func scanDay(row Scanner) (Day, error) {
 	var (
-		d                     Day
-		ahead, oldest, newest int64
+		d                             Day
+		ahead, oldest, newest, refund int64
 	)
-	if err := row.Scan(&d.Tenant.Merchant, &d.Tenant.Live, &d.TimeZone, &d.Cutoff, &ahead, &oldest, &newest); err != nil {
+	if err := row.Scan(&d.Tenant.Merchant, &d.Tenant.Live, &d.TimeZone, &d.Cutoff, &ahead, &oldest, &newest, &refund); err != nil {
 		return d, fmt.Errorf("read day: %w", err)
 	}
 	d.Ahead, d.Oldest, d.newest = time.Duration(ahead)*time.Millisecond, fromMillis(oldest), fromMillis(newest)
+	d.OldestRefund = fromMillis(refund)
 	return d, nil
 }
 
@@ -113,33 +119,68 @@ func (tx *Tx) correctCapture(tenant payment.Tenant, u Unsettled, bound int64) er
 		toMillis(tx.Now), u.ID, bound)
 }
 
-// SettleThrough settles a transaction's captures up to a cut-off. whole reports that no capture of
-// it is left unsettled, which changes the transaction's version. It returns ErrConflict if there is
-// nothing to settle, or a void waits for the acquirer.
-func (tx *Tx) SettleThrough(tenant payment.Tenant, transaction int64, cutoff time.Time) (whole bool, err error) {
-	if err := tx.hold(tenant, transaction); err != nil {
-		return false, err
-	}
-	row, err := tx.row(sumUnsettledCaptures, transaction, toMillis(cutoff))
+// SettleThrough settles a transaction's captures up to a cut-off, and adds them to the settlement
+// day that ended then. whole reports that no capture of it is left unsettled, which changes the
+// transaction's version. It returns ErrConflict if there is nothing to settle, or a void waits for
+// the acquirer.
+func (tx *Tx) SettleThrough(
+	tenant payment.Tenant, transaction int64, cutoff time.Time, totals DayTotals,
+) (whole bool, err error) {
+	of, err := tx.unsettledSum(tenant, transaction, cutoff)
 	if err != nil {
 		return false, err
 	}
-	var sum int64
-	if err := row.Scan(&sum); err != nil {
-		return false, fmt.Errorf("sum captures: %w", err)
-	}
-	row, err = tx.row(settleThrough,
-		sum, toMillis(tx.Now), transaction, tenant.Merchant, tenant.Live)
+	row, err := tx.row(settleThrough,
+		of.Captured, toMillis(tx.Now), transaction, tenant.Merchant, tenant.Live)
 	if err != nil {
 		return false, err
 	}
-	if err := row.Scan(&whole); errors.Is(err, sql.ErrNoRows) {
+	if err := row.Scan(&whole, &of.Currency, &of.Source); errors.Is(err, sql.ErrNoRows) {
 		return false, ErrConflict
 	} else if err != nil {
 		return false, fmt.Errorf("settle: %w", err)
 	}
+	totals.add(of)
 	return whole, tx.exec(settleCapturesThrough,
-		toMillis(tx.Now), transaction, toMillis(cutoff))
+		dayOf(cutoff), toMillis(tx.Now), transaction, toMillis(cutoff))
+}
+
+// SettleTransaction settles the whole captured amount with a settlement day that ends at a time. It
+// returns ErrConflict if no captured amount is unsettled.
+func (tx *Tx) SettleTransaction(tenant payment.Tenant, transaction int64, end time.Time, totals DayTotals) error {
+	latest := time.UnixMilli(math.MaxInt64)
+	of, err := tx.unsettledSum(tenant, transaction, latest)
+	if err != nil {
+		return err
+	}
+	row, err := tx.row(settleTransaction, toMillis(tx.Now), transaction, tenant.Merchant, tenant.Live)
+	if err != nil {
+		return err
+	}
+	if err := row.Scan(&of.Currency, &of.Source); errors.Is(err, sql.ErrNoRows) {
+		return ErrConflict
+	} else if err != nil {
+		return fmt.Errorf("settle: %w", err)
+	}
+	totals.add(of)
+	return tx.exec(settleCapturesThrough, dayOf(end), toMillis(tx.Now), transaction, toMillis(latest))
+}
+
+// unsettledSum locks a transaction and sums up its unsettled captures up to a cut-off.
+func (tx *Tx) unsettledSum(
+	tenant payment.Tenant, transaction int64, cutoff time.Time,
+) (of payment.SettlementTotal, err error) {
+	if err := tx.hold(tenant, transaction); err != nil {
+		return of, err
+	}
+	row, err := tx.row(sumUnsettledCaptures, transaction, toMillis(cutoff))
+	if err != nil {
+		return of, err
+	}
+	if err := row.Scan(&of.Captured, &of.Captures); err != nil {
+		return of, fmt.Errorf("sum captures: %w", err)
+	}
+	return of, nil
 }
 
 // hold locks a transaction while a command sums up its captures.
@@ -167,4 +208,43 @@ func (db *DB) Settleable(
 		}
 	}
 	return transactions, more, err
+}
+
+// UnsettledRefunds returns a page of the tenant's successful refunds up to a cutoff that have not
+// settled, by id. The page begins after the id after.
+func (db *DB) UnsettledRefunds(
+	ctx context.Context, tenant payment.Tenant, cutoff time.Time, after int64, limit int,
+) ([]int64, error) {
+	return backgroundRows(ctx, db, selectUnsettledRefunds, scanNumber, tenant.Merchant, tenant.Live, toMillis(cutoff),
+		after, limit)
+}
+
+// SettleableRefunds returns at most limit of the tenant's successful refunds that have not settled,
+// and reports whether there are others. Like Settleable, it waits for the merchant's turn of lists.
+func (db *DB) SettleableRefunds(
+	ctx context.Context, tenant payment.Tenant, limit int,
+) (refunds []int64, more bool, err error) {
+	refunds, err = listed(ctx, db, tenant, selectUnsettledRefunds, scanNumber, tenant.Merchant, tenant.Live,
+		int64(math.MaxInt64), 0, limit+1)
+	if len(refunds) > limit {
+		refunds, more = refunds[:limit], true
+	}
+	return refunds, more, err
+}
+
+// SettleRefund settles a successful refund with a settlement day that ends at a time. Nothing
+// changes if the refund has settled already.
+func (tx *Tx) SettleRefund(tenant payment.Tenant, refund int64, end time.Time, totals DayTotals) error {
+	row, err := tx.row(settleRefund, dayOf(end), toMillis(tx.Now), refund, tenant.Merchant, tenant.Live)
+	if err != nil {
+		return err
+	}
+	of := payment.SettlementTotal{Refunds: 1}
+	if err := row.Scan(&of.Refunded, &of.Currency, &of.Source); errors.Is(err, sql.ErrNoRows) {
+		return nil
+	} else if err != nil {
+		return fmt.Errorf("settle refund: %w", err)
+	}
+	totals.add(of)
+	return nil
 }

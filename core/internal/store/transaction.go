@@ -14,8 +14,6 @@ var (
 	insertTransaction        = declare("insertTransaction")
 	resolveTransaction       = declare("resolveTransaction")
 	loseTransaction          = declare("loseTransaction")
-	settleTransaction        = declare("settleTransaction")
-	settleCaptures           = declare("settleCaptures")
 	beginVoid                = declare("beginVoid")
 	refuseVoid               = declare("refuseVoid")
 	endVoid                  = declare("endVoid")
@@ -82,18 +80,6 @@ func (tx *Tx) UpdateTransaction(t *payment.Transaction, reference *string) error
 func (tx *Tx) LoseTransaction(t *payment.Transaction) error {
 	return tx.execOne(loseTransaction,
 		toMillis(tx.Now), t.ID, t.Attempt)
-}
-
-// SettleTransaction marks the whole captured amount as settled. It returns ErrConflict if no
-// captured amount is unsettled.
-func (tx *Tx) SettleTransaction(tenant payment.Tenant, id int64) error {
-	err := tx.execOne(settleTransaction,
-		toMillis(tx.Now), id, tenant.Merchant, tenant.Live)
-	if err != nil {
-		return err
-	}
-	return tx.exec(settleCaptures,
-		toMillis(tx.Now), id)
 }
 
 // BeginVoid writes the intent of a void that a client requests, and makes it the transaction's step

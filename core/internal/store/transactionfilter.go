@@ -12,6 +12,7 @@ import (
 var (
 	listNamedTransactions    = declareList("listNamedTransactions")
 	listFilteredTransactions = declareList("listFilteredTransactions")
+	listTransactionsOfDay    = declareList("listTransactionsOfDay")
 )
 
 // entries returns the entries that a list filter selects by, as a JSON object.
@@ -36,10 +37,12 @@ func (db *DB) FilteredTransactions(
 		amount = *f.Amount
 	}
 	args := []any{
-		tenant.Merchant, tenant.Live, first, last, after, before, string(f.Status), f.Currency, amount, f.Customer,
-		f.Reference, f.CardFingerprint, entries(f.Metadata),
+		tenant.Merchant, tenant.Live, first, last, after, before, f.Statuses, f.Currency, amount, f.Customer,
+		f.Reference, f.CardFingerprint, entries(f.Metadata), f.Settlements,
 	}
 	switch {
+	case f.Day != 0:
+		return list(ctx, db, tenant, listTransactionsOfDay, p, scanTransaction, append(args, f.Day)...)
 	case f.Reference != "": // fewer transactions have the reference than the customer
 		args = append(args, termReference, f.Reference)
 		return list(ctx, db, tenant, listNamedTransactions, p, scanTransaction, args...)

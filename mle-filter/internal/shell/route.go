@@ -39,7 +39,7 @@ var nouns = map[string]bool{
 	"redeliver":         true,
 	"webhook_endpoints": true, "roll_secret": true, "deliveries": true, "test_helpers": true, "settle": true,
 	"expire":          true,
-	"settlement_runs": true, "clock": true, "advance": true, "health": true, "openapi.json": true, "mle": true,
+	"settlement_runs": true, "settlement_days": true, "clock": true, "advance": true, "health": true, "openapi.json": true, "mle": true,
 	"keys":          true,
 	"requirements":  true,
 	"response_keys": true, "rotate": true, "prove": true,

@@ -35,7 +35,8 @@ const (
 	Reversal       = `id, kind, transaction_id, step_id, attempt, merchant_id, live, amount, currency,
 		captured, held, requested, asked, refused, looks, version, since, due_at, claim, account, tag,
 		acquirer_id, last4, release, release_tag`
-	Token = `t.id, t.merchant_id, t.live, t.kind, t.details, t.vault_key, t.number, t.secret_hash,
+	SettlementTotal = `day_id, currency, source, captures, amount_captured, refunds, amount_refunded`
+	Token           = `t.id, t.merchant_id, t.live, t.kind, t.details, t.vault_key, t.number, t.secret_hash,
 		t.cvc_given, t.used_by, t.used_at, t.created_at, t.expires_at`
 	Transaction     = transactionHead + `details` + transactionTail
 	OpenTransaction = transactionHead + `''` + transactionTail // without details
@@ -43,12 +44,12 @@ const (
 
 // The columns on both sides of details. A merchant's details can be long.
 const (
-	captureHead = `id, transaction_id, merchant_id, live, state, amount, currency, final, settled,
+	captureHead = `id, transaction_id, merchant_id, live, state, amount, currency, final, settled, settlement_day,
 		amount_refunded, amount_refund_pending, `
 	captureTail = `, failure_code, failure_message, claim, created_at,
 		updated_at, core_id, reclaimed_at, api_key_id, client_address, account, tag, acquirer_id`
 	refundHead = `id, COALESCE(transaction_id, 0), capture_id, merchant_id, live, state, amount,
-		currency, `
+		currency, settlement_day, `
 	refundTail = `, failure_code, failure_message, claim, created_at, updated_at, core_id, reclaimed_at,
 		api_key_id, client_address, account, tag, acquirer_id`
 	transactionHead = `id, merchant_id, live, status, auto_capture, amount, currency, payment_method,

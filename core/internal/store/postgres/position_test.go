@@ -180,16 +180,18 @@ func TestListPlansPostgreSQL(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const page, filter = ", 5, 21, 9", "1, 0, 1, 9, 1, 9, '', '', -1, '', '', '', '{\"k\": \"v\"}'"
+	const page, filter = ", 5, 21, 9", "1, 0, 1, 9, 1, 9, '', '', -1, '', '', '', '{\"k\": \"v\"}', ''"
 	for name, args := range map[string]string{
 		"listMerchants":                    "5, 21, 9",
 		"listTransactions":                 "1, 0" + page,
 		"listFilteredTransactions":         filter + page,
 		"listNamedTransactions":            filter + ", 2, 'mine'" + page,
 		"listCaptures":                     "1, 0" + page,
-		"listCapturesByMetadata":           "1, 0, '{}'" + page,
+		"listFilteredCaptures":             "1, 0, '{}', ''" + page,
+		"listCapturesOfDay":                "1, 0, '{}', '', 5" + page,
+		"listRefundsOfDay":                 "1, 0, '{}', '', 5" + page,
 		"listRefunds":                      "1, 0" + page,
-		"listRefundsByMetadata":            "1, 0, '{}'" + page,
+		"listFilteredRefunds":              "1, 0, '{}', ''" + page,
 		"listCustomers":                    "1, 0" + page,
 		"listCustomersByMetadata":          "1, 0, '{}'" + page,
 		"listCustomersByReference":         "1, 0, 'mine', '{}'" + page,

@@ -20,17 +20,31 @@ type listing struct {
 // The conditions of all filters are in one text, so that few statements are prepared. Customers and
 // references are found by their terms: an index for each other filter would cost every payment.
 const transactionFilter = `created_at > $5::bigint AND created_at < $6::bigint
-	AND ($7::text = '' OR status = $7::text) AND ($8::text = '' OR currency = $8::text)
+	AND ($7::text = '' OR status = ANY (string_to_array($7::text, ','))) AND ($8::text = '' OR currency = $8::text)
 	AND ($9::bigint < 0 OR amount = $9::bigint)
 	AND ($10::text = '' OR (details::jsonb #>> '{customer}') = $10::text)
 	AND ($11::text = '' OR (details::jsonb #>> '{reference}') = $11::text)
 	AND ($12::text = '' OR (details::jsonb #>> '{card,fingerprint}') = $12::text)
+	AND ($14::text = '' OR ` + transactionSettlement + ` = ANY (string_to_array($14::text, ',')))
 	AND `
 
 // metadataHas returns the condition that the metadata of a row has all entries of a parameter, a
 // JSON object.
 func metadataHas(parameter string) string {
 	return `(` + parameter + `::text = '{}' OR (details::jsonb -> 'metadata') @> ` + parameter + `::text::jsonb)`
+}
+
+// The conditions of the filters of captures and refunds.
+var (
+	captureFilter = metadataHas("$3") + ` AND ($4::text = '' OR $4::text = ` + captureSettlement + `)`
+	refundFilter  = metadataHas("$3") + ` AND ($4::text = '' OR $4::text = ` + refundSettlement + `)`
+)
+
+// oldestPending is the position at which the tenant's refunds begin that have the state of
+// settlement of a parameter.
+func oldestPending(parameter string) string {
+	return `CASE ` + parameter + `::text WHEN 'pending' THEN COALESCE((SELECT MIN(position) FROM refunds
+		WHERE ` + ofTenant + ` AND settlement_day = 0 AND state <> 'failed'), 9223372036854775807) ELSE 0 END`
 }
 
 // ofTenant is the condition of the rows of a tenant.
@@ -47,32 +61,49 @@ var listSQL = pagesOf(map[string]listing{
 		columns: columns.Transaction, from: "transactions",
 		where: ofTenant + positionsOf("transactions", "position", "$3", "$4") + ` AND ` +
 			transactionFilter + metadataHas("$13"),
-		params: 13,
+		params: 14,
 	},
 	"listNamedTransactions": {
 		columns: columns.Transaction, from: "transaction_terms JOIN transactions ON id = transaction_id",
-		where: `merchant = $1::bigint AND is_live = $2::bigint AND kind = $14::bigint AND term = $15::text
+		where: `merchant = $1::bigint AND is_live = $2::bigint AND kind = $15::bigint AND term = $16::text
 			AND ` + ofTenant + positionsOf("transactions", "term_position", "$3", "$4") + ` AND ` +
 			transactionFilter + metadataHas("$13"),
-		params: 15, table: "transactions", position: "term_position", id: "transaction_id",
+		params: 16, table: "transactions", position: "term_position", id: "transaction_id",
+	},
+	"listTransactionsOfDay": {
+		columns: columns.Transaction, from: "transactions",
+		where: ofTenant + ` AND id IN (SELECT transaction_id FROM captures
+			WHERE ` + ofTenant + ` AND settlement_day = $15::bigint AND settlement_day > 0) AND id BETWEEN $3::bigint AND $4::bigint
+			AND ` + transactionFilter + metadataHas("$13"),
+		params: 15,
 	},
 	"listCaptures": {columns: columns.Capture, from: "captures", where: ofTenant, params: 2},
-	"listCapturesByMetadata": {
-		columns: columns.Capture, from: "captures", where: ofTenant + ` AND ` + metadataHas("$3"), params: 3,
+	"listFilteredCaptures": {
+		columns: columns.Capture, from: "captures", where: ofTenant + ` AND ` + captureFilter, params: 4,
 	},
 	"listCapturesOfTransaction": {
 		columns: columns.Capture, from: "captures",
-		where:  ofTenant + ` AND transaction_id = $3::bigint AND ` + metadataHas("$4"),
-		params: 4,
+		where: ofTenant + ` AND ` + captureFilter + `
+			AND transaction_id = $5::bigint AND $6::bigint IN (0, settlement_day)`,
+		params: 6,
+	},
+	"listCapturesOfDay": {
+		columns: columns.Capture, from: "captures",
+		where: ofTenant + ` AND ` + captureFilter + ` AND settlement_day = $5::bigint AND settlement_day > 0`, params: 5,
 	},
 	"listRefunds": {columns: columns.Refund, from: "refunds", where: ofTenant, params: 2},
-	"listRefundsByMetadata": {
-		columns: columns.Refund, from: "refunds", where: ofTenant + ` AND ` + metadataHas("$3"), params: 3,
+	"listFilteredRefunds": {
+		columns: columns.Refund, from: "refunds", where: ofTenant + ` AND ` + refundFilter + ` AND position >= ` + oldestPending("$4"), params: 4,
 	},
 	"listRefundsOfTransaction": {
 		columns: columns.Refund, from: "refunds",
-		where:  ofTenant + ` AND transaction_id = $3::bigint AND ` + metadataHas("$4"),
-		params: 4,
+		where: ofTenant + ` AND ` + refundFilter + `
+			AND transaction_id = $5::bigint AND $6::bigint IN (0, settlement_day)`,
+		params: 6,
+	},
+	"listRefundsOfDay": {
+		columns: columns.Refund, from: "refunds",
+		where: ofTenant + ` AND ` + refundFilter + ` AND settlement_day = $5::bigint AND settlement_day > 0`, params: 5,
 	},
 	"listCustomers": {
 		columns: columns.Customer, from: "customers", where: ofTenant + ` AND deleted_at = 0`, params: 2,

@@ -92,9 +92,8 @@ var paymentSQL = map[string]string{
 	"settleTransaction": `UPDATE transactions SET amount_settled = amount_captured, version = version + 1,
 		updated_at = $1::bigint
 		WHERE id = $2::bigint AND merchant_id = $3::bigint AND live = $4::bigint AND operation = ''
-			AND status IN ('captured', 'partially_captured') AND amount_settled < amount_captured`,
-	"settleCaptures": `UPDATE captures SET settled = 1, updated_at = $1::bigint
-		WHERE transaction_id = $2::bigint AND state = 'succeeded' AND settled = 0`,
+			AND status IN ('captured', 'partially_captured') AND amount_settled < amount_captured
+		RETURNING currency, ` + sourceOf("transactions"),
 	"beginVoid": `UPDATE transactions SET operation = 'void', operation_id = $1::bigint, claim = $2::bigint,
 		core_id = $3::bigint, reclaimed_at = 0,
 			updated_at = $4::bigint, void_api_key_id = $5::bigint, void_client_address = CASE WHEN erased_at > 0 THEN ''

@@ -23,8 +23,8 @@ var reportSQL = map[string]string{
 		ORDER BY c.taken_at, c.id LIMIT $6::bigint`,
 	"selectUnsettledAmount": `SELECT amount FROM captures
 		WHERE id = $1::bigint AND transaction_id = $2::bigint AND state = 'succeeded' AND settled = 0`,
-	"settleCapture": `UPDATE captures SET settled = 1, exception = '', exception_reason = '', exception_at = 0,
-		updated_at = $1::bigint WHERE id = $2::bigint`,
+	"settleCapture": `UPDATE captures SET settled = 1, settlement_day = $1::bigint, exception = '', exception_reason = '',
+		exception_at = 0, updated_at = $2::bigint WHERE id = $3::bigint`,
 	"exceptCapture": `UPDATE captures SET exception = $1::text, exception_reason = $2::text,
 			exception_at = CASE exception WHEN '' THEN $3::bigint ELSE exception_at END
 		WHERE id = $4::bigint AND ` + unreported + ` AND (exception <> $1::text OR exception_reason <> $2::text)`,

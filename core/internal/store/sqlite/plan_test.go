@@ -162,13 +162,16 @@ func filterPlans(t *testing.T, b *bundle) map[string]planned {
 		"(merchant=? AND is_live=? AND kind=? AND term=? AND transaction_id"
 	ofObject := payment.EventFilter{Kind: "customer", Object: 5, After: birth, Before: birth}
 	all := payment.TransactionFilter{
-		Customer: "c", Reference: "r", Status: payment.Captured, Amount: &amount, Currency: "usd", CardFingerprint: "f",
+		Customer: "c", Reference: "r", Statuses: "captured", Amount: &amount, Currency: "usd", CardFingerprint: "f",
 		After: birth, Before: birth,
 	}
-	byStatus := payment.TransactionFilter{Status: payment.Voided}
+	byStatus := payment.TransactionFilter{Statuses: "voided"}
 	byCard := payment.TransactionFilter{CardFingerprint: "f", After: birth.Add(-time.Hour), Before: birth}
 	byEntry := payment.MetadataFilter(`{"k":"v"}`)
 	ofOne := func(table string) string { return search(table, table+"_by_transaction", "transaction_id=?") }
+	ofDay := func(table string) string {
+		return search(table, table+"_of_day", "merchant_id=? AND live=? AND settlement_day=?")
+	}
 	return map[string]planned{
 		"transactions":              {transactions(payment.TransactionFilter{}), byTenant("transactions")},
 		"by reference":              {transactions(payment.TransactionFilter{Reference: "r"}), terms},
@@ -184,6 +187,9 @@ func filterPlans(t *testing.T, b *bundle) map[string]planned {
 		"captures of a transaction": {captures(ofTransaction), ofOne("captures")},
 		"captures by metadata":      {captures(payment.StepFilter{Metadata: byEntry}), byTenant("captures")},
 		"refunds by metadata":       {refunds(payment.StepFilter{Metadata: byEntry}), byTenant("refunds")},
+		"captures of a day":         {captures(payment.StepFilter{Day: 5}), ofDay("captures")},
+		"refunds of a day":          {refunds(payment.StepFilter{Day: 5}), ofDay("refunds")},
+		"pending refunds":           {refunds(payment.StepFilter{Settlement: "pending"}), byTenant("refunds") + " AND id>"},
 		"refunds":                   {refunds(payment.StepFilter{}), byTenant("refunds")},
 		"refunds of a transaction":  {refunds(ofTransaction), ofOne("refunds")},
 	}

@@ -87,9 +87,8 @@ var paymentSQL = map[string]string{
 	"settleTransaction": `UPDATE transactions SET amount_settled = amount_captured, version = version + 1,
 		updated_at = ?
 		WHERE id = ? AND merchant_id = ? AND live = ? AND operation = ''
-			AND status IN ('captured', 'partially_captured') AND amount_settled < amount_captured`,
-	"settleCaptures": `UPDATE captures SET settled = 1, updated_at = ?
-		WHERE transaction_id = ? AND state = 'succeeded' AND settled = 0`,
+			AND status IN ('captured', 'partially_captured') AND amount_settled < amount_captured
+		RETURNING currency, ` + sourceOf("transactions"),
 	"beginVoid": `UPDATE transactions SET operation = 'void', operation_id = ?, claim = ?, core_id = ?,
 		reclaimed_at = 0,
 			updated_at = ?, void_api_key_id = ?, void_client_address = CASE WHEN erased_at > 0 THEN '' ELSE ? END,
@@ -127,19 +126,21 @@ var paymentSQL = map[string]string{
 	"deleteTransaction": `DELETE FROM transactions WHERE id = ? AND status = 'processing' AND attempt = 0`,
 	"listNamedTransactions": `SELECT ` + columns.Transaction + ` FROM transaction_terms CROSS JOIN transactions
 		ON id = transaction_id
-			WHERE merchant = ?1 AND is_live = ?2 AND kind = ?14 AND term = ?15 AND transaction_id BETWEEN ?3 AND ?4
+			WHERE merchant = ?1 AND is_live = ?2 AND kind = ?15 AND term = ?16 AND transaction_id BETWEEN ?3 AND ?4
 				AND merchant_id = ?1 AND live = ?2 AND created_at > ?5 AND created_at < ?6
-			AND (?7 = '' OR status = ?7) AND (?8 = '' OR currency = ?8) AND (?9 < 0 OR amount = ?9)
+			AND ` + oneOf("?7", "status") + ` AND (?8 = '' OR currency = ?8) AND (?9 < 0 OR amount = ?9)
 			AND (?10 = '' OR details ->> '$.customer' = ?10) AND (?11 = '' OR details ->> '$.reference' = ?11)
 			AND (?12 = '' OR details ->> '$.card.fingerprint' = ?12) AND ` + metadataHas("?13") + `
+			AND ` + oneOf("?14", transactionSettlement) + `
 			AND transaction_id < ? ORDER BY transaction_id DESC LIMIT ?`,
 	"listNamedTransactionsBefore": `SELECT ` + columns.Transaction + ` FROM transaction_terms CROSS JOIN transactions
 		ON id = transaction_id
-			WHERE merchant = ?1 AND is_live = ?2 AND kind = ?14 AND term = ?15 AND transaction_id BETWEEN ?3 AND ?4
+			WHERE merchant = ?1 AND is_live = ?2 AND kind = ?15 AND term = ?16 AND transaction_id BETWEEN ?3 AND ?4
 				AND merchant_id = ?1 AND live = ?2 AND created_at > ?5 AND created_at < ?6
-			AND (?7 = '' OR status = ?7) AND (?8 = '' OR currency = ?8) AND (?9 < 0 OR amount = ?9)
+			AND ` + oneOf("?7", "status") + ` AND (?8 = '' OR currency = ?8) AND (?9 < 0 OR amount = ?9)
 			AND (?10 = '' OR details ->> '$.customer' = ?10) AND (?11 = '' OR details ->> '$.reference' = ?11)
 			AND (?12 = '' OR details ->> '$.card.fingerprint' = ?12) AND ` + metadataHas("?13") + `
+			AND ` + oneOf("?14", transactionSettlement) + `
 			AND transaction_id > ? ORDER BY transaction_id LIMIT ?`,
 	// The conditions of all filters are in one text, so that few statements are prepared.
 	// Customers and references are found by their terms: an index for each other filter would
@@ -147,16 +148,32 @@ var paymentSQL = map[string]string{
 	"listFilteredTransactions": `SELECT ` + columns.Transaction + `
 		FROM transactions INDEXED BY transactions_by_tenant
 			WHERE merchant_id = ?1 AND live = ?2 AND id BETWEEN ?3 AND ?4 AND created_at > ?5 AND created_at < ?6
-			AND (?7 = '' OR status = ?7) AND (?8 = '' OR currency = ?8) AND (?9 < 0 OR amount = ?9)
+			AND ` + oneOf("?7", "status") + ` AND (?8 = '' OR currency = ?8) AND (?9 < 0 OR amount = ?9)
 			AND (?10 = '' OR details ->> '$.customer' = ?10) AND (?11 = '' OR details ->> '$.reference' = ?11)
 			AND (?12 = '' OR details ->> '$.card.fingerprint' = ?12) AND ` + metadataHas("?13") + `
+			AND ` + oneOf("?14", transactionSettlement) + `
 			AND id < ? ORDER BY id DESC LIMIT ?`,
 	"listFilteredTransactionsBefore": `SELECT ` + columns.Transaction + `
 		FROM transactions INDEXED BY transactions_by_tenant
 			WHERE merchant_id = ?1 AND live = ?2 AND id BETWEEN ?3 AND ?4 AND created_at > ?5 AND created_at < ?6
-			AND (?7 = '' OR status = ?7) AND (?8 = '' OR currency = ?8) AND (?9 < 0 OR amount = ?9)
+			AND ` + oneOf("?7", "status") + ` AND (?8 = '' OR currency = ?8) AND (?9 < 0 OR amount = ?9)
 			AND (?10 = '' OR details ->> '$.customer' = ?10) AND (?11 = '' OR details ->> '$.reference' = ?11)
 			AND (?12 = '' OR details ->> '$.card.fingerprint' = ?12) AND ` + metadataHas("?13") + `
+			AND ` + oneOf("?14", transactionSettlement) + `
+			AND id > ? ORDER BY id LIMIT ?`,
+	"listTransactionsOfDay": `SELECT ` + columns.Transaction + ` FROM transactions NOT INDEXED
+			WHERE ` + inDay + ` AND id BETWEEN ?3 AND ?4 AND created_at > ?5 AND created_at < ?6
+			AND ` + oneOf("?7", "status") + ` AND (?8 = '' OR currency = ?8) AND (?9 < 0 OR amount = ?9)
+			AND (?10 = '' OR details ->> '$.customer' = ?10) AND (?11 = '' OR details ->> '$.reference' = ?11)
+			AND (?12 = '' OR details ->> '$.card.fingerprint' = ?12) AND ` + metadataHas("?13") + `
+			AND ` + oneOf("?14", transactionSettlement) + `
+			AND id < ? ORDER BY id DESC LIMIT ?`,
+	"listTransactionsOfDayBefore": `SELECT ` + columns.Transaction + ` FROM transactions NOT INDEXED
+			WHERE ` + inDay + ` AND id BETWEEN ?3 AND ?4 AND created_at > ?5 AND created_at < ?6
+			AND ` + oneOf("?7", "status") + ` AND (?8 = '' OR currency = ?8) AND (?9 < 0 OR amount = ?9)
+			AND (?10 = '' OR details ->> '$.customer' = ?10) AND (?11 = '' OR details ->> '$.reference' = ?11)
+			AND (?12 = '' OR details ->> '$.card.fingerprint' = ?12) AND ` + metadataHas("?13") + `
+			AND ` + oneOf("?14", transactionSettlement) + `
 			AND id > ? ORDER BY id LIMIT ?`,
 	"selectLapsed": `SELECT id, merchant_id, live, expires_at
 		FROM transactions INDEXED BY transactions_expiring

@@ -169,6 +169,7 @@ CREATE TABLE captures (
     currency              TEXT     NOT NULL,
     final                 SMALLINT NOT NULL CHECK (final IN (0, 1)),
     settled               SMALLINT NOT NULL DEFAULT 0 CHECK (settled IN (0, 1)),
+    settlement_day        BIGINT   NOT NULL DEFAULT 0,
     details               TEXT     NOT NULL DEFAULT '{}',
     failure_code          TEXT     NOT NULL DEFAULT '',
     failure_message       TEXT     NOT NULL DEFAULT '',
@@ -200,6 +201,8 @@ CREATE INDEX captures_unreported ON captures (merchant_id, account, (CASE WHEN c
     WHERE live = 1 AND settled = 0 AND state = 'succeeded' AND exception <> 'not_settled';
 CREATE INDEX captures_excepted ON captures (id)
     WHERE settled = 0 AND state = 'succeeded' AND exception <> '' AND exception <> 'not_settled';
+CREATE INDEX captures_of_day ON captures (merchant_id, live, settlement_day, position, id, transaction_id)
+    WHERE settlement_day > 0;
 
 CREATE TABLE refunds (
     id              BIGINT   PRIMARY KEY,
@@ -223,11 +226,28 @@ CREATE TABLE refunds (
     account         BIGINT   NOT NULL DEFAULT 0,
     tag             TEXT     NOT NULL DEFAULT '',
     acquirer_id     TEXT     NOT NULL DEFAULT '',
+    settlement_day  BIGINT   NOT NULL DEFAULT 0,
     position        BIGINT   NOT NULL DEFAULT commit_position(pg_current_xact_id())
 );
 CREATE INDEX refunds_by_tenant ON refunds (merchant_id, live, position, id);
 CREATE INDEX refunds_by_transaction ON refunds (transaction_id, id);
 CREATE INDEX refunds_open ON refunds (id) WHERE state = 'pending';
+-- A list of unsettled refunds begins at the least position.
+CREATE INDEX refunds_unsettled ON refunds (merchant_id, live, id, position) WHERE settlement_day = 0 AND state <> 'failed';
+CREATE INDEX refunds_of_day ON refunds (merchant_id, live, settlement_day, position, id) WHERE settlement_day > 0;
+
+CREATE TABLE settlement_totals (
+    merchant_id     BIGINT   NOT NULL,
+    live            SMALLINT NOT NULL CHECK (live IN (0, 1)),
+    day_id          BIGINT   NOT NULL,
+    currency        TEXT     NOT NULL,
+    source          TEXT     NOT NULL,
+    captures        BIGINT   NOT NULL,
+    amount_captured BIGINT   NOT NULL,
+    refunds         BIGINT   NOT NULL,
+    amount_refunded BIGINT   NOT NULL,
+    PRIMARY KEY (merchant_id, live, day_id, currency, source)
+);
 
 CREATE TABLE reversals (
     id             BIGINT   GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

@@ -192,6 +192,7 @@ CREATE TABLE captures (
     currency              TEXT    NOT NULL,
     final                 INTEGER NOT NULL CHECK (final IN (0, 1)),
     settled               INTEGER NOT NULL DEFAULT 0 CHECK (settled IN (0, 1)),
+    settlement_day        INTEGER NOT NULL DEFAULT 0, -- id of the day; 0 while unsettled
     details               TEXT    NOT NULL DEFAULT '{}',
     failure_code          TEXT    NOT NULL DEFAULT '',
     failure_message       TEXT    NOT NULL DEFAULT '',
@@ -226,6 +227,7 @@ CREATE INDEX captures_unreported ON captures (merchant_id, account, (CASE WHEN c
     WHERE live = 1 AND settled = 0 AND state = 'succeeded' AND exception <> 'not_settled';
 CREATE INDEX captures_excepted ON captures (id)
     WHERE settled = 0 AND state = 'succeeded' AND exception <> '' AND exception <> 'not_settled';
+CREATE INDEX captures_of_day ON captures (merchant_id, live, settlement_day, id, transaction_id) WHERE settlement_day > 0;
 
 CREATE TABLE refunds (
     id              INTEGER PRIMARY KEY,
@@ -248,11 +250,28 @@ CREATE TABLE refunds (
     client_address  TEXT    NOT NULL DEFAULT '',
     account         INTEGER NOT NULL DEFAULT 0, -- as in transactions
     tag             TEXT    NOT NULL DEFAULT '', -- from the acquirer
-    acquirer_id     TEXT    NOT NULL DEFAULT ''  -- the acquirer's id of the refund; '' for none
+    acquirer_id     TEXT    NOT NULL DEFAULT '', -- the acquirer's id of the refund; '' for none
+    settlement_day  INTEGER NOT NULL DEFAULT 0   -- as in captures
 ) STRICT;
 CREATE INDEX refunds_by_tenant ON refunds (merchant_id, live, id);
 CREATE INDEX refunds_by_transaction ON refunds (transaction_id, id);
 CREATE INDEX refunds_open ON refunds (id) WHERE state = 'pending';
+CREATE INDEX refunds_unsettled ON refunds (merchant_id, live, id) WHERE settlement_day = 0 AND state <> 'failed';
+CREATE INDEX refunds_of_day ON refunds (merchant_id, live, settlement_day, id) WHERE settlement_day > 0;
+
+-- The totals of settlement days. The id of a day is the least id of the moment at which it ended.
+CREATE TABLE settlement_totals (
+    merchant_id     INTEGER NOT NULL,
+    live            INTEGER NOT NULL CHECK (live IN (0, 1)),
+    day_id          INTEGER NOT NULL,
+    currency        TEXT    NOT NULL,
+    source          TEXT    NOT NULL, -- the brand of the cards, or bank_account
+    captures        INTEGER NOT NULL,
+    amount_captured INTEGER NOT NULL,
+    refunds         INTEGER NOT NULL,
+    amount_refunded INTEGER NOT NULL,
+    PRIMARY KEY (merchant_id, live, day_id, currency, source)
+) STRICT, WITHOUT ROWID;
 
 -- Pending reversals: steps that are closed, or will be closed, without proof that they had no
 -- effect at the acquirer. Recovery inquires about the effect, and releases an authorization that it
