@@ -232,7 +232,7 @@ func TestMethods(t *testing.T) {
 	if !strings.HasPrefix(body, want) {
 		t.Errorf("got %s, want it to begin with %s", body, want)
 	}
-	if got, want := strings.Count(body, `"available":true`), 23; got != want {
+	if got, want := strings.Count(body, `"available":true`), 31; got != want {
 		t.Errorf("methods: got %d, want %d", got, want)
 	}
 }

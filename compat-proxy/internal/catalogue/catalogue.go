@@ -49,6 +49,14 @@ const (
 	GetTransactionDetails = "getTransactionDetailsRequest"
 	CreateCustomerProfile = "createCustomerProfileRequest"
 	AuthenticateTest      = "authenticateTestRequest"
+	UnsettledTransactions = "getUnsettledTransactionListRequest"
+	BatchTransactions     = "getTransactionListRequest"
+	CustomerTransactions  = "getTransactionListForCustomerRequest"
+	SettledBatches        = "getSettledBatchListRequest"
+	BatchStatistics       = "getBatchStatisticsRequest"
+	MerchantDetails       = "getMerchantDetailsRequest"
+	Logout                = "logoutRequest"
+	IsAlive               = "isAliveRequest"
 
 	CreatePayment       = "createPayment"
 	CapturePayment      = "capturePayment"
@@ -93,6 +101,14 @@ var methods = []Method{
 	b(RefundPayment, "payments/{id}/refunds", "refunds:create", "payment.refund"),
 
 	a(AuthenticateTest, ReadOnly, ""),
+	a(UnsettledTransactions, ReadOnly, "transactions:read", "transaction.list"),
+	a(BatchTransactions, ReadOnly, "transactions:read", "transaction.list"),
+	a(CustomerTransactions, ReadOnly, "transactions:read", "transaction.list"),
+	a(SettledBatches, ReadOnly, "transactions:read", "settlement_day.list"),
+	a(BatchStatistics, ReadOnly, "transactions:read", "settlement_day.get"),
+	a(MerchantDetails, ReadOnly, ""),
+	a(Logout, ReadOnly, ""),
+	open(IsAlive),
 	b(RefundCapture, "captures/{id}/refunds", "refunds:create", "payment.refund"),
 	b(VoidPayment, "payments/{id}/voids", "payments:authorize", "payment.void"),
 	b(VoidCapture, "captures/{id}/voids", "payments:authorize", "payment.void"),
@@ -140,6 +156,13 @@ func a(name string, effect SideEffect, scope string, mapsTo ...string) Method {
 	if scope != "" {
 		m.Scopes = []string{scope, UseScope}
 	}
+	return m
+}
+
+// open returns a method of provider-a that needs no login.
+func open(name string) Method {
+	m := a(name, ReadOnly, "")
+	m.Scopes = []string{}
 	return m
 }
 

@@ -9,10 +9,15 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 )
 
+// withoutCommand are the methods that send v1 nothing but the API key.
+var withoutCommand = []string{
+	catalogue.AuthenticateTest, catalogue.MerchantDetails, catalogue.Logout, catalogue.IsAlive,
+}
+
 func TestMethods(t *testing.T) {
 	t.Parallel()
 	all := catalogue.Methods()
-	if got, want := len(all), 23; got != want {
+	if got, want := len(all), 31; got != want {
 		t.Fatalf("methods: got %d, want %d", got, want)
 	}
 	rpc := map[string]bool{}
@@ -21,7 +26,7 @@ func TestMethods(t *testing.T) {
 			t.Errorf("rpc name: got %s, want %s, once", got, want)
 		}
 		rpc[m.RPC] = true
-		if len(m.MapsTo) == 0 && m.Name != catalogue.AuthenticateTest {
+		if len(m.MapsTo) == 0 && !slices.Contains(withoutCommand, m.Name) {
 			t.Errorf("%s maps to nothing", m.Name)
 		}
 		for _, kind := range m.MapsTo {
@@ -29,7 +34,11 @@ func TestMethods(t *testing.T) {
 				t.Errorf("%s maps to %s, which is not a command", m.Name, kind)
 			}
 		}
-		if got, want := m.Scopes[len(m.Scopes)-1], catalogue.UseScope; got != want {
+		if m.Name == catalogue.IsAlive {
+			if len(m.Scopes) != 0 {
+				t.Errorf("%s needs %v, want no login", m.Name, m.Scopes)
+			}
+		} else if got, want := m.Scopes[len(m.Scopes)-1], catalogue.UseScope; got != want {
 			t.Errorf("%s: last scope: got %s, want %s", m.Name, got, want)
 		}
 		if found, ok := catalogue.Find(m.Provider, m.Name); !ok || found.RPC != m.RPC {
@@ -67,10 +76,20 @@ func TestFurtherMethods(t *testing.T) {
 		voids = moves + "void payments:authorize,compat:use"
 		gives = moves + "refund refunds:create,compat:use"
 		reads = " read_only transaction.get transactions:read,compat:use"
+		lists = " POST /compat/provider-a/xml read_only transaction.list transactions:read,compat:use"
+		days  = " POST /compat/provider-a/xml read_only settlement_day."
 		none  = " read_only transaction.get payments:authorize,compat:use"
 	)
 	wantRows(t, catalogue.Methods()[7:], []string{
 		"provider-a authenticateTestRequest POST /compat/provider-a/xml read_only  compat:use",
+		"provider-a getUnsettledTransactionListRequest" + lists,
+		"provider-a getTransactionListRequest" + lists,
+		"provider-a getTransactionListForCustomerRequest" + lists,
+		"provider-a getSettledBatchListRequest" + days + "list transactions:read,compat:use",
+		"provider-a getBatchStatisticsRequest" + days + "get transactions:read,compat:use",
+		"provider-a getMerchantDetailsRequest POST /compat/provider-a/xml read_only  compat:use",
+		"provider-a logoutRequest POST /compat/provider-a/xml read_only  compat:use",
+		"provider-a isAliveRequest POST /compat/provider-a/xml read_only  ",
 		"provider-b refundCapture POST /compat/provider-b/pts/v2/captures/{id}/refunds" + gives,
 		"provider-b voidPayment POST /compat/provider-b/pts/v2/payments/{id}/voids" + voids,
 		"provider-b voidCapture POST /compat/provider-b/pts/v2/captures/{id}/voids" + voids,

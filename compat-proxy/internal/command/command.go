@@ -14,18 +14,23 @@ const (
 	TransactionGet   Kind = "transaction.get"
 	CustomerCreate   Kind = "customer.create"
 	TokenCreate      Kind = "token.create"
+
+	TransactionList   Kind = "transaction.list"
+	SettlementDayGet  Kind = "settlement_day.get"
+	SettlementDayList Kind = "settlement_day.list"
 )
 
 // Kinds returns all kinds, in the order of the published interface.
 func Kinds() []Kind {
 	return []Kind{
 		PaymentAuthorize, PaymentCapture, PaymentVoid, PaymentRefund, TransactionGet, CustomerCreate, TokenCreate,
+		TransactionList, SettlementDayGet, SettlementDayList,
 	}
 }
 
 // Command is one operation, as plain data. It is Authorize, Capture, Void, VoidGroup, Reverse,
 // CancelCapture, Refund, Credit, Get, CreateCustomer, AttachMethod, CreateToken or Refusal, or a
-// Named one of these.
+// Named one of these. Or it is ListTransactions, ListDays or GetDay.
 type Command interface {
 	// Kind returns the command's operation.
 	Kind() Kind

@@ -60,6 +60,9 @@ type Result struct {
 	Customer *v1.Customer       `json:"customer,omitempty"`
 	Methods  []v1.PaymentMethod `json:"methods,omitempty"`
 	Token    *v1.Token          `json:"token,omitempty"`
+	// List is set by ListTransactions, and Days by ListDays and GetDay.
+	List *List              `json:"list,omitempty"`
+	Days []v1.SettlementDay `json:"days,omitempty"`
 	// Position is the position of the payment method that v1 refused, counted from 1.
 	Position int `json:"position,omitzero"`
 

@@ -153,6 +153,12 @@ func (s session) run(ctx context.Context, c command.Command) command.Result {
 			func(s session) command.Result { return s.credit(ctx, c) })
 	case command.Get:
 		return s.get(ctx, c)
+	case command.ListTransactions:
+		return s.listTransactions(ctx, c)
+	case command.ListDays:
+		return s.listDays(ctx, c)
+	case command.GetDay:
+		return s.getDay(ctx, c)
 	case command.CreateCustomer:
 		return s.createCustomer(ctx, c)
 	case command.AttachMethod:

@@ -6,6 +6,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -17,7 +19,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// Exchange is one request to v1 and its response. Ids may be written as "txn:123".
+// Exchange is one request to v1 and its response. Ids may be written as "txn:123". The query of a
+// request is compared if it has one here, sorted and without percent-encoding.
 type Exchange struct {
 	Request  string         `json:"request"`
 	Status   int            `json:"status"`
@@ -102,6 +105,13 @@ func (s *Script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	request := r.Method + " " + r.URL.Path
+	if len(s.remaining) > 0 && strings.Contains(s.remaining[0].Request, "?") {
+		query, err := url.QueryUnescape(r.URL.RawQuery)
+		if err != nil {
+			s.t.Error(err)
+		}
+		request += "?" + strings.Join(slices.Sorted(strings.SplitSeq(query, "&")), "&")
+	}
 	if len(s.remaining) == 0 || WithIDs(s.remaining[0].Request) != request {
 		s.t.Errorf("v1 got the request %s, which the case does not expect here", request)
 		w.WriteHeader(http.StatusTeapot)

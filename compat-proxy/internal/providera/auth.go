@@ -120,7 +120,7 @@ func (h *Handler) permit(ctx context.Context, key secret.String, m catalogue.Met
 		return info, problem{}
 	case missing[len(missing)-1] == catalogue.UseScope:
 		return info, refuse(apiNotPermitted)
-	case m.Name == catalogue.GetTransactionDetails:
+	case missing[0] == "transactions:read":
 		return info, problem{API: apiAccessDenied, Text: detailsForbidden}
 	default:
 		return info, refuse(apiAccessDenied)

@@ -16,7 +16,7 @@ import (
 // contractRows are rows of the contract, each with its outcome and the golden case that shows it.
 // They are in the tables of outcomes (4.3), fields by type (4.4) and situations (5.3).
 // The rules for refunds (3.2), test requests (3.5), test accounts (6.4) and profiles (8.2) have
-// rows too.
+// rows too. So have reporting and the other methods, in the contract's second part.
 // The test fails if a case is missing or has another outcome.
 var contractRows = []struct{ table, row, outcome, golden string }{
 	{"3.2", "linked refund, card mismatch", "3/54", "refund-other-card"},
@@ -85,6 +85,23 @@ var contractRows = []struct{ table, row, outcome, golden string }{
 	{"6.4", "eCheck at 100.00", "1/1", "sandbox-bank-at-limit"},
 	{"6.4", "eCheck above 100.00", "2/2", "sandbox-bank-over-limit"},
 	{"8.2", "mode none, no check digit test", "I00001", "profile-card-luhn"},
+
+	{"part 2, 8.3", "batch list, both dates", "I00001", "batch-list"},
+	{"part 2, 8.3", "batch list, one date", "E00013", "batch-list-first-date-alone"},
+	{"part 2, 8.3", "batch list, 32 days", "E00013", "batch-list-32-days"},
+	{"part 2, 8.3", "batch list, none settled", "I00004", "batch-list-empty"},
+	{"part 2, 8.3", "batch list, bare date", "E00003", "batch-list-bare-date"},
+	{"part 2, 8.3", "statistics of an unknown batch", "I00004", "batch-statistics-unknown"},
+	{"part 2, 8.3", "statistics of abc", "E00003", "batch-statistics-letters"},
+	{"part 2, 8.3", "transactions of an unknown batch", "I00004", "transaction-list-unknown"},
+	{"part 2, 8.3", "transactions of no batch", "E00014", "transaction-list-no-batch"},
+	{"part 2, 8.3", "limit 1001", "E00003", "unsettled-list-limit-above"},
+	{"part 2, 8.3", "limit 0", "E00003", "unsettled-list-limit-zero"},
+	{"part 2, 8.3", "page past the end", "I00004", "unsettled-list-past-the-end"},
+	{"part 2, 8.3", "page beyond the maximum", "E00094", "unsettled-list-page-too-far"},
+	{"part 2, 8.3", "no permission", "E00011", "unsettled-list-no-scope"},
+	{"part 2, 9", "isAlive without credentials", "I00001", "is-alive"},
+	{"part 2, 9", "merchant details", "I00001", "merchant-details"},
 }
 
 func TestContractRows(t *testing.T) {

@@ -13,6 +13,7 @@ type apiCode string
 // schema faults.
 const (
 	apiOK                   apiCode = "I00001"
+	apiNoRows               apiCode = "I00004"
 	apiProcessing           apiCode = wire.CodeProcessing
 	apiNoKey                apiCode = "E00005"
 	apiNoName               apiCode = "E00006"
@@ -40,6 +41,7 @@ const (
 	apiProfileIDWithPayment apiCode = "E00091"
 	apiShippingWithShipTo   apiCode = "E00092"
 	apiProfileWithBillTo    apiCode = "E00093"
+	apiPageTooFar           apiCode = "E00094"
 	apiNoAddress            apiCode = "E00095"
 	apiNoShipping           apiCode = "E00098"
 	apiNoCustomerInfo       apiCode = "E00102"
@@ -54,6 +56,7 @@ const (
 // apiText holds the fixed text of each envelope code.
 var apiText = map[apiCode]string{ //nolint:gosec // the texts mention credentials and contain none
 	apiOK:                   "Successful.",
+	apiNoRows:               "No records found.",
 	apiProcessing:           wire.TextProcessing,
 	apiNoKey:                "The transaction key or API key is invalid or not present.",
 	apiNoName:               "The API user name is invalid or not present.",
@@ -78,6 +81,7 @@ var apiText = map[apiCode]string{ //nolint:gosec // the texts mention credential
 	apiProfileIDWithPayment: "PaymentProfileId cannot be sent with payment data.",
 	apiShippingWithShipTo:   "ShippingProfileId cannot be sent with ShipTo data.",
 	apiProfileWithBillTo:    "PaymentProfile cannot be sent with billing data.",
+	apiPageTooFar:           "Paging Offset exceeds the maximum allowed value.",
 	apiNoAddress:            "ShippingProfileId is not provided within Customer Profile.",
 	apiNoShipping:           "Customer Profile ID or Shipping Profile ID not found.",
 	apiNoCustomerInfo:       "Customer Info is missing.",

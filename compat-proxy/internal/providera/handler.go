@@ -131,6 +131,12 @@ func (h *Handler) respond(
 	ctx context.Context, req *wire.Request, m catalogue.Method, header http.Header, position int,
 ) (*wire.Document, problem) {
 	root := strings.TrimSuffix(req.Method, "Request") + "Response"
+	if m.Name == catalogue.CustomerTransactions {
+		root = transactionListResponse
+	}
+	if len(m.Scopes) == 0 {
+		return handlers[m.Name](h, ctx, call{req: req})
+	}
 	granted, holder, p := h.admit(ctx, req, m, header)
 	var name string
 	if p.none() {
@@ -143,10 +149,13 @@ func (h *Handler) respond(
 	if currency == "" {
 		currency = h.cfg.Currency
 	}
-	return handlers[m.Name](h, ctx, call{req: req, key: granted.APIKey, name: name, scopes: holder.Scopes, basis: basis{
-		currency: currency, unlinked: granted.UnlinkedRefunds, named: name != "", signatureKey: granted.SignatureKey,
-		zone: granted.Zone, now: h.cfg.Clock.Now(), rules: parity.For(catalogue.ProviderA, granted.Sandbox, holder.Mode),
-	}})
+	return handlers[m.Name](h, ctx, call{
+		req: req, key: granted.APIKey, name: name, scopes: holder.Scopes, merchant: holder.Merchant,
+		basis: basis{
+			currency: currency, unlinked: granted.UnlinkedRefunds, named: name != "", signatureKey: granted.SignatureKey,
+			zone: granted.Zone, now: h.cfg.Clock.Now(), rules: parity.For(catalogue.ProviderA, granted.Sandbox, holder.Mode),
+		},
+	})
 }
 
 // admit returns the grant of the request's login and v1's record of its API key, or the refusal.

@@ -18,7 +18,9 @@ type call struct {
 	name string
 	// scopes are the scopes of the key.
 	scopes []string
-	basis  basis
+	// merchant is the id of the merchant in v1.
+	merchant string
+	basis    basis
 }
 
 // method serves the calls of one method.
@@ -29,7 +31,23 @@ var handlers = map[string]method{
 	catalogue.CreateTransaction:     (*Handler).createTransaction,
 	catalogue.GetTransactionDetails: (*Handler).inquire,
 	catalogue.CreateCustomerProfile: (*Handler).createProfile,
-	catalogue.AuthenticateTest:      (*Handler).authenticateTest,
+	catalogue.AuthenticateTest:      successful("authenticateTestResponse"),
+	catalogue.UnsettledTransactions: (*Handler).unsettledList,
+	catalogue.BatchTransactions:     (*Handler).batchTransactions,
+	catalogue.CustomerTransactions:  (*Handler).customerTransactions,
+	catalogue.SettledBatches:        (*Handler).settledBatches,
+	catalogue.BatchStatistics:       (*Handler).batchStatistics,
+	catalogue.MerchantDetails:       (*Handler).merchantDetails,
+	catalogue.Logout:                successful("logoutResponse"),
+	catalogue.IsAlive:               successful("isAliveResponse"),
+}
+
+// successful returns a method that only responds. Its caller is logged in already, if the method
+// needs a login.
+func successful(root string) method {
+	return func(_ *Handler, _ context.Context, c call) (*wire.Document, problem) {
+		return document(root, c.req.RefID, wire.ResultOK, refuse(apiOK)), problem{}
+	}
 }
 
 func (h *Handler) createTransaction(ctx context.Context, c call) (*wire.Document, problem) {
@@ -54,9 +72,4 @@ func (h *Handler) createTransaction(ctx context.Context, c call) (*wire.Document
 		doc.Own = append(doc.Own, profile)
 	}
 	return doc, outcome
-}
-
-// authenticateTest only responds, because the caller is logged in already.
-func (*Handler) authenticateTest(_ context.Context, c call) (*wire.Document, problem) {
-	return document("authenticateTestResponse", c.req.RefID, wire.ResultOK, refuse(apiOK)), problem{}
 }

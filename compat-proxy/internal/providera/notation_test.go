@@ -155,13 +155,23 @@ func tag(b *strings.Builder, open, name string) {
 // The contract's rules for responses in JSON.
 var (
 	// flat are the wrappers whose items become an array, except the messages at the top.
-	flat = []string{"messages", "errors", "userFields", "splitTenderPayments", "lineItems"}
+	flat = []string{
+		"messages", "errors", "userFields", "splitTenderPayments", "lineItems",
+		"transactions", "batchList", "statistics", "processors", "marketTypes", "productCodes", "paymentMethods", "currencies",
+	}
 	// lists are the flat wrappers that are there even if they are empty.
 	lists = []string{"customerPaymentProfileIdList", "customerShippingAddressIdList", "validationDirectResponseList"}
-	// bare are the numbers and booleans of details. A transactionResponse has only strings.
+	// typed are the members of responses that have numbers and booleans. A transactionResponse has
+	// only strings.
+	typed = []string{
+		"transaction", "transactions", "totalNumInResultSet", "batchList", "batch", "isTestMode", "processors",
+	}
+	// bare are the numbers and booleans.
 	bare = []string{
 		"responseCode", "responseReasonCode", "requestedAmount", "authAmount", "settleAmount", "prepaidBalanceRemaining",
 		"taxExempt", "recurringBilling", "discountAmount", "taxIsAfterDiscount", "amount", "quantity", "unitPrice", "taxable",
+		"totalNumInResultSet", "chargeAmount", "chargeCount", "refundAmount", "refundCount", "voidCount", "declineCount",
+		"errorCount", "isTestMode",
 	}
 	// derived are the members that come before the members of the base type.
 	derived = map[string][]string{"order": {"purchaseOrderNumber"}, "billTo": {"phoneNumber", "faxNumber", "email"}}
@@ -180,7 +190,7 @@ func mapped(root *etree.Element) string {
 		case "transactionResponse":
 			value += object(withIndicator(c), false)
 		default:
-			value += valueOf(c, c.Tag == "transaction")
+			value += valueOf(c, slices.Contains(typed, c.Tag))
 		}
 		if slices.Contains(last, c.Tag) {
 			envelope = append(envelope, value)
@@ -198,6 +208,9 @@ func topMessages(el *etree.Element) string {
 	}
 	return `{"resultCode":` + quoted(el.ChildElements()[0].Text()) + `,"message":[` + strings.Join(items, ",") + "]}"
 }
+
+// processorID is the path of the one id that is a number.
+const processorID = "/getMerchantDetailsResponse/processors/processor/id"
 
 const indicator = "SupplementalDataQualificationIndicator"
 
@@ -227,7 +240,7 @@ func valueOf(el *etree.Element, typed bool) string {
 		return "[" + strings.Join(items, ",") + "]"
 	case len(el.ChildElements()) > 0:
 		return object(el, typed)
-	case el.Tag == indicator || typed && slices.Contains(bare, el.Tag):
+	case el.Tag == indicator || typed && slices.Contains(bare, el.Tag), typed && el.GetPath() == processorID:
 		return el.Text()
 	}
 	return quoted(el.Text())

@@ -60,6 +60,9 @@ var refundStatuses = map[v1.RefundStatus]string{
 
 func (r record) status() string {
 	if r.refund != nil {
+		if r.refund.Settlement == v1.SettlementPending {
+			return "refundPendingSettlement"
+		}
 		return refundStatuses[r.refund.Status]
 	}
 	name := recordStatuses[r.payment.Status]
@@ -165,17 +168,25 @@ func (r record) checks(l *elementList) {
 	}
 }
 
+// invoice returns the client's invoice number.
+func (r record) invoice() string {
+	switch {
+	case r.refund != nil:
+		return v1.Text(r.refund.Reference)
+	case r.payment.Metadata[command.GroupKey] != "":
+		return r.payment.Metadata[invoiceKey]
+	}
+	return v1.Text(r.payment.Reference)
+}
+
 func (r record) order() []*wire.Element {
 	o := v1.Order{}
 	if r.payment.Order != nil && r.refund == nil {
 		o = *r.payment.Order
 	}
-	invoice, description := v1.Text(r.payment.Reference), v1.Text(r.payment.Description)
-	if r.payment.Metadata[command.GroupKey] != "" {
-		invoice = r.payment.Metadata[invoiceKey]
-	}
+	invoice, description := r.invoice(), v1.Text(r.payment.Description)
 	if r.refund != nil {
-		invoice, description = v1.Text(r.refund.Reference), ""
+		description = ""
 	}
 	after := r.refund == nil && r.metadata[taxAfterDiscountKey] == "true"
 	if invoice == "" && description == "" && o.DiscountAmount == nil && o.PurchaseOrderNumber == nil && !after {
@@ -209,18 +220,8 @@ func (r record) amounts(l *elementList) {
 	case allowed < t.Amount:
 		l.raw("requestedAmount", r.amount(t.Amount))
 	}
-	taken := t.AmountCaptured
-	switch t.Status {
-	case v1.TransactionStatusAuthorized:
-		taken = t.AmountAuthorized
-	case v1.TransactionStatusVoided, v1.TransactionStatusExpired, v1.TransactionStatusDeclined, v1.TransactionStatusFailed:
-		taken = 0
-	case v1.TransactionStatusCaptured, v1.TransactionStatusPartiallyCaptured, v1.TransactionStatusProcessing,
-		v1.TransactionStatusUnknown,
-		v1.TransactionStatusRequiresConfirmation, v1.TransactionStatusCanceled:
-	}
 	l.raw("authAmount", r.amount(allowed))
-	l.raw("settleAmount", r.amount(taken))
+	l.raw("settleAmount", r.amount(r.taken()))
 	if t.Order == nil {
 		return
 	}
@@ -232,6 +233,24 @@ func (r record) amounts(l *elementList) {
 			l.group(extra.name, r.extended(extra.name, r.amount(*extra.amount))...)
 		}
 	}
+}
+
+// taken returns the amount that settles or has settled, or would settle if it is captured.
+func (r record) taken() v1.Money {
+	t := r.payment
+	if r.refund != nil {
+		return r.refund.Amount
+	}
+	switch t.Status {
+	case v1.TransactionStatusAuthorized:
+		return t.AmountAuthorized
+	case v1.TransactionStatusVoided, v1.TransactionStatusExpired, v1.TransactionStatusDeclined, v1.TransactionStatusFailed:
+		return 0
+	case v1.TransactionStatusCaptured, v1.TransactionStatusPartiallyCaptured, v1.TransactionStatusProcessing,
+		v1.TransactionStatusUnknown,
+		v1.TransactionStatusRequiresConfirmation, v1.TransactionStatusCanceled:
+	}
+	return t.AmountCaptured
 }
 
 func (r record) lineItems() []*wire.Element {
@@ -287,15 +306,21 @@ var amountForm = regexp.MustCompile(`^[0-9]{1,15}([.][0-9]{1,4})?$`)
 // markets are the names of the market types. The default is an online payment.
 var markets = map[string]string{"1": "MOTO", "2": "Retail"}
 
-// origin adds the origin of the payment.
-func (r record) origin(l *elementList) {
-	market, product := markets[r.metadata["market_type"]], "Card Not Present"
+// market returns the market type of the payment, and whether the card was present.
+func (r record) market() (market, product string) {
+	market, product = markets[r.metadata["market_type"]], "Card Not Present"
 	switch market {
 	case "":
 		market = "eCommerce"
 	case "Retail":
 		product = "Card Present"
 	}
+	return market, product
+}
+
+// origin adds the origin of the payment.
+func (r record) origin(l *elementList) {
+	market, product := r.market()
 	l.raw("recurringBilling", strconv.FormatBool(r.metadata["recurring"] == "true"))
 	l.text("customerIP", r.metadata["client_ip"])
 	l.text("product", product)

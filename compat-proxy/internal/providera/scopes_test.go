@@ -57,8 +57,7 @@ var requests = []struct {
 	},
 	{
 		name: "details", method: "getTransactionDetailsRequest", members: `"transId":"7"`,
-		needs: map[string]string{"transactions:read": "Access denied. You do not have permissions to call the Transaction " +
-			"Details API."},
+		needs: reading,
 	},
 	{
 		name: "profile create", method: "createCustomerProfileRequest", members: `"profile":{"email":"ana@example.org"}`,
@@ -70,6 +69,20 @@ var requests = []struct {
 		needs:   map[string]string{"customers:write": denied},
 	},
 	{name: "authenticateTest", method: "authenticateTestRequest", members: `"refId":"r"`},
+	{name: "merchant details", method: "getMerchantDetailsRequest", members: `"refId":"r"`},
+	{name: "logout", method: "logoutRequest", members: `"refId":"r"`},
+	{name: "unsettled", method: "getUnsettledTransactionListRequest", members: `"status":"any"`, needs: reading},
+	{name: "batch", method: "getTransactionListRequest", members: `"batchId":"7"`, needs: reading},
+	{
+		name: "customer", method: "getTransactionListForCustomerRequest", members: `"customerProfileId":"7"`, needs: reading,
+	},
+	{name: "batches", method: "getSettledBatchListRequest", members: `"includeStatistics":true`, needs: reading},
+	{name: "statistics", method: "getBatchStatisticsRequest", members: `"batchId":"7"`, needs: reading},
+}
+
+// reading is the need of the methods that read payments.
+var reading = map[string]string{
+	"transactions:read": "Access denied. You do not have permissions to call the Transaction Details API.",
 }
 
 const (
@@ -149,6 +162,10 @@ func (f *scopedV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.mu.Unlock()
 	}
 	switch path := r.URL.Path; {
+	case reading && slices.Contains([]string{"/v1/transactions", "/v1/refunds", "/v1/settlement_days"}, path):
+		_, _ = io.WriteString(w, `{"object":"list","data":[],"has_more":false}`)
+	case strings.HasPrefix(path, "/v1/settlement_days/"):
+		_, _ = io.WriteString(w, `{"id":"`+id.Format(id.SettlementDay, 7)+`","ended_at":"2026-11-21T00:00:00Z","totals":[]}`)
 	case strings.HasSuffix(path, "/current"):
 		_, _ = io.WriteString(w, `{"merchant":"mer_1","mode":"test","scopes":["`+strings.Join(f.scopes, `","`)+`"]}`)
 	case strings.HasSuffix(path, "/captures"):

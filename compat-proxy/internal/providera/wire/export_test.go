@@ -38,6 +38,7 @@ const (
 	BooleanBase = booleanBase
 	DateBase    = dateBase
 	InstantBase = dateTimeBase
+	IntegerBase = integerBase
 	DigitsOnly  = digitsOnly
 )
 

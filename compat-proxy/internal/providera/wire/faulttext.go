@@ -9,6 +9,7 @@ const (
 	reasonPattern  = "The Pattern constraint failed."
 	reasonEnum     = "The Enumeration constraint failed."
 	reasonMinimum  = "The MinInclusive constraint failed."
+	reasonMaximum  = "The MaxInclusive constraint failed."
 	reasonFraction = "The FractionDigits constraint failed."
 	reasonTotal    = "The TotalDigits constraint failed."
 )

@@ -62,6 +62,7 @@ const (
 	booleanBase
 	dateBase
 	dateTimeBase
+	integerBase
 )
 
 // The patterns of string types.
@@ -71,8 +72,9 @@ const (
 	alphanumericOrBlank
 )
 
-// A simpleType is a datatype with its facets. Lengths are UTF-16 units. most is -1 without a limit,
-// and so are fraction and total, the limits for the digits of a decimal.
+// A simpleType is a datatype with its facets. Lengths are UTF-16 units. For an integer, least and
+// most are its bounds. most is -1 without a limit, and so are fraction and total, the limits for
+// the digits of a decimal.
 type simpleType struct {
 	// label is the name of the datatype in fault texts.
 	label    string
@@ -121,6 +123,11 @@ func decimal(label string, unsigned bool, fraction, total int) *schemaType {
 	return &schemaType{simple: &simpleType{
 		label: label, base: decimalBase, most: -1, fraction: fraction, total: total, unsigned: unsigned,
 	}}
+}
+
+// integer returns a whole number from least to most.
+func integer(least, most int) *schemaType {
+	return &schemaType{simple: &simpleType{label: "Int", base: integerBase, least: least, most: most}}
 }
 
 // The datatypes without further facets.

@@ -43,6 +43,17 @@ var baseRequest = sequence(
 	optional("refId", upTo(20)),
 )
 
+var transactionSorting = sequence(
+	required("orderBy", enumeration("TransactionListOrderFieldEnum", "id", "submitTimeUTC")),
+	required("orderDescending", boolean),
+)
+
+// paging selects a page: offset is its number, from 1.
+var paging = sequence(
+	required("limit", integer(1, 1000)),
+	required("offset", integer(1, 100_000)),
+)
+
 // withOptionalLogin returns a request type in which merchantAuthentication, its first element, is
 // optional.
 func withOptionalLogin(request *schemaType) *schemaType {
@@ -73,6 +84,38 @@ var methods = []method{
 		optional("validationMode", validationMode),
 	)},
 	{"authenticateTestRequest", baseRequest},
+	{"getUnsettledTransactionListRequest", extend(
+		baseRequest,
+		optional("status", enumeration("TransactionGroupStatusEnum", "any", "pendingApproval")),
+		optional("sorting", transactionSorting),
+		optional("paging", paging),
+	)},
+	{"getTransactionListRequest", extend(
+		baseRequest,
+		optional("batchId", numericString),
+		optional("sorting", transactionSorting),
+		optional("paging", paging),
+	)},
+	{"getTransactionListForCustomerRequest", extend(
+		baseRequest,
+		required("customerProfileId", numericString),
+		optional("customerPaymentProfileId", numericString),
+		optional("sorting", transactionSorting),
+		optional("paging", paging),
+	)},
+	{"getSettledBatchListRequest", extend(
+		baseRequest,
+		optional("includeStatistics", boolean),
+		optional("firstSettlementDate", dateTime),
+		optional("lastSettlementDate", dateTime),
+	)},
+	{"getBatchStatisticsRequest", extend(
+		baseRequest,
+		required("batchId", numericString),
+	)},
+	{"getMerchantDetailsRequest", baseRequest},
+	{"logoutRequest", baseRequest},
+	{"isAliveRequest", sequence(optional("refId", upTo(20)))},
 }
 
 // methodType returns the schema of a root, or nil.

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -31,6 +32,8 @@ func (t *simpleType) violation(value string) string {
 		return timeReason(time.DateOnly, strings.Trim(value, xmlBlank))
 	case dateTimeBase:
 		return timeReason(dateTimeLayout, strings.Trim(value, xmlBlank))
+	case integerBase:
+		return t.integer(strings.Trim(value, xmlBlank))
 	}
 	switch {
 	case !matches(t.pattern, value):
@@ -118,6 +121,20 @@ func allDigits(s string) bool {
 		}
 	}
 	return true
+}
+
+// integer checks a whole number of 32 bits and its bounds.
+func (t *simpleType) integer(s string) string {
+	n, err := strconv.ParseInt(s, 10, 32)
+	switch {
+	case err != nil:
+		return "The string '" + head(s) + "' is not a valid Int32 value."
+	case int(n) < t.least:
+		return reasonMinimum
+	case int(n) > t.most:
+		return reasonMaximum
+	}
+	return ""
 }
 
 func boolReason(s string) string {

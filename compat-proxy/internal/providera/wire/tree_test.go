@@ -175,6 +175,8 @@ func drawText(t *rapid.T, s wire.Shape) string {
 		}).Draw(t, "instant")
 	case s.Base == wire.DecimalBase:
 		return rapid.SampledFrom([]string{"0", "12", "12.5", "0.0600", "+1.00", " 7.25\n", ".5"}).Draw(t, "decimal")
+	case s.Base == wire.IntegerBase:
+		return rapid.SampledFrom([]string{"1", "007", "+12", "1000", " 5\n"}).Draw(t, "integer")
 	case s.Pattern == wire.DigitsOnly:
 		return rapid.StringMatching(`[0-9]{3,4}`).Draw(t, "digits")
 	case s.Pattern != 0:
