@@ -11,7 +11,13 @@ import net.authorize.api.contract.v1.*;
 import net.authorize.api.controller.AuthenticateTestController;
 import net.authorize.api.controller.CreateCustomerProfileController;
 import net.authorize.api.controller.CreateTransactionController;
+import net.authorize.api.controller.GetBatchStatisticsController;
+import net.authorize.api.controller.GetMerchantDetailsController;
+import net.authorize.api.controller.GetSettledBatchListController;
 import net.authorize.api.controller.GetTransactionDetailsController;
+import net.authorize.api.controller.GetTransactionListController;
+import net.authorize.api.controller.GetTransactionListForCustomerController;
+import net.authorize.api.controller.GetUnsettledTransactionListController;
 import net.authorize.api.controller.base.ApiOperationBase;
 
 /**
@@ -50,6 +56,18 @@ final class Walk {
         return transaction(r);
       case "details":
         return details(r);
+      case "unsettled":
+        return unsettled(r);
+      case "batches":
+        return batches(r);
+      case "batch":
+        return batch(r);
+      case "settled":
+        return settled(r);
+      case "customer":
+        return customer(r);
+      case "merchant":
+        return merchant(r);
       default:
         return profile(r);
     }
@@ -250,6 +268,110 @@ final class Walk {
         .with("account_type", card != null ? card.getCardType() : "eCheck").with("split_tender", t.getSplitTenderId())
         .with("requested", t.getRequestedAmount()).with("balance", t.getPrepaidBalanceRemaining());
     return readIDs(line, t.getProfile());
+  }
+
+  private static Values unsettled(Values r) {
+    GetUnsettledTransactionListRequest request = prepared(new GetUnsettledTransactionListRequest(), r);
+    request.setSorting(newestFirst());
+    request.setPaging(wholePage());
+    GetUnsettledTransactionListController controller = new GetUnsettledTransactionListController(request);
+    controller.execute();
+    GetUnsettledTransactionListResponse answer = controller.getApiResponse();
+    Values line = envelope(r, controller);
+    return answer == null ? line : rows(line, r, answer.getTransactions(), answer.getTotalNumInResultSet());
+  }
+
+  private static Values settled(Values r) {
+    GetTransactionListRequest request = prepared(new GetTransactionListRequest(), r);
+    request.setBatchId(r.get("batch"));
+    request.setSorting(newestFirst());
+    request.setPaging(wholePage());
+    GetTransactionListController controller = new GetTransactionListController(request);
+    controller.execute();
+    GetTransactionListResponse answer = controller.getApiResponse();
+    Values line = envelope(r, controller);
+    return answer == null ? line : rows(line, r, answer.getTransactions(), answer.getTotalNumInResultSet());
+  }
+
+  private static Values customer(Values r) {
+    GetTransactionListForCustomerRequest request = prepared(new GetTransactionListForCustomerRequest(), r);
+    request.setCustomerProfileId(r.get("customer_profile"));
+    request.setSorting(newestFirst());
+    request.setPaging(wholePage());
+    GetTransactionListForCustomerController controller = new GetTransactionListForCustomerController(request);
+    controller.execute();
+    GetTransactionListResponse answer = controller.getApiResponse();
+    Values line = envelope(r, controller);
+    return answer == null ? line : rows(line, r, answer.getTransactions(), answer.getTotalNumInResultSet());
+  }
+
+  private static TransactionListSorting newestFirst() {
+    TransactionListSorting sorting = new TransactionListSorting();
+    sorting.setOrderBy(TransactionListOrderFieldEnum.SUBMIT_TIME_UTC);
+    sorting.setOrderDescending(true);
+    return sorting;
+  }
+
+  private static Paging wholePage() {
+    Paging paging = new Paging();
+    paging.setLimit(1000);
+    paging.setOffset(1);
+    return paging;
+  }
+
+  /** rows reads the row of the requested transaction, or the first one. */
+  private static Values rows(Values line, Values r, ArrayOfTransactionSummaryType list, Integer total) {
+    if (list == null) {
+      return line;
+    }
+    for (TransactionSummaryType row : list.getTransaction()) {
+      if (r.getOrDefault("trans_id", row.getTransId()).equals(row.getTransId())) {
+        return line.with("trans_id", row.getTransId()).with("status", row.getTransactionStatus()).with("invoice", row.getInvoiceNumber())
+            .with("account_number", row.getAccountNumber()).with("account_type", row.getAccountType())
+            .with("settle_amount", row.getSettleAmount().toPlainString()).with("total", total);
+      }
+    }
+    return line;
+  }
+
+  private static Values batches(Values r) {
+    GetSettledBatchListRequest request = prepared(new GetSettledBatchListRequest(), r);
+    request.setIncludeStatistics(true);
+    GetSettledBatchListController controller = new GetSettledBatchListController(request);
+    controller.execute();
+    GetSettledBatchListResponse answer = controller.getApiResponse();
+    Values line = envelope(r, controller);
+    if (answer == null || answer.getBatchList() == null) {
+      return line;
+    }
+    java.util.List<BatchDetailsType> all = answer.getBatchList().getBatch();
+    return readBatch(line, all.get(all.size() - 1));
+  }
+
+  private static Values batch(Values r) {
+    GetBatchStatisticsRequest request = prepared(new GetBatchStatisticsRequest(), r);
+    request.setBatchId(r.get("batch"));
+    GetBatchStatisticsController controller = new GetBatchStatisticsController(request);
+    controller.execute();
+    GetBatchStatisticsResponse answer = controller.getApiResponse();
+    Values line = envelope(r, controller);
+    return answer == null || answer.getBatch() == null ? line : readBatch(line, answer.getBatch());
+  }
+
+  private static Values readBatch(Values line, BatchDetailsType batch) {
+    BatchStatisticType row = batch.getStatistics().getStatistic().get(0);
+    return line.with("batch", batch.getBatchId()).with("status", batch.getSettlementState()).with("account_type", row.getAccountType())
+        .with("charges", row.getChargeCount()).with("charged", row.getChargeAmount().toPlainString()).with("refunds", row.getRefundCount())
+        .with("refunded", row.getRefundAmount().toPlainString()).with("voids", row.getVoidCount());
+  }
+
+  private static Values merchant(Values r) {
+    GetMerchantDetailsController controller = new GetMerchantDetailsController(prepared(new GetMerchantDetailsRequest(), r));
+    controller.execute();
+    GetMerchantDetailsResponse answer = controller.getApiResponse();
+    Values line = envelope(r, controller);
+    return answer == null ? line : line.with("merchant", answer.getMerchantName())
+        .with("processor", answer.getProcessors().getProcessor().get(0).getName()).with("currency", answer.getCurrencies().getCurrency().get(0));
   }
 
   private static Values profile(Values r) {

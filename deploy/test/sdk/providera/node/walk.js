@@ -67,7 +67,20 @@ const profile = (r) => make(APIContracts.CustomerProfileType, {
   ShipToList: r.shipping ? [address(r)] : undefined,
 });
 
+// page selects the newest transactions of a list.
+const page = () => ({
+  Sorting: make(APIContracts.TransactionListSorting, {OrderBy: APIContracts.TransactionListOrderFieldEnum.SUBMITTIMEUTC, OrderDescending: true}),
+  Paging: make(APIContracts.Paging, {Limit: '1000', Offset: '1'}),
+});
+
 const requests = {
+  unsettled: () => [APIContracts.GetUnsettledTransactionListRequest, APIControllers.GetUnsettledTransactionListController, page()],
+  batches: () => [APIContracts.GetSettledBatchListRequest, APIControllers.GetSettledBatchListController, {IncludeStatistics: true}],
+  batch: (r) => [APIContracts.GetBatchStatisticsRequest, APIControllers.GetBatchStatisticsController, {BatchId: r.batch}],
+  settled: (r) => [APIContracts.GetTransactionListRequest, APIControllers.GetTransactionListController, {BatchId: r.batch, ...page()}],
+  customer: (r) => [APIContracts.GetTransactionListForCustomerRequest, APIControllers.GetTransactionListForCustomerController,
+    {CustomerProfileId: r.customer_profile, ...page()}],
+  merchant: () => [APIContracts.GetMerchantDetailsRequest, APIControllers.GetMerchantDetailsController, {}],
   login: () => [APIContracts.AuthenticateTestRequest, APIControllers.AuthenticateTestController, {}],
   transaction: (r) => [APIContracts.CreateTransactionRequest, APIControllers.CreateTransactionController, {TransactionRequest: transaction(r)}],
   details: (r) => [APIContracts.GetTransactionDetailsRequest, APIControllers.GetTransactionDetailsController, {TransId: r.trans_id}],
@@ -134,7 +147,45 @@ const readProfile = (body) => {
   };
 };
 
-const readers = {login: () => ({}), transaction: readTransaction, details: readDetails, profile: readProfile};
+// readRows returns the row of the requested transaction, or the first one.
+const readRows = (Response) => (body, r) => {
+  const answer = new Response(body);
+  const rows = answer.getTransactions() ? answer.getTransactions().getTransaction() : [];
+  const row = r.trans_id ? rows.find((one) => one.getTransId() === r.trans_id) : first(rows);
+  return !row ? {} : {
+    trans_id: row.getTransId(), status: row.getTransactionStatus(), invoice: row.getInvoiceNumber(), account_number: row.getAccountNumber(),
+    account_type: row.getAccountType(), settle_amount: money(row.getSettleAmount()), total: answer.getTotalNumInResultSet(),
+  };
+};
+
+const readBatch = (batch) => {
+  if (!batch) return {};
+  const row = first(batch.getStatistics().getStatistic());
+  return {
+    batch: batch.getBatchId(), status: batch.getSettlementState(), account_type: row.getAccountType(), charges: row.getChargeCount(),
+    charged: money(row.getChargeAmount()), refunds: row.getRefundCount(), refunded: money(row.getRefundAmount()), voids: row.getVoidCount(),
+  };
+};
+
+const readBatches = (body) => {
+  const list = new APIContracts.GetSettledBatchListResponse(body).getBatchList();
+  return readBatch(list && list.getBatch().slice(-1)[0]);
+};
+
+const readMerchant = (body) => {
+  const answer = new APIContracts.GetMerchantDetailsResponse(body);
+  return {
+    merchant: answer.getMerchantName(), processor: answer.getProcessors() && first(answer.getProcessors().getProcessor()).getName(),
+    currency: answer.getCurrencies() && first(answer.getCurrencies().getCurrency()),
+  };
+};
+
+const readers = {
+  login: () => ({}), transaction: readTransaction, details: readDetails, profile: readProfile, batches: readBatches, merchant: readMerchant,
+  unsettled: readRows(APIContracts.GetUnsettledTransactionListResponse), settled: readRows(APIContracts.GetTransactionListResponse),
+  customer: readRows(APIContracts.GetTransactionListResponse),
+  batch: (body) => readBatch(new APIContracts.GetBatchStatisticsResponse(body).getBatch()),
+};
 
 // execute sends one request. If the exchange itself fails, the client never calls back: hence the time limit.
 const execute = (r) => new Promise((resolve, reject) => {
@@ -150,7 +201,7 @@ const execute = (r) => new Promise((resolve, reject) => {
     const message = answer.getMessages().getMessage()[0];
     resolve({
       step: r.step, ref_id: answer.getRefId(), result: answer.getMessages().getResultCode(), code: message.getCode(), text: message.getText(),
-      ...readers[r.method](body),
+      ...readers[r.method](body, r),
     });
   });
 });

@@ -112,7 +112,41 @@ def profile(r):
     return made
 
 
+def page():
+    """Selects the newest transactions of a list."""
+    return {
+        "sorting": api.TransactionListSorting(orderBy="submitTimeUTC", orderDescending=True),
+        "paging": api.Paging(limit=1000, offset=1),
+    }
+
+
 REQUESTS = {
+    "unsettled": (
+        api.getUnsettledTransactionListRequest,
+        apicontrollers.getUnsettledTransactionListController,
+        lambda r: page(),
+    ),
+    "batches": (
+        api.getSettledBatchListRequest,
+        apicontrollers.getSettledBatchListController,
+        lambda r: {"includeStatistics": True},
+    ),
+    "batch": (
+        api.getBatchStatisticsRequest,
+        apicontrollers.getBatchStatisticsController,
+        lambda r: {"batchId": r["batch"]},
+    ),
+    "settled": (
+        api.getTransactionListRequest,
+        apicontrollers.getTransactionListController,
+        lambda r: {"batchId": r["batch"], **page()},
+    ),
+    "customer": (
+        api.getTransactionListForCustomerRequest,
+        apicontrollers.getTransactionListForCustomerController,
+        lambda r: {"customerProfileId": r["customer_profile"], **page()},
+    ),
+    "merchant": (api.getMerchantDetailsRequest, apicontrollers.getMerchantDetailsController, lambda r: {}),
     "login": (api.authenticateTestRequest, apicontrollers.authenticateTestController, lambda r: {}),
     "transaction": (
         api.createTransactionRequest,
@@ -236,7 +270,65 @@ def read_profile(answer):
     }
 
 
-READERS = {"login": lambda answer: {}, "transaction": read_transaction, "details": read_details, "profile": read_profile}
+def money(value):
+    """Returns an amount: the client serializes numbers again, without their last zeros."""
+    return format(Decimal(value), ".2f")
+
+
+def read_rows(answer, r):
+    """Returns the row of the requested transaction, or the first one."""
+    if not hasattr(answer, "transactions"):
+        return {}
+    for row in answer.transactions.transaction:
+        if r.get("trans_id", text(row, "transId")) == text(row, "transId"):
+            return {
+                "trans_id": text(row, "transId"),
+                "status": text(row, "transactionStatus"),
+                "invoice": text(row, "invoiceNumber"),
+                "account_number": text(row, "accountNumber"),
+                "account_type": text(row, "accountType"),
+                "settle_amount": money(text(row, "settleAmount")),
+                "total": text(answer, "totalNumInResultSet"),
+            }
+    return {}
+
+
+def read_batch(batch):
+    if batch is None:
+        return {}
+    row = batch.statistics.statistic[0]
+    return {
+        "batch": text(batch, "batchId"),
+        "status": text(batch, "settlementState"),
+        "account_type": text(row, "accountType"),
+        "charges": text(row, "chargeCount"),
+        "charged": money(text(row, "chargeAmount")),
+        "refunds": text(row, "refundCount"),
+        "refunded": money(text(row, "refundAmount")),
+        "voids": text(row, "voidCount"),
+    }
+
+
+def read_merchant(answer):
+    return {
+        "merchant": text(answer, "merchantName"),
+        "processor": text(answer, "processors", "processor", "name"),
+        "currency": text(answer, "currencies", "currency"),
+    }
+
+
+READERS = {
+    "login": lambda answer, r: {},
+    "transaction": lambda answer, r: read_transaction(answer),
+    "details": lambda answer, r: read_details(answer),
+    "profile": lambda answer, r: read_profile(answer),
+    "unsettled": read_rows,
+    "settled": read_rows,
+    "customer": read_rows,
+    "batches": lambda answer, r: read_batch(answer.batchList.batch[-1] if hasattr(answer, "batchList") else None),
+    "batch": lambda answer, r: read_batch(getattr(answer, "batch", None)),
+    "merchant": lambda answer, r: read_merchant(answer),
+}
 
 
 def execute(r):
@@ -262,7 +354,7 @@ def execute(r):
         "code": message["code"].text,
         "text": message["text"].text,
     }
-    return line | READERS[r["method"]](answer)
+    return line | READERS[r["method"]](answer, r)
 
 
 for line in sys.stdin:
