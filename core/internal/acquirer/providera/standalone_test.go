@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -259,8 +260,8 @@ func initiatorOf(p v1.Transaction) acquirer.Initiator {
 	return out
 }
 
-// inquiry compares an inquiry with the response to the payment. Without the number the account must
-// be searched. The compat-proxy has no lists, so the outcome is then unknown.
+// inquiry compares an inquiry with the response to the payment. Without the number the account is
+// searched.
 func (*standalone) inquiry(t *testing.T, c *Connector, r acquirer.Authorize, a acquirer.Response) {
 	t.Helper()
 	about := acquirer.Sent{
@@ -270,15 +271,13 @@ func (*standalone) inquiry(t *testing.T, c *Connector, r acquirer.Authorize, a a
 	if r.Capture {
 		about.Kind = acquirer.Sale
 	}
-	got, err := c.Inquire(t.Context(), about)
-	if err != nil || got.Approved != a.Approved || got.ID != a.ID || got.Amount != a.Amount || got.Code != a.Code ||
-		got.NetworkTransactionID != a.NetworkTransactionID || got.DeclineCode != a.DeclineCode ||
-		got.ResponseCode != a.ResponseCode || got.Balance != a.Balance || got.Released {
-		t.Errorf("inquiry: got %+v, %v, want %+v", got, err, a)
-	}
-	about.ID = ""
-	if got, err := c.Inquire(t.Context(), about); !errors.Is(err, acquirer.ErrUnknown) {
-		t.Errorf("search: got %+v, %v, want an unknown outcome", got, err)
+	for _, about.ID = range []string{a.ID, ""} {
+		got, err := c.Inquire(t.Context(), about)
+		if err != nil || got.Approved != a.Approved || got.ID != a.ID || got.Amount != a.Amount || got.Code != a.Code ||
+			got.NetworkTransactionID != a.NetworkTransactionID || got.DeclineCode != a.DeclineCode ||
+			got.ResponseCode != a.ResponseCode || got.Balance != a.Balance || got.Released {
+			t.Errorf("inquiry of %q: got %+v, %v, want %+v", about.ID, got, err, a)
+		}
 	}
 }
 
@@ -416,8 +415,11 @@ func (s *standalone) captures(t *testing.T, c *Connector) {
 	r = followOf(about, "cap", 600, "1111")
 	a, err = c.Capture(t.Context(), r)
 	want("a second one", a, err, "declined  processing_error 12", "captured usd 1999: 1999 500 0")
-	about.ID = ""
 	r = followOf(about, "cap", 600, "1111")
+	r.Original.ID = ""
+	a, err = c.Capture(t.Context(), r)
+	want("a second one of a searched payment", a, err, "declined  processing_error 12", "captured usd 1999: 1999 500 0")
+	r.Original.Reference = newReference("txn")
 	if a, err := c.Capture(t.Context(), r); !errors.Is(err, acquirer.ErrUnavailable) {
 		t.Errorf("of an unknown payment: got %+v, %v, want nothing sent", a, err)
 	}
@@ -459,6 +461,11 @@ func (s *standalone) voids(t *testing.T, c *Connector) {
 	if a, err := c.Void(t.Context(), followOf(unknown, "void", settled.Amount, "")); !errors.Is(err, acquirer.ErrUnknown) {
 		t.Errorf("unknown: got %+v, %v, want an unknown outcome", a, err)
 	}
+	unknown.Tag = tagOf(c.clock.Now().Add(-time.Minute)) // with its time, the search reads the settled batches
+	found, err := c.Inquire(t.Context(), unknown)
+	if err != nil || !found.Approved || found.ID != settled.ID || found.Amount != settled.Amount {
+		t.Errorf("in a settled batch: got %+v, %v, want %s", found, err, settled.ID)
+	}
 }
 
 func (s *standalone) refunds(t *testing.T, c *Connector) {
@@ -497,9 +504,11 @@ func (s *standalone) refunds(t *testing.T, c *Connector) {
 			t.Errorf("%s: inquiry: got %+v, %v", name, found, err)
 		}
 		r.Again = true
-		refund("again", r, "unknown", 500) // the compat-proxy has no lists
+		if again := refund("again", r, "approved", 500); again.ID != a.ID {
+			t.Errorf("%s, again: got %s, want %s", name, again.ID, a.ID)
+		}
 		r.Again = false
-		refund("sent again", r, "unknown", 500)
+		refund("sent again", r, "approved", 500)
 		refund("too much", followOf(about, "re", 1500, source.last4), "declined", 500)
 		refund("the rest", followOf(about, "re", 1499, ""), "approved", 1999)
 	}
@@ -531,8 +540,8 @@ func (s *standalone) credits(t *testing.T, c *Connector) {
 		if found, err := c.Inquire(t.Context(), about); err != nil || !found.Approved || found.Amount != 500 {
 			t.Errorf("%s: inquiry: got %+v, %v", name, found, err)
 		}
-		if again, err := c.Credit(t.Context(), r); !errors.Is(err, acquirer.ErrUnknown) {
-			t.Errorf("%s: sent again: got %+v, %v, want an unknown outcome", name, again, err)
+		if again, err := c.Credit(t.Context(), r); err != nil || !again.Approved || again.ID != a.ID {
+			t.Errorf("%s: sent again: got %+v, %v, want %s", name, again, err, a.ID)
 		}
 	}
 }
@@ -594,8 +603,17 @@ func (s *standalone) lostResponses(t *testing.T) {
 		}
 	}
 	r := pay(visa(), func(r *acquirer.Authorize) { r.Reference, r.Capture = newReference("txn"), true })
-	for _, kind := range []string{typeSale, typeSale, "duplicate"} {
-		lose(kind, func() (acquirer.Response, error) { return c.Authorize(t.Context(), r) })
+	for range 2 {
+		lose(typeSale, func() (acquirer.Response, error) { return c.Authorize(t.Context(), r) })
+	}
+	found, err := c.Inquire(t.Context(), acquirer.Sent{
+		Kind: acquirer.Sale, Reference: r.Reference, Tag: tagOf(c.clock.Now()), Amount: r.Amount, Currency: r.Currency,
+	})
+	if err != nil || !found.Approved || found.Amount != r.Amount {
+		t.Errorf("lost sale: got %+v, %v, want that the search finds it", found, err)
+	}
+	if a, err := c.Authorize(t.Context(), r); err != nil || a.ID != found.ID {
+		t.Errorf("duplicate: got %+v, %v, want %s", a, err, found.ID)
 	}
 	if made := s.all(t, r.Reference); len(made) != 1 || inV1(made[0]) != "captured usd 1999: 1999 1999 0" {
 		t.Errorf("v1 has %+v", made)
@@ -617,6 +635,9 @@ func (s *standalone) lostResponses(t *testing.T) {
 	refund := followOf(about, "re", 500, "1111")
 	for range 2 {
 		lose(typeRefund, func() (acquirer.Response, error) { return c.Refund(t.Context(), refund) })
+	}
+	if a, err := c.Refund(t.Context(), refund); err != nil || !a.Approved || a.Amount != 500 {
+		t.Errorf("refund, again: got %+v, %v, want that the search finds it", a, err)
 	}
 	if p := s.payment(t, about.ID); p.AmountRefunded != 500 {
 		t.Errorf("v1 has %s, want one refund", inV1(p))
