@@ -144,6 +144,10 @@ func (e *Engine) stepOf(ctx context.Context, r *payment.Reversal) (step, payment
 // A refund that certainly had no effect is not sent again under its reference. An acquirer that
 // undoes a refund by its reference would find the first one, and the second one would stand.
 func (e *Engine) requestRelease(ctx context.Context, acq acquirer.Acquirer, r *payment.Reversal, known bool) error {
+	original, err := e.sentReversed(ctx, r)
+	if err != nil {
+		return err
+	}
 	reference := reversalReference(r, known)
 	repeated := r.Release == reference
 	if !repeated {
@@ -157,10 +161,6 @@ func (e *Engine) requestRelease(ctx context.Context, acq acquirer.Acquirer, r *p
 			return unlessChanged(err)
 		}
 		r.Version++
-	}
-	original, err := e.sentReversed(ctx, r)
-	if err != nil {
-		return err
 	}
 	byRefund := known && r.ByRefund()
 	undo := acq.Refund
