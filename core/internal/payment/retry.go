@@ -8,8 +8,8 @@ import (
 // RetryMemory is how long a decline limits further attempts at a card.
 const RetryMemory = 30 * 24 * time.Hour
 
-// RetryLimit is the greatest number of attempts within a time: declined ones and those without an
-// outcome, since the last approval.
+// RetryLimit is the greatest number of attempts within a time. It counts declined attempts and
+// attempts without an outcome, since the last approval.
 type RetryLimit struct {
 	Most   int
 	Within time.Duration
