@@ -9,7 +9,8 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// purge removes expired idempotency keys, attempts at cards and old events, and creates the next partitions.
+// purge removes expired idempotency keys, old attempts at cards and old events. It also creates the
+// next partitions.
 func (c Config) purge(ctx context.Context) error {
 	eng := c.Engine
 	now := eng.Clock.Now() // before Leads, which fails once the clock has stepped: keys of today must stay

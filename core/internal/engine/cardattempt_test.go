@@ -12,7 +12,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// details are those of a payment by a card of a network.
+// details returns the details of a payment by a card of a network.
 func details(brand string) []byte {
 	return fmt.Appendf(nil, `{"card":{"brand":%q,"last4":"4242","fingerprint":"aa11"}}`, brand)
 }

@@ -24,15 +24,15 @@ type Intent struct {
 	Source            payment.StoredSource
 	Card              payment.LimitedCard // the card, if the rules of its network limit the attempts at it
 	Core              int64               // the process that works on the payment; BeginPayment fills it in
-	// Refused reports that these rules allow no attempt now: the payment must not be sent. BeginPayment
-	// fills it in.
+	// Refused reports that these rules allow no attempt now: the payment must not be sent.
+	// BeginPayment fills it in.
 	Refused bool
 }
 
-// BeginPayment commits the intent of a payment: it claims the idempotency key, uses the token up,
-// counts the attempt as BeginCardAttempt does, and inserts the transaction. If another request holds
-// the key, it returns the claim of that request, which is not Held, and writes nothing. A request
-// without a key gets a Held claim without an id.
+// BeginPayment commits the intent of a payment: it claims the idempotency key, uses the token up
+// and inserts the transaction. It also counts the attempt as BeginCardAttempt does. If another
+// request holds the key, it writes nothing. It then returns the claim of that request, which is not
+// Held. A request without a key gets a Held claim without an id.
 //
 // It returns ErrDuplicate if the transaction's id is taken, and the errors of ClaimKey. If the
 // payment source cannot be used, it returns the reason, such as payment.ErrNoCustomer. Nothing was

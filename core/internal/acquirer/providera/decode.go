@@ -169,7 +169,8 @@ func (q question) decline(t *transactionResponse, v verdict) acquirer.Response {
 	return a
 }
 
-// responseDeclined is the response code of a decline. Others are of requests that were not processed.
+// responseDeclined is the response code of a decline. A request that was not processed has another
+// one.
 const responseDeclined = "2"
 
 // source reports whether an issuer decides about the request.
