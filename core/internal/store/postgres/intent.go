@@ -15,7 +15,8 @@ import (
 
 // beginAll writes the intents of a batch. It leaves out an intent whose idempotency key is taken,
 // whose API key has ended, or whose payment source cannot be used. It also leaves out an intent
-// whose card has a decline. refuse_batch fails the statement if a token is used between its two reads of it.
+// whose card has a decline. refuse_batch fails the statement if a token is used between its two
+// reads of it.
 var beginAll = beginText(
 	", $22::bigint[], $23::bigint[], $24::bigint[], $25::bigint[], $26::text[], $27::text[]",
 	", customer_id, method_id, token_id, account, tag, card", ", account, tag",
