@@ -164,3 +164,23 @@ func TestSettledRefused(t *testing.T) {
 		}
 	}
 }
+
+// reports settles a sale and a capture of a running standalone, and reads their reports from the
+// lists of its batches.
+func (s *standalone) reports(t *testing.T, c *Connector) {
+	t.Helper()
+	sale, part := s.made(t, c, visa(), true), s.made(t, c, visa(), false)
+	if a, err := c.Capture(t.Context(), followOf(part, "cap", 500, "1111")); err != nil || !a.Approved {
+		t.Fatalf("capture: got %+v, %v", a, err)
+	}
+	part.Kind, part.Amount = acquirer.Capture, 500
+	sale.Tag, part.Tag = tagOf(c.clock.Now()), tagOf(c.clock.Now())
+	of := []acquirer.Sent{sale, part}
+	wantSettled(t, c, of, ": in no settled batch", ": in no settled batch")
+	s.settle(t, sale.ID)
+	wantSettled(t, c, of, "settled: settledSuccessfully", ": in no settled batch")
+	s.settle(t, part.ID)
+	other := sale
+	other.Amount++
+	wantSettled(t, c, []acquirer.Sent{other, part}, "failed: another amount", "settled: settledSuccessfully")
+}

@@ -155,6 +155,7 @@ func TestStandalone(t *testing.T) {
 	t.Run("voids", func(t *testing.T) { t.Parallel(); s.voids(t, c) })
 	t.Run("refunds", func(t *testing.T) { t.Parallel(); s.refunds(t, c) })
 	t.Run("credits", func(t *testing.T) { t.Parallel(); s.credits(t, c) })
+	t.Run("reports", func(t *testing.T) { t.Parallel(); s.reports(t, c) })
 	t.Run("lost responses", func(t *testing.T) { t.Parallel(); s.lostResponses(t) })
 }
 
