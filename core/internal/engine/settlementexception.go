@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
@@ -41,16 +40,12 @@ func (e *Engine) ResolveException(
 	ctx context.Context, r Request, capture int64, d SettlementResolution,
 ) (Result, error) {
 	defer e.running.enter(ctx, r)()
-	day, err := e.exceptionDay(ctx, capture)
-	if err != nil {
-		return Result{}, err
-	}
 	out, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		x, err := tx.SettlementException(capture)
 		if err != nil {
 			return nil, err
 		}
-		if err := e.endException(tx, x, d.Outcome, day); errors.Is(err, store.ErrConflict) {
+		if err := e.endException(tx, x, d.Outcome); errors.Is(err, store.ErrConflict) {
 			return nil, fmt.Errorf("the capture has changed: %w", store.ErrChanged)
 		} else if err != nil {
 			return nil, err
@@ -64,35 +59,13 @@ func (e *Engine) ResolveException(
 	return value(out), err
 }
 
-// exceptionDay returns when the last day ended of the merchant that has the exception of a capture.
-func (e *Engine) exceptionDay(ctx context.Context, capture int64) (time.Time, error) {
-	found, err := e.Store.SettlementExceptions(ctx, payment.ExceptionFilter{Capture: capture}, 1)
-	if err != nil {
-		return time.Time{}, err
-	}
-	if len(found) == 0 {
-		return time.Time{}, payment.ErrNotFound
-	}
-	days, err := e.Store.DaysOf(ctx, found[0].Tenant.Merchant)
-	if err != nil {
-		return time.Time{}, err
-	}
-	i := slices.IndexFunc(days, func(d store.Day) bool { return d.Tenant == found[0].Tenant })
-	if i < 0 {
-		return time.Time{}, payment.ErrNotFound
-	}
-	zone, err := time.LoadLocation(days[i].TimeZone)
-	if err != nil {
-		return time.Time{}, fmt.Errorf("time zone of the merchant: %w", err)
-	}
-	return payment.LastCutoff(e.Clock.Now(), zone, days[i].Cutoff), nil
-}
-
-func (e *Engine) endException(
-	tx *store.Tx, x *payment.SettlementException, outcome SettlementOutcome, day time.Time,
-) error {
+func (e *Engine) endException(tx *store.Tx, x *payment.SettlementException, outcome SettlementOutcome) error {
 	if outcome == OutcomeNotSettled {
 		return tx.EndException(x.Capture)
+	}
+	day, err := lastDay(tx, x.Tenant.Merchant)
+	if err != nil {
+		return err
 	}
 	totals := store.DayTotals{}
 	whole, err := tx.SettleCapture(x.Tenant, x.Transaction, x.Capture, day, totals)
@@ -103,4 +76,17 @@ func (e *Engine) endException(
 		return err
 	}
 	return tx.AddToDay(x.Tenant, day, totals)
+}
+
+// lastDay returns when the last day of a merchant ended.
+func lastDay(tx *store.Tx, merchant int64) (time.Time, error) {
+	m, err := tx.Merchant(merchant)
+	if err != nil {
+		return time.Time{}, err
+	}
+	zone, err := time.LoadLocation(m.TimeZone)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("time zone of the merchant: %w", err)
+	}
+	return payment.LastCutoff(tx.Now, zone, m.Cutoff), nil
 }
