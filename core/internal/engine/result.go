@@ -26,8 +26,8 @@ type Result struct {
 	// Object is of one of these types: *payment.Transaction, *payment.Capture, *payment.Refund,
 	// *payment.Token, *payment.Customer, *payment.Method, *payment.APIKey, *payment.OperatorToken,
 	// *payment.Merchant, *payment.Endpoint, *payment.Event, *payment.Broadcast, []*payment.Delivery,
-	// *ResolvedStep, *ResolvedException, *Reservation, *SettlementRun or *TestTime. In audit records and
-	// broadcasts it can also be a *payment.MLERequirement. Nil if the result is Refused or Unknown.
+	// *ResolvedStep, *ResolvedException, *Reservation, *SettlementRun or *TestTime. In audit
+	// records and broadcasts it can also be a *payment.MLERequirement. Nil if the result is Refused or Unknown.
 	Object      any
 	Refusal     *payment.Refusal     // of a result that is Refused
 	RequestID   string               // of a result that is Refused or Unknown
