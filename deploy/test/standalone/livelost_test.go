@@ -71,6 +71,7 @@ type liveLoad struct {
 	alive atomic.Pointer[process]
 	dead  chan struct{}
 	calm  atomic.Bool // no call is broken
+	lose  atomic.Bool // the response to the next call is lost
 
 	mu  sync.Mutex
 	rng *rand.Rand // guarded by mu
@@ -87,6 +88,9 @@ func (l *liveLoad) roll(n int) int {
 
 // fate breaks one of four calls. No request arrives twice: TLS prevents that.
 func (l *liveLoad) fate(*http.Request) fate {
+	if l.lose.Swap(false) {
+		return cutAfter
+	}
 	if l.calm.Load() {
 		return passes
 	}
@@ -193,13 +197,19 @@ func (l *liveLoad) send(ctx context.Context, c *liveCall) {
 	}
 }
 
-// live makes the payment and its steps until one stays unknown or is refused.
-func (x *livePayment) live(ctx context.Context, l *liveLoad) {
-	steps := livePlans[x.plan]
+// pay adds the call that makes the payment.
+func (x *livePayment) pay() *liveCall {
 	pay := &liveCall{step: "pay", key: x.reference, path: "/v1/transactions", body: fmt.Sprintf(
 		`{"amount":%d,"currency":"usd","capture":%q,"reference":%q,"payment_method":"card",`+
-			`"card":{"number":"4111111111111111","exp_month":12,"exp_year":2031,"cvc":"123"}}`, x.amount, steps[0], x.reference)}
+			`"card":{"number":"4111111111111111","exp_month":12,"exp_year":2031,"cvc":"123"}}`,
+		x.amount, livePlans[x.plan][0], x.reference)}
 	x.calls = append(x.calls, pay)
+	return pay
+}
+
+// live makes the payment and its steps until one stays unknown or is refused.
+func (x *livePayment) live(ctx context.Context, l *liveLoad) {
+	steps, pay := livePlans[x.plan], x.pay()
 	l.send(ctx, pay)
 	for _, step := range steps[1:] {
 		if !x.learn() {
@@ -533,6 +543,39 @@ func TestLiveLost(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestLostResponsesBecomeKnown: the connector of provider-a finds a payment whose response was lost
+// in the lists of its account, whether it has settled meanwhile or not. Then the client's retry has
+// the outcome, and no step is open.
+func TestLostResponsesBecomeKnown(t *testing.T) {
+	t.Parallel()
+	l := startLive(t, "provider-a", rand.New(rand.NewPCG(1, 1)))
+	l.calm.Store(true)
+	for plan, settles := range map[string]bool{"sale": false, "held": false, "settled sale": true} {
+		x := &livePayment{plan: strings.TrimPrefix(plan, "settled "), reference: plan, amount: 1000}
+		l.all = append(l.all, x)
+		pay := x.pay()
+		l.lose.Store(true)
+		if l.try(t.Context(), pay) {
+			t.Errorf("%s: got %+v, want no outcome", plan, pay.response)
+		}
+		if settles {
+			l.settle(t.Context(), x)
+		}
+		l.send(t.Context(), pay)
+		x.learn()
+	}
+	l.recover(t)
+	for _, x := range l.all {
+		if !x.calls[0].acknowledged() {
+			t.Errorf("%s: got %+v, want the outcome", x.reference, x.calls[0].response)
+		}
+	}
+	if open := l.open(t); len(open) != 0 {
+		t.Errorf("open steps: %v", open)
+	}
+	l.judge(t)
 }
 
 // report logs the load, and stops the processes.
