@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// pageOfV1 is the number of objects of a page that v1 is asked for.
+	// pageOfV1 is the number of objects of a page of v1's lists.
 	pageOfV1 = 100
 	// countedRows is how many rows of a list are counted at least, even for a short page.
 	countedRows = 1000
@@ -22,7 +22,7 @@ const (
 	maxDays = 1000
 )
 
-// rowSource is a list of v1 that is read page by page, as far as its rows are needed.
+// rowSource is a list of v1. It is read page by page, and only while its rows are needed.
 type rowSource struct {
 	// read reads the page that begins after the object with an id, "" for the first page. The rows
 	// are in the order of the list.

@@ -124,8 +124,8 @@ func batchMethod(d *v1.SettlementDay) string {
 	return method
 }
 
-// statisticsOf builds the statistics of a batch, one row for each currency and account type. Several
-// brands of v1 may have one account type.
+// statisticsOf builds the statistics of a batch, one row for each currency and account type.
+// Several brands of v1 may have one account type.
 func statisticsOf(totals []v1.SettlementTotal) []*wire.Element {
 	type key struct{ currency, accountType string }
 	var keys []key

@@ -45,8 +45,8 @@ func sourceOf(table string) string {
 		CASE WHEN ` + table + `.details ->> '$.bank_account' IS NULL THEN '' ELSE 'bank_account' END)`
 }
 
-// settlementDays selects each merchant in each mode, with the settings of its settlement day and
-// the times of its oldest and its newest unsettled capture, and of its oldest unsettled refund.
+// settlementDays selects each merchant in each mode, with the settings of its settlement day. It
+// adds the times of its oldest and newest unsettled capture, and of its oldest unsettled refund.
 const settlementDays = `SELECT m.id, mode.live, m.time_zone, m.cutoff,
 		CASE mode.live WHEN 0 THEN COALESCE(c.offset_ms, 0) ELSE 0 END,
 		COALESCE((SELECT ` + takenAt + ` FROM captures INDEXED BY captures_unsettled
