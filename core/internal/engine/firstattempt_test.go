@@ -16,7 +16,7 @@ import (
 )
 
 // lagging is an acquirer that has processed a request, but reports it to inquiries only after the
-// next release request.
+// next release request. A void has no release request, so only the first inquiry finds nothing.
 type lagging struct {
 	*coretest.Acquirer
 	hides   atomic.Bool
@@ -29,6 +29,9 @@ func (l *lagging) Inquire(ctx context.Context, about acquirer.Sent) (acquirer.Re
 	if err == nil && l.hides.Load() {
 		if l.inquiry != nil {
 			l.inquiry()
+		}
+		if about.Kind == acquirer.Void {
+			l.hides.Store(false)
 		}
 		return acquirer.Response{}, acquirer.ErrNotFound
 	}
