@@ -38,8 +38,8 @@ func unwrap(b *Bench) {
 	}
 }
 
-// readBenchmark reads the times of one operation from the output of go test. These are the mean, and
-// a time that the benchmark itself reports: cpu-ns/op or p50-ns/op.
+// readBenchmark reads the times of one operation from the output of go test. These are the mean,
+// and a time that the benchmark itself reports: cpu-ns/op or p50-ns/op.
 func readBenchmark(out, reported string) (sample, error) {
 	mean, err := nanoseconds(out, "ns/op")
 	if err != nil {

@@ -20,7 +20,7 @@ type quiet struct {
 
 func (q quiet) Write(line []byte) (int, error) {
 	level, kind := classify(line)
-	q.to.LogAttrs(context.Background(), level, q.message, slog.String("kind", kind))
+	q.to.LogAttrs(context.Background(), level, q.message, slog.String("kind", kind)) //nolint:sloglint // by QuietLog
 	return len(line), nil
 }
 

@@ -74,7 +74,8 @@ func (f *listingV1) selected(q url.Values, prefix id.Prefix, first int) []int {
 	}
 	if q.Has("ending_before") {
 		after, _ := id.ParseFilter(prefix, q.Get("ending_before"))
-		return slices.DeleteFunc(numbers, func(n int) bool { return int64(n) <= after && q.Get("ending_before") != id.Format(prefix, 0) })
+		first := q.Get("ending_before") == id.Format(prefix, 0)
+		return slices.DeleteFunc(numbers, func(n int) bool { return int64(n) <= after && !first })
 	}
 	slices.Reverse(numbers)
 	if q.Has("starting_after") {

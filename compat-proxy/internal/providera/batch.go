@@ -48,7 +48,8 @@ func settledBetween(req wire.Node, now time.Time) (command.ListDays, problem) {
 	case !hasLast, last.Before(first), last.Sub(first) > longestRange:
 		return command.ListDays{}, problem{API: apiFieldInvalid, Text: "Last Settlement Date is invalid."}
 	}
-	return command.ListDays{After: first.Add(-time.Millisecond), Before: last.Truncate(time.Second).Add(time.Second)}, problem{}
+	end := last.Truncate(time.Second).Add(time.Second)
+	return command.ListDays{After: first.Add(-time.Millisecond), Before: end}, problem{}
 }
 
 // dateTimeOf reads a time that the schema has checked. Without a zone it is in UTC.

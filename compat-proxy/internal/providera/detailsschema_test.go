@@ -69,7 +69,8 @@ func TestNetworkIDFitsTheSchema(t *testing.T) {
 		}
 		s.V1[len(s.V1)-1].Response = []byte(changed)
 		_, got := responseTo(t, s, request)
-		if has := strings.Contains(string(got), "<networkTransId>"+id+"<"); has != want || !strings.Contains(string(got), "approved") {
+		has := strings.Contains(string(got), "<networkTransId>"+id+"<")
+		if has != want || !strings.Contains(string(got), "approved") {
 			t.Errorf("%s: got %s", id, got)
 		}
 	}

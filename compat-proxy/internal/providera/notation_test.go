@@ -157,7 +157,8 @@ var (
 	// flat are the wrappers whose items become an array, except the messages at the top.
 	flat = []string{
 		"messages", "errors", "userFields", "splitTenderPayments", "lineItems",
-		"transactions", "batchList", "statistics", "processors", "marketTypes", "productCodes", "paymentMethods", "currencies",
+		"transactions", "batchList", "statistics", "processors", "marketTypes", "productCodes",
+		"paymentMethods", "currencies",
 	}
 	// lists are the flat wrappers that are there even if they are empty.
 	lists = []string{"customerPaymentProfileIdList", "customerShippingAddressIdList", "validationDirectResponseList"}

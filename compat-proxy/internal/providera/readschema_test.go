@@ -16,8 +16,9 @@ var readMethods = []string{
 }
 
 // TestSchemaOfReads reads each golden request and response of the daily reads with the bindings
-// that the official Python client has of the provider's schema. They must reject exactly the requests
-// that the dialect refuses as E00003. They also reject an error of getMerchantDetails, which has
+// that the official Python client has of the provider's schema. They must reject exactly the
+// requests that the dialect refuses as E00003. They also reject an error of getMerchantDetails,
+// which has
 // none of the members that the schema requires.
 func TestSchemaOfReads(t *testing.T) {
 	t.Parallel()

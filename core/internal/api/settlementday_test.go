@@ -68,6 +68,23 @@ func TestSettlementDays(t *testing.T) {
 	if refund.Settlement != v1.SettlementPending || refund.SettlementDay != nil {
 		t.Errorf("refund: got %s, %v, want pending", refund.Settlement, refund.SettlementDay)
 	}
+	b.wantPending(t)
+	b.advance(t, 15*time.Hour)
+	first := b.wantDay(t)
+	settled := MustDecode[v1.Refund](t, b.get(t, "/v1/refunds/"+refund.ID), 200)
+	if settled.Settlement != v1.SettlementSettled || v1.Text(settled.SettlementDay) != first.ID {
+		t.Errorf("refund: got %s, %v, want settled in %s", settled.Settlement, settled.SettlementDay, first.ID)
+	}
+	b.wantFound(t, first.ID, visa.ID)
+	b.advance(t, 48*time.Hour) // two days without settlement
+	if got := b.days(t, ""); len(got.Data) != 1 || inTotals(got.Data[0]) != inTotals(first) {
+		t.Errorf("two days later: got %+v", got)
+	}
+}
+
+// wantPending checks the lists before the first day has ended.
+func (b *bundle) wantPending(t *testing.T) {
+	t.Helper()
 	if got := b.days(t, ""); len(got.Data) != 0 {
 		t.Errorf("before the first day has ended: got %+v", got)
 	}
@@ -83,7 +100,11 @@ func TestSettlementDays(t *testing.T) {
 			t.Errorf("%s: got %d transactions, want %d", query, got, want)
 		}
 	}
-	b.advance(t, 15*time.Hour)
+}
+
+// wantDay checks the first day, and returns it.
+func (b *bundle) wantDay(t *testing.T) v1.SettlementDay {
+	t.Helper()
 	midnight := birth.Truncate(24 * time.Hour).Add(24 * time.Hour)
 	days := b.days(t, "")
 	if len(days.Data) != 1 || !days.Data[0].EndedAt.Equal(midnight) || days.Data[0].Mode != v1.ModeTest {
@@ -97,20 +118,22 @@ func TestSettlementDays(t *testing.T) {
 	if inTotals(one) != inTotals(first) || !one.EndedAt.Equal(midnight) {
 		t.Errorf("by id: got %+v, want %+v", one, first)
 	}
-	settled := MustDecode[v1.Refund](t, b.get(t, "/v1/refunds/"+refund.ID), 200)
-	if settled.Settlement != v1.SettlementSettled || v1.Text(settled.SettlementDay) != first.ID {
-		t.Errorf("refund: got %s, %v, want settled in %s", settled.Settlement, settled.SettlementDay, first.ID)
-	}
+	return first
+}
+
+// wantFound checks the lists by the day, of which visa is one payment.
+func (b *bundle) wantFound(t *testing.T, day, visa string) {
+	t.Helper()
 	for query, want := range map[string][2]int{
-		"?settlement_day=" + first.ID:                                         {3, 1},
-		"?settlement_day=" + first.ID + "&transaction=" + visa.ID:             {1, 1},
+		"?settlement_day=" + day:                                              {3, 1},
+		"?settlement_day=" + day + "&transaction=" + visa:                     {1, 1},
 		"?settlement_day=day_0000000000001":                                   {0, 0},
-		"?settlement_day=day_0000000000001&transaction=" + visa.ID:            {0, 0},
-		"?settlement_day=" + first.ID + "&settlement=pending":                 {0, 0},
+		"?settlement_day=day_0000000000001&transaction=" + visa:               {0, 0},
+		"?settlement_day=" + day + "&settlement=pending":                      {0, 0},
 		"?settlement=pending":                                                 {0, 0},
 		"?settlement=settled":                                                 {3, 1},
 		"?settlement=none":                                                    {0, 0},
-		"?settlement=settled&transaction=" + visa.ID:                          {1, 1},
+		"?settlement=settled&transaction=" + visa:                             {1, 1},
 		"?settlement=settled&" + url.QueryEscape("metadata[order]") + "=none": {0, 0},
 	} {
 		if captures, refunds := b.counts(t, query); captures != want[0] || refunds != want[1] {
@@ -118,17 +141,13 @@ func TestSettlementDays(t *testing.T) {
 		}
 	}
 	for query, want := range map[string]int{
-		"?settlement_day=" + first.ID: 3, "?settlement_day=" + first.ID + "&amount=50": 1,
-		"?settlement_day=" + first.ID + "&limit=1&ending_before=" + visa.ID: 1, "?settlement=settled,pending": 3,
-		"?settlement_day=" + first.ID + "&starting_after=" + visa.ID: 0,
+		"?settlement_day=" + day: 3, "?settlement_day=day_0000000000001": 0, "?settlement_day=" + day + "&amount=50": 1,
+		"?settlement_day=" + day + "&limit=1&ending_before=" + visa: 1, "?settlement=settled,pending": 3,
+		"?settlement_day=" + day + "&starting_after=" + visa: 0,
 	} {
 		if got := b.listed(t, query); got != want {
 			t.Errorf("%s: got %d transactions, want %d", query, got, want)
 		}
-	}
-	b.advance(t, 48*time.Hour) // two days without settlement
-	if got := b.days(t, ""); len(got.Data) != 1 || inTotals(got.Data[0]) != inTotals(first) {
-		t.Errorf("two days later: got %+v", got)
 	}
 }
 

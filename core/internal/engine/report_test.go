@@ -181,7 +181,7 @@ func TestReportsOfAHangingAccount(t *testing.T) {
 	served := mustPay(t, s, true)
 	var mu sync.Mutex
 	asked, hangs, reported := 0, make(chan struct{}), make(chan struct{})
-	s.Acquirer.Settle = func(ctx context.Context, of []acquirer.Sent) ([]acquirer.Settlement, error) {
+	s.Acquirer.Settle = func(ctx context.Context, _ []acquirer.Sent) ([]acquirer.Settlement, error) {
 		mu.Lock()
 		asked++
 		mu.Unlock()
@@ -297,7 +297,7 @@ func TestReportsInPages(t *testing.T) {
 	}
 }
 
-// TestReportsAndVoids: a capture whose void is in progress is not asked about. A voided capture is
+// TestReportsAndVoids: a capture whose void is in progress is in no request. A voided capture is
 // no exception any more.
 func TestReportsAndVoids(t *testing.T) {
 	t.Parallel()
@@ -323,7 +323,8 @@ func TestReportsAndVoids(t *testing.T) {
 }
 
 // TestResolveException: an operator ends an exception. Settled announces the transaction, and not
-// settled leaves it as it is, ends the requests about it, and moves no money. Each has one audit record.
+// settled leaves it as it is, ends the requests about it, and moves no money. Each has one audit
+// record.
 func TestResolveException(t *testing.T) {
 	t.Parallel()
 	for outcome, want := range map[engine.SettlementOutcome]int64{engine.OutcomeSettled: 100, engine.OutcomeNotSettled: 0} {

@@ -23,11 +23,11 @@ const (
 // result of a repeated request has only the stored response, and Replayed.
 type Result struct {
 	Kind Kind
-	// Object is of one of these types: *payment.Transaction, *payment.Capture, *payment.Refund,
-	// *payment.Token, *payment.Customer, *payment.Method, *payment.APIKey, *payment.OperatorToken,
-	// *payment.Merchant, *payment.Endpoint, *payment.Event, *payment.Broadcast, []*payment.Delivery,
-	// *ResolvedStep, *ResolvedException, *Reservation, *SettlementRun or *TestTime. In audit
-	// records and broadcasts it can also be a *payment.MLERequirement. Nil if the result is Refused or Unknown.
+	// Object is a pointer to one of these types of payment: Transaction, Capture, Refund, Token,
+	// Customer, Method, APIKey, OperatorToken, Merchant, Endpoint, Event, Broadcast. It can be a
+	// []*payment.Delivery, and a pointer to a ResolvedStep, ResolvedException, Reservation,
+	// SettlementRun or TestTime. In audit records and broadcasts it can also be a
+	// *payment.MLERequirement. It is nil if the result is Refused or Unknown.
 	Object      any
 	Refusal     *payment.Refusal     // of a result that is Refused
 	RequestID   string               // of a result that is Refused or Unknown

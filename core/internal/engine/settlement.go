@@ -26,12 +26,11 @@ type endedDay struct {
 	lastRefund int64 // the next page of refunds begins after it
 }
 
-// SettleDue settles the captures of test mode, and the refunds of both modes, that were made before
-// the last end of the merchant's day, and returns how many transactions became settled. Reports
-// settle the captures of live mode. All belong to the day that ended then, also if an earlier pass
-// was missed. Due captures follow from the
-// unsettled captures alone, so a pass that is cut short, or that ran by a wrong clock, leaves
-// nothing behind. The next pass finds all due captures by its own clock. If a capture's time is
+// SettleDue settles the captures of test mode and the refunds of both modes, and returns how many
+// transactions became settled. Due are those made before the last end of the merchant's day. They
+// belong to the day that ended then, also if an earlier pass was missed. Reports settle captures of
+// live mode. Due captures follow from the unsettled captures alone, so a pass that is cut short, or
+// that ran by a wrong clock, leaves nothing behind. The next pass finds all due captures by its own clock. If a capture's time is
 // more than a day in the future, a wrong clock wrote it. The capture then belongs to the day of the
 // pass that finds it.
 func (e *Engine) SettleDue(ctx context.Context) (int, error) {

@@ -86,7 +86,7 @@ func (st step) mustDeclineAgain(t *testing.T, s *coretest.Service, effect bool) 
 	st.wantUndone(t, s)
 }
 
-// TestLookByThePayment: a look for a capture or void asks for the state of its payment. It ends
+// TestLookByThePayment: a look for a capture or void reads the state of its payment. It ends
 // after LateWindow if that shows no effect, and records an effect.
 func TestLookByThePayment(t *testing.T) {
 	t.Parallel()
@@ -226,7 +226,7 @@ func TestUndecidedUntilLate(t *testing.T) {
 	}
 }
 
-// TestOutageIsNoDecision: an acquirer that does not respond is asked for longer than LateWindow.
+// TestOutageIsNoDecision: an acquirer without a response gets inquiries for longer than LateWindow.
 func TestOutageIsNoDecision(t *testing.T) {
 	t.Parallel()
 	s, _ := openByPayment(t)

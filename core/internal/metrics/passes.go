@@ -44,8 +44,7 @@ func newPasses(c clock.Clock) passes {
 		}),
 		skips: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "causeway_settlement_skipped",
-			Help: "What the last pass left unsettled although its day has ended: merchants for time_zone, transactions for " +
-				"void and failed.",
+			Help: "Left unsettled by the last pass after its day: merchants for time_zone, transactions for void and failed.",
 		}, []string{"reason"}),
 		except: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "causeway_settlement_exceptions",
@@ -53,8 +52,7 @@ func newPasses(c clock.Clock) passes {
 		}, []string{"kind"}),
 		left: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "causeway_pass_skipped_objects_total",
-			Help: "Objects that a background pass skipped because their change failed. A later pass tries " +
-				"again.",
+			Help: "Objects that a background pass skipped because their change failed. A later pass tries again.",
 		}, []string{"pass"}),
 		behind: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "causeway_core_clock_behind_rows_seconds",

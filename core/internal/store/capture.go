@@ -137,8 +137,9 @@ func scanCapture(row Scanner) (*payment.Capture, error) {
 		created, updated, reclaimed int64
 	)
 	err := row.Scan(&c.ID, &c.Transaction, &c.Tenant.Merchant, &c.Tenant.Live, &c.State, &c.Amount, &c.Currency,
-		&c.Final, &c.Settled, &c.SettlementDay, &c.Refunded, &c.RefundPending, &c.Details, &c.FailureCode, &c.FailureMessage, &c.Claim,
-		&created, &updated, &c.Core, &reclaimed, &c.Client.APIKey, &c.Client.Address, &c.Account, &c.Tag, &c.AcquirerID)
+		&c.Final, &c.Settled, &c.SettlementDay, &c.Refunded, &c.RefundPending, &c.Details, &c.FailureCode, &c.FailureMessage,
+		&c.Claim, &created, &updated, &c.Core, &reclaimed, &c.Client.APIKey, &c.Client.Address, &c.Account, &c.Tag,
+		&c.AcquirerID)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, payment.ErrNotFound
 	}

@@ -159,8 +159,8 @@ func scanRefund(row Scanner) (*payment.Refund, error) {
 		created, updated, reclaimed int64
 	)
 	err := row.Scan(&r.ID, &r.Transaction, &r.Capture, &r.Tenant.Merchant, &r.Tenant.Live, &r.State, &r.Amount,
-		&r.Currency, &r.SettlementDay, &r.Details, &r.FailureCode, &r.FailureMessage, &r.Claim, &created, &updated, &r.Core, &reclaimed,
-		&r.Client.APIKey, &r.Client.Address, &r.Account, &r.Tag, &r.AcquirerID)
+		&r.Currency, &r.SettlementDay, &r.Details, &r.FailureCode, &r.FailureMessage, &r.Claim, &created,
+		&updated, &r.Core, &reclaimed, &r.Client.APIKey, &r.Client.Address, &r.Account, &r.Tag, &r.AcquirerID)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, payment.ErrNotFound
 	}

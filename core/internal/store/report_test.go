@@ -87,37 +87,17 @@ func TestSettleCapture(t *testing.T) {
 func TestExceptions(t *testing.T) {
 	t.Parallel()
 	l := openLive(t)
-	except := func(capture int64, kind payment.ExceptionKind, reason string) {
-		t.Helper()
-		err := l.DB.Update(t.Context(), func(tx *store.Tx) error { return tx.ExceptCapture(capture, kind, reason) })
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	end := func(capture int64) error {
-		return l.DB.Update(t.Context(), func(tx *store.Tx) error { return tx.EndException(capture) })
-	}
-	want := func(when string, unreported, failed int, captures ...int64) {
-		t.Helper()
-		n, err := l.DB.CountSettlementExceptions(t.Context())
-		if err != nil || n[payment.UnreportedCapture] != unreported || n[payment.FailedSettlement] != failed {
-			t.Errorf("%s: got %v, %v, want %d unreported and %d failed", when, n, err, unreported, failed)
-		}
-		if got := l.listed(t, payment.ExceptionFilter{}); !slices.Equal(got, captures) {
-			t.Errorf("%s: got %v, want %v", when, got, captures)
-		}
-	}
-	if err := end(l.captures[0]); !errors.Is(err, store.ErrConflict) {
+	if err := l.end(t, l.captures[0]); !errors.Is(err, store.ErrConflict) {
 		t.Errorf("no exception: got %v, want %v", err, store.ErrConflict)
 	}
 	for _, capture := range l.captures {
-		except(capture, payment.UnreportedCapture, "pending")
+		l.except(t, capture, payment.UnreportedCapture, "pending")
 	}
-	want("at first", 3, 0, l.captures...)
+	l.want(t, "at first", 3, 0, l.captures...)
 	since := l.Clock.Now().UnixMilli()
 	l.Clock.Advance(time.Hour)
-	except(l.captures[1], payment.FailedSettlement, "returned")
-	want("one has failed", 2, 1, l.captures...)
+	l.except(t, l.captures[1], payment.FailedSettlement, "returned")
+	l.want(t, "one has failed", 2, 1, l.captures...)
 	if got := l.Number(t, "SELECT MAX(exception_at) FROM captures"); got != since {
 		t.Errorf("since: got %d, want %d", got, since)
 	}
@@ -132,24 +112,55 @@ func TestExceptions(t *testing.T) {
 	if _, err := l.settle(t, l.Tenant, l.captures[0]); err != nil {
 		t.Fatal(err)
 	}
-	want("one has settled", 1, 1, l.captures[1:]...)
-	if err := end(l.captures[1]); err != nil {
+	l.want(t, "one has settled", 1, 1, l.captures[1:]...)
+	if err := l.end(t, l.captures[1]); err != nil {
 		t.Fatal(err)
 	}
-	want("one has ended", 1, 0, l.captures[2])
-	except(l.captures[0], payment.FailedSettlement, "late")
-	except(l.captures[1], payment.FailedSettlement, "late")
-	want("later reports", 1, 0, l.captures[2])
+	l.want(t, "one has ended", 1, 0, l.captures[2])
+	l.except(t, l.captures[0], payment.FailedSettlement, "late")
+	l.except(t, l.captures[1], payment.FailedSettlement, "late")
+	l.want(t, "later reports", 1, 0, l.captures[2])
+	l.wantUnreported(t, l.captures[2])
+}
+
+func (l live) except(t *testing.T, capture int64, kind payment.ExceptionKind, reason string) {
+	t.Helper()
+	err := l.DB.Update(t.Context(), func(tx *store.Tx) error { return tx.ExceptCapture(capture, kind, reason) })
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (l live) end(t *testing.T, capture int64) error {
+	t.Helper()
+	return l.DB.Update(t.Context(), func(tx *store.Tx) error { return tx.EndException(capture) })
+}
+
+// want checks the exceptions that are counted and listed.
+func (l live) want(t *testing.T, when string, unreported, failed int, captures ...int64) {
+	t.Helper()
+	n, err := l.DB.CountSettlementExceptions(t.Context())
+	if err != nil || n[payment.UnreportedCapture] != unreported || n[payment.FailedSettlement] != failed {
+		t.Errorf("%s: got %v, %v, want %d unreported and %d failed", when, n, err, unreported, failed)
+	}
+	if got := l.listed(t, payment.ExceptionFilter{}); !slices.Equal(got, captures) {
+		t.Errorf("%s: got %v, want %v", when, got, captures)
+	}
+}
+
+// wantUnreported checks that only the last capture waits for a report, and settles it.
+func (l live) wantUnreported(t *testing.T, last int64) {
+	t.Helper()
 	page, err := l.DB.Unreported(
 		t.Context(), l.Tenant.Merchant, coretest.LiveAccount, l.Clock.Now(), store.Unsettled{}, 10)
-	if err != nil || len(page) != 1 || page[0].ID != l.captures[2] || page[0].Kind != payment.UnreportedCapture {
+	if err != nil || len(page) != 1 || page[0].ID != last || page[0].Kind != payment.UnreportedCapture {
 		t.Errorf("captures without a report: got %+v, %v, want the last one", page, err)
 	}
 	accounts, err := l.DB.ReportingAccounts(t.Context(), l.Tenant.Merchant)
 	if err != nil || !slices.Equal(accounts, []int64{coretest.LiveAccount}) {
 		t.Errorf("accounts: got %v, %v", accounts, err)
 	}
-	if _, err := l.settle(t, l.Tenant, l.captures[2]); err != nil {
+	if _, err := l.settle(t, l.Tenant, last); err != nil {
 		t.Fatal(err)
 	}
 	if accounts, err := l.DB.ReportingAccounts(t.Context(), l.Tenant.Merchant); err != nil || len(accounts) != 0 {

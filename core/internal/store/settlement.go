@@ -56,7 +56,8 @@ func scanDay(row Scanner) (Day, error) {
 		d                             Day
 		ahead, oldest, newest, refund int64
 	)
-	if err := row.Scan(&d.Tenant.Merchant, &d.Tenant.Live, &d.TimeZone, &d.Cutoff, &ahead, &oldest, &newest, &refund); err != nil {
+	err := row.Scan(&d.Tenant.Merchant, &d.Tenant.Live, &d.TimeZone, &d.Cutoff, &ahead, &oldest, &newest, &refund)
+	if err != nil {
 		return d, fmt.Errorf("read day: %w", err)
 	}
 	d.Ahead, d.Oldest, d.newest = time.Duration(ahead)*time.Millisecond, fromMillis(oldest), fromMillis(newest)

@@ -210,7 +210,8 @@ func repeat(w http.ResponseWriter, response relayed) {
 		ContentLength: int64(len(response.body)), Body: io.NopCloser(bytes.NewReader(response.body)),
 	}).Write(&one) // a buffer takes all
 	_, _ = conn.Write(bytes.Repeat(one.Bytes(), 2)) // the client may have disconnected
-	_ = conn.SetReadDeadline(time.Now().Add(swapPatience))
+	ended := time.AfterFunc(swapPatience, func() { _ = conn.Close() })
+	defer ended.Stop()
 	_, _ = io.Copy(io.Discard, conn) // until the client closes, or the next request has come
 }
 

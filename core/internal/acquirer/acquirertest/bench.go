@@ -116,6 +116,7 @@ func (h *host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // repeat sends the first request again by net/http alone. It reports whether the response was the
 // approval.
 func (h *host) repeat(b *testing.B, client *http.Client, url string) bool {
+	b.Helper()
 	r, err := http.NewRequestWithContext(b.Context(), h.first.Method, url+h.first.URL.Path, bytes.NewReader(h.body))
 	if err != nil {
 		return false

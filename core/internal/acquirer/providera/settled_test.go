@@ -118,7 +118,7 @@ func TestSettledStatuses(t *testing.T) {
 	wantSettled(t, next, of, ": another status")
 }
 
-// TestSettledAlone: a transaction that is in no batch for days is read alone, and so is one that is
+// TestSettledAlone: a transaction that is in no batch for days is read alone. So is one that is
 // older than a week, or whose number or time is not known.
 func TestSettledAlone(t *testing.T) {
 	t.Parallel()

@@ -619,6 +619,14 @@ func (s *standalone) lostResponses(t *testing.T) {
 	if made := s.all(t, r.Reference); len(made) != 1 || inV1(made[0]) != "captured usd 1999: 1999 1999 0" {
 		t.Errorf("v1 has %+v", made)
 	}
+	s.lostSteps(t, c, lose)
+}
+
+// lostSteps loses the responses to a capture, a void and a refund.
+func (s *standalone) lostSteps(
+	t *testing.T, c *Connector, lose func(kind string, send func() (acquirer.Response, error)),
+) {
+	t.Helper()
 	about := s.made(t, c, visa(), false)
 	capture, void := followOf(about, "cap", 500, "1111"), followOf(about, "void", 1999, "1111")
 	lose(typeCapture, func() (acquirer.Response, error) { return c.Capture(t.Context(), capture) })

@@ -176,8 +176,9 @@ func namesTransaction(body responseBody) bool {
 	return true
 }
 
-// voided returns the outcome of a void by the state of the captures, which the void ends first, and
-// without one by that of the payment. Until the void has had an effect, it is not found.
+// voided returns the outcome of a void by the state of the captures, which the void ends first.
+// Without a capture, the payment's state decides. Until the void has had an effect, it is not
+// found.
 func (c *Connector) voided(ctx context.Context, about acquirer.Sent) (acquirer.Response, error) {
 	if about.Follow == nil {
 		return acquirer.Response{}, unknownUndo("a void without its payment")

@@ -55,17 +55,18 @@ func (c *Connector) settled(ctx context.Context, about acquirer.Sent) (acquirer.
 		why := fmt.Sprintf("HTTP %d", response.Status)
 		return acquirer.Settlement{Reason: why}, fmt.Errorf("provider-b: details: %w: %s", acquirer.ErrUnknown, why)
 	}
-	body, err := parse(response.Body)
-	if err != nil || body.ID != about.ID {
-		return acquirer.Settlement{Reason: "malformed response"}, nil
+	body, malformed := parse(response.Body)
+	if malformed != nil || body.ID != about.ID {
+		return acquirer.Settlement{Reason: "malformed response"}, nil //nolint:nilerr // it is a report
 	}
 	status := body.state()
 	s := acquirer.Settlement{State: settlements[status], Reason: status}
 	if _, known := states[status]; !known && !failed[status] {
 		s.Reason = "another status"
 	}
-	if n, err := detailedAmount(body, about); s.State == acquirer.Settled && (err != nil || n != about.Amount) {
-		return acquirer.Settlement{State: acquirer.SettlementFailed, Reason: "another amount"}, nil
+	n, missing := detailedAmount(body, about)
+	if s.State == acquirer.Settled && (missing != nil || n != about.Amount) {
+		return acquirer.Settlement{State: acquirer.SettlementFailed, Reason: "another amount"}, nil //nolint:nilerr // it is a report
 	}
 	return s, nil
 }

@@ -17,9 +17,9 @@ var reportCases = map[string]struct {
 	details string
 	want    acquirer.Settlement
 }{
-	"settled sale":    {acquirer.Sale, stateOf("TRANSMITTED"), settles("TRANSMITTED")},
-	"settled, older":  {acquirer.Sale, older("TRANSMITTED"), settles("TRANSMITTED")},
-	"settled capture": {acquirer.Capture, capturedAs("TRANSMITTED", "10.00"), settles("TRANSMITTED")},
+	"settled sale":    {acquirer.Sale, stateOf("TRANSMITTED"), settles()},
+	"settled, older":  {acquirer.Sale, older("TRANSMITTED"), settles()},
+	"settled capture": {acquirer.Capture, capturedAs("TRANSMITTED", "10.00"), settles()},
 	"other amount":    {acquirer.Capture, capturedAs("TRANSMITTED", "9.99"), fails("another amount")},
 	"no amount":       {acquirer.Capture, stateOf("TRANSMITTED"), fails("another amount")},
 	"pending":         {acquirer.Capture, capturedAs("PENDING", "10.00"), waits("PENDING")},
@@ -37,8 +37,8 @@ var reportCases = map[string]struct {
 }
 
 // The reports with a reason.
-func settles(why string) acquirer.Settlement {
-	return acquirer.Settlement{State: acquirer.Settled, Reason: why}
+func settles() acquirer.Settlement {
+	return acquirer.Settlement{State: acquirer.Settled, Reason: "TRANSMITTED"}
 }
 
 func fails(why string) acquirer.Settlement {
@@ -63,7 +63,7 @@ func TestSettled(t *testing.T) {
 		got, err := s.Settled(t.Context(), []acquirer.Sent{of, {Kind: acquirer.Sale, Amount: 1000, Currency: "usd"}, {
 			Kind: acquirer.Sale, ID: "2", Amount: 1000, Currency: "usd",
 		}})
-		want := []acquirer.Settlement{c.want, waits("no id"), settles("TRANSMITTED")}
+		want := []acquirer.Settlement{c.want, waits("no id"), settles()}
 		if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("%s: got %v, %v, want %v", name, got, err, want)
 		}

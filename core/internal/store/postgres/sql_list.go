@@ -73,8 +73,8 @@ var listSQL = pagesOf(map[string]listing{
 	"listTransactionsOfDay": {
 		columns: columns.Transaction, from: "transactions",
 		where: ofTenant + ` AND id IN (SELECT transaction_id FROM captures
-			WHERE ` + ofTenant + ` AND settlement_day = $15::bigint AND settlement_day > 0) AND id BETWEEN $3::bigint AND $4::bigint
-			AND ` + transactionFilter + metadataHas("$13"),
+			WHERE ` + ofTenant + ` AND settlement_day = $15::bigint AND settlement_day > 0)
+			AND id BETWEEN $3::bigint AND $4::bigint AND ` + transactionFilter + metadataHas("$13"),
 		params: 15,
 	},
 	"listCaptures": {columns: columns.Capture, from: "captures", where: ofTenant, params: 2},
@@ -93,7 +93,8 @@ var listSQL = pagesOf(map[string]listing{
 	},
 	"listRefunds": {columns: columns.Refund, from: "refunds", where: ofTenant, params: 2},
 	"listFilteredRefunds": {
-		columns: columns.Refund, from: "refunds", where: ofTenant + ` AND ` + refundFilter + ` AND position >= ` + oldestPending("$4"), params: 4,
+		columns: columns.Refund, from: "refunds",
+		where: ofTenant + ` AND ` + refundFilter + ` AND position >= ` + oldestPending("$4"), params: 4,
 	},
 	"listRefundsOfTransaction": {
 		columns: columns.Refund, from: "refunds",

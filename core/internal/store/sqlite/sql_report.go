@@ -22,8 +22,8 @@ var reportSQL = map[string]string{
 		ORDER BY c.taken_at, c.id LIMIT ?6`,
 	"selectUnsettledAmount": `SELECT amount FROM captures
 		WHERE id = ? AND transaction_id = ? AND state = 'succeeded' AND settled = 0`,
-	"settleCapture": `UPDATE captures SET settled = 1, settlement_day = ?, exception = '', exception_reason = '', exception_at = 0,
-		updated_at = ? WHERE id = ?`,
+	"settleCapture": `UPDATE captures SET settled = 1, settlement_day = ?, exception = '', exception_reason = '',
+		exception_at = 0, updated_at = ? WHERE id = ?`,
 	"exceptCapture": `UPDATE captures SET exception = ?1, exception_reason = ?2,
 			exception_at = CASE exception WHEN '' THEN ?3 ELSE exception_at END
 		WHERE id = ?4 AND ` + unreported + ` AND (exception <> ?1 OR exception_reason <> ?2)`,

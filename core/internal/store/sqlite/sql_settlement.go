@@ -24,12 +24,12 @@ func oneOf(parameter, value string) string {
 	return `(` + parameter + ` = '' OR instr(',' || ` + parameter + ` || ',', ',' || ` + value + ` || ',') > 0)`
 }
 
-// captureSettles and refundSettles return the condition that a row has the state of settlement of a
-// parameter, if that is not empty.
-func captureSettles(parameter string) string {
-	return parameter + ` IN ('', ` + captureSettlement + `)`
-}
-func refundSettles(parameter string) string { return parameter + ` IN ('', ` + refundSettlement + `)` }
+// captureSettles and refundSettles are the conditions that a row has the state of settlement ?4, if
+// that is not empty.
+const (
+	captureSettles = `?4 IN ('', ` + captureSettlement + `)`
+	refundSettles  = `?4 IN ('', ` + refundSettlement + `)`
+)
 
 // oldestPending is the id at which the tenant's refunds begin that have the state of settlement of
 // a parameter.

@@ -32,26 +32,26 @@ var stepSQL = map[string]string{
 		WHERE merchant_id = ? AND live = ?
 			AND id > ? ORDER BY id LIMIT ?`,
 	"listFilteredCaptures": `SELECT ` + columns.Capture + ` FROM captures INDEXED BY captures_by_tenant
-		WHERE merchant_id = ?1 AND live = ?2 AND ` + metadataHas("?3") + ` AND ` + captureSettles("?4") + `
+		WHERE merchant_id = ?1 AND live = ?2 AND ` + metadataHas("?3") + ` AND ` + captureSettles + `
 			AND id < ? ORDER BY id DESC LIMIT ?`,
 	"listFilteredCapturesBefore": `SELECT ` + columns.Capture + ` FROM captures INDEXED BY captures_by_tenant
-		WHERE merchant_id = ?1 AND live = ?2 AND ` + metadataHas("?3") + ` AND ` + captureSettles("?4") + `
+		WHERE merchant_id = ?1 AND live = ?2 AND ` + metadataHas("?3") + ` AND ` + captureSettles + `
 			AND id > ? ORDER BY id LIMIT ?`,
 	// Without the hint, SQLite reads all captures of the tenant.
 	"listCapturesOfTransaction": `SELECT ` + columns.Capture + ` FROM captures INDEXED BY captures_by_transaction
-		WHERE merchant_id = ?1 AND live = ?2 AND ` + metadataHas("?3") + ` AND ` + captureSettles("?4") + `
+		WHERE merchant_id = ?1 AND live = ?2 AND ` + metadataHas("?3") + ` AND ` + captureSettles + `
 			AND transaction_id = ?5 AND ?6 IN (0, settlement_day)
 			AND id < ? ORDER BY id DESC LIMIT ?`,
 	"listCapturesOfTransactionBefore": `SELECT ` + columns.Capture + ` FROM captures INDEXED BY captures_by_transaction
-		WHERE merchant_id = ?1 AND live = ?2 AND ` + metadataHas("?3") + ` AND ` + captureSettles("?4") + `
+		WHERE merchant_id = ?1 AND live = ?2 AND ` + metadataHas("?3") + ` AND ` + captureSettles + `
 			AND transaction_id = ?5 AND ?6 IN (0, settlement_day)
 			AND id > ? ORDER BY id LIMIT ?`,
 	"listCapturesOfDay": `SELECT ` + columns.Capture + ` FROM captures INDEXED BY captures_of_day
-		WHERE merchant_id = ?1 AND live = ?2 AND ` + metadataHas("?3") + ` AND ` + captureSettles("?4") + `
+		WHERE merchant_id = ?1 AND live = ?2 AND ` + metadataHas("?3") + ` AND ` + captureSettles + `
 			AND settlement_day = ?5 AND settlement_day > 0
 			AND id < ? ORDER BY id DESC LIMIT ?`,
 	"listCapturesOfDayBefore": `SELECT ` + columns.Capture + ` FROM captures INDEXED BY captures_of_day
-		WHERE merchant_id = ?1 AND live = ?2 AND ` + metadataHas("?3") + ` AND ` + captureSettles("?4") + `
+		WHERE merchant_id = ?1 AND live = ?2 AND ` + metadataHas("?3") + ` AND ` + captureSettles + `
 			AND settlement_day = ?5 AND settlement_day > 0
 			AND id > ? ORDER BY id LIMIT ?`,
 	"selectStandingCaptures": `SELECT ` + columns.OpenCapture + ` FROM captures
@@ -96,26 +96,28 @@ var stepSQL = map[string]string{
 		WHERE merchant_id = ? AND live = ?
 			AND id > ? ORDER BY id LIMIT ?`,
 	"listFilteredRefunds": `SELECT ` + columns.Refund + ` FROM refunds INDEXED BY refunds_by_tenant
-		WHERE merchant_id = ?1 AND live = ?2 AND ` + metadataHas("?3") + ` AND ` + refundSettles("?4") + ` AND id >= ` + oldestPending("?4") + `
+		WHERE merchant_id = ?1 AND live = ?2 AND ` + metadataHas("?3") + ` AND ` + refundSettles + `
+			AND id >= ` + oldestPending("?4") + `
 			AND id < ? ORDER BY id DESC LIMIT ?`,
 	"listFilteredRefundsBefore": `SELECT ` + columns.Refund + ` FROM refunds INDEXED BY refunds_by_tenant
-		WHERE merchant_id = ?1 AND live = ?2 AND ` + metadataHas("?3") + ` AND ` + refundSettles("?4") + ` AND id >= ` + oldestPending("?4") + `
+		WHERE merchant_id = ?1 AND live = ?2 AND ` + metadataHas("?3") + ` AND ` + refundSettles + `
+			AND id >= ` + oldestPending("?4") + `
 			AND id > ? ORDER BY id LIMIT ?`,
 	// Without the hint, SQLite reads all refunds of the tenant.
 	"listRefundsOfTransaction": `SELECT ` + columns.Refund + ` FROM refunds INDEXED BY refunds_by_transaction
-		WHERE merchant_id = ?1 AND live = ?2 AND ` + metadataHas("?3") + ` AND ` + refundSettles("?4") + `
+		WHERE merchant_id = ?1 AND live = ?2 AND ` + metadataHas("?3") + ` AND ` + refundSettles + `
 			AND transaction_id = ?5 AND ?6 IN (0, settlement_day)
 			AND id < ? ORDER BY id DESC LIMIT ?`,
 	"listRefundsOfTransactionBefore": `SELECT ` + columns.Refund + ` FROM refunds INDEXED BY refunds_by_transaction
-		WHERE merchant_id = ?1 AND live = ?2 AND ` + metadataHas("?3") + ` AND ` + refundSettles("?4") + `
+		WHERE merchant_id = ?1 AND live = ?2 AND ` + metadataHas("?3") + ` AND ` + refundSettles + `
 			AND transaction_id = ?5 AND ?6 IN (0, settlement_day)
 			AND id > ? ORDER BY id LIMIT ?`,
 	"listRefundsOfDay": `SELECT ` + columns.Refund + ` FROM refunds INDEXED BY refunds_of_day
-		WHERE merchant_id = ?1 AND live = ?2 AND ` + metadataHas("?3") + ` AND ` + refundSettles("?4") + `
+		WHERE merchant_id = ?1 AND live = ?2 AND ` + metadataHas("?3") + ` AND ` + refundSettles + `
 			AND settlement_day = ?5 AND settlement_day > 0
 			AND id < ? ORDER BY id DESC LIMIT ?`,
 	"listRefundsOfDayBefore": `SELECT ` + columns.Refund + ` FROM refunds INDEXED BY refunds_of_day
-		WHERE merchant_id = ?1 AND live = ?2 AND ` + metadataHas("?3") + ` AND ` + refundSettles("?4") + `
+		WHERE merchant_id = ?1 AND live = ?2 AND ` + metadataHas("?3") + ` AND ` + refundSettles + `
 			AND settlement_day = ?5 AND settlement_day > 0
 			AND id > ? ORDER BY id LIMIT ?`,
 	"selectRefundDetails": `SELECT details FROM refunds WHERE id = ?`,
