@@ -370,7 +370,7 @@ final class Walk {
     controller.execute();
     GetMerchantDetailsResponse answer = controller.getApiResponse();
     Values line = envelope(r, controller);
-    return answer == null ? line : line.with("merchant", answer.getMerchantName())
+    return answer == null || answer.getProcessors() == null ? line : line.with("merchant", answer.getMerchantName())
         .with("processor", answer.getProcessors().getProcessor().get(0).getName()).with("currency", answer.getCurrencies().getCurrency().get(0));
   }
 
