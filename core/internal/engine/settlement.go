@@ -30,9 +30,9 @@ type endedDay struct {
 // transactions became settled. Due are those made before the last end of the merchant's day. They
 // belong to the day that ended then, also if an earlier pass was missed. Reports settle captures of
 // live mode. Due captures follow from the unsettled captures alone, so a pass that is cut short, or
-// that ran by a wrong clock, leaves nothing behind. The next pass finds all due captures by its own clock. If a capture's time is
-// more than a day in the future, a wrong clock wrote it. The capture then belongs to the day of the
-// pass that finds it.
+// that ran by a wrong clock, leaves nothing behind. The next pass finds all due captures by its own
+// clock. If a capture's time is more than a day in the future, a wrong clock wrote it. The capture
+// then belongs to the day of the pass that finds it.
 func (e *Engine) SettleDue(ctx context.Context) (int, error) {
 	done, err := e.settleDue(ctx)
 	e.Observer.SettlementEnded(done, err)

@@ -66,7 +66,7 @@ func (c *Connector) settled(ctx context.Context, about acquirer.Sent) (acquirer.
 	}
 	n, missing := detailedAmount(body, about)
 	if s.State == acquirer.Settled && (missing != nil || n != about.Amount) {
-		return acquirer.Settlement{State: acquirer.SettlementFailed, Reason: "another amount"}, nil //nolint:nilerr // it is a report
+		s = acquirer.Settlement{State: acquirer.SettlementFailed, Reason: "another amount"}
 	}
 	return s, nil
 }
