@@ -122,10 +122,11 @@ func (a *Acquirer) follow(
 	a.mu.Lock()
 	a.follows = append(a.follows, r)
 	_, known := a.responses[r.Reference]
+	approved := a.responses[r.Original.Reference].Amount
 	a.mu.Unlock()
 	own := acquirer.Sent{Kind: k, Reference: r.Reference, Tag: r.Tag, Amount: r.Amount, Currency: r.Currency}
 	a.rules.sent(own, r.Again)
-	a.rules.names(r.Original)
+	a.rules.follows(r.Original, approved)
 	for _, c := range r.Captures {
 		a.rules.names(c)
 	}

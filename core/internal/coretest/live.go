@@ -207,6 +207,23 @@ func (r *rules) prove(reference string) {
 	r.proved[reference] = true
 }
 
+// follows checks the description of the request that a step follows. If it has an id, its amount is
+// the approved one.
+func (r *rules) follows(s acquirer.Sent, approved int64) {
+	if r == nil {
+		return
+	}
+	if s.ID != "" {
+		if s.Amount != approved {
+			r.tb.Errorf("a step follows %+v, of which %d were approved", s, approved)
+		}
+		r.mu.Lock()
+		s.Amount = r.known[s.Reference].Amount
+		r.mu.Unlock()
+	}
+	r.names(s)
+}
+
 // names checks the description of an earlier request.
 func (r *rules) names(s acquirer.Sent) {
 	if r == nil {

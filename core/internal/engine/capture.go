@@ -11,8 +11,8 @@ import (
 )
 
 // Capture takes amount (0 for all that is left) of an authorized transaction. With final, the
-// acquirer releases the rest in the same request. Recovery repeats the request with the flag in the
-// stored row.
+// acquirer releases the rest in the same request. A capture that leaves no rest is final, too.
+// Recovery repeats the request with the same flag: no other capture can begin before this one ends.
 func (e *Engine) Capture(
 	ctx context.Context, r Request, transaction, amount int64, final bool, details []byte,
 ) (Result, error) {
@@ -73,9 +73,10 @@ func (s *captureStep) again(
 	if err != nil {
 		return acquirer.Response{}, err
 	}
+	last := t.Captured+s.c.Amount == t.Authorized
 	return acq.Capture(ctx, acquirer.Follow{
 		Reference: captureReference(s.c), Tag: s.c.Tag, Again: repeated, Original: sentAuthorization(t), Captures: captures,
-		Amount: s.c.Amount, Currency: s.c.Currency, Final: s.c.Final, Last4: last4(t.Details),
+		Amount: s.c.Amount, Currency: s.c.Currency, Final: s.c.Final || last, Last4: last4(t.Details),
 	})
 }
 

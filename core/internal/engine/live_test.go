@@ -276,6 +276,16 @@ func mustCaptureOf(t *testing.T, s *coretest.Service, txn, amount int64) *paymen
 	return a.Object.(*payment.Capture)
 }
 
+// mustRefundOf refunds an amount of a payment, 0 for its rest, without naming a capture.
+func mustRefundOf(t *testing.T, s *coretest.Service, txn, amount int64) *payment.Refund {
+	t.Helper()
+	a, err := s.Engine.Refund(t.Context(), s.Request(""), txn, 0, amount, []byte("{}"))
+	if err != nil || a.Status != 201 {
+		t.Fatalf("got %d %s, %v", a.Status, a.Body, err)
+	}
+	return a.Object.(*payment.Refund)
+}
+
 // followed is the part of a follow-up that names its payment.
 type followed struct {
 	kind     acquirer.Kind

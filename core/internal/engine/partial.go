@@ -40,7 +40,7 @@ func (e *Engine) releasePart(
 		return 0, fmt.Errorf("%w: %w", errStillHeld, err)
 	}
 	original := sentAuthorization(t)
-	original.ID = part.ID
+	original.ID, original.Amount = part.ID, part.Amount
 	a, err := releaseByVoid(ctx, acq, acquirer.Follow{
 		Reference: partReference(t), Tag: t.VoidTag, Again: repeated, Original: original,
 		Amount: part.Amount, Currency: t.Currency, Last4: last4(t.Details),

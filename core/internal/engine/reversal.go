@@ -162,6 +162,8 @@ func (e *Engine) requestRelease(ctx context.Context, acq acquirer.Acquirer, r *p
 		}
 		r.Version++
 	}
+	original := sentReversed(r)
+	original.Amount = cmp.Or(r.Held, r.Amount)
 	byRefund := known && r.ByRefund()
 	undo := acq.Refund
 	if !byRefund {
@@ -171,7 +173,7 @@ func (e *Engine) requestRelease(ctx context.Context, acq acquirer.Acquirer, r *p
 	}
 	a, err := undo(ctx, acquirer.Follow{
 		Reference: reference, Tag: r.ReleaseTag, Again: repeated, Drop: !known, Original: original,
-		Amount: cmp.Or(r.Held, r.Amount), Currency: r.Currency, Last4: e.last4Of(ctx, r),
+		Amount: original.Amount, Currency: r.Currency, Last4: e.last4Of(ctx, r),
 	})
 	switch {
 	case byRefund && repeated && errors.Is(err, acquirer.ErrNotFound):

@@ -10,7 +10,8 @@ import (
 )
 
 // sentAuthorization returns the present authorization of a transaction as its acquirer may have it.
-// While that has no outcome, the stored id is of an earlier attempt.
+// While that has no outcome, the stored id is of an earlier attempt. Afterwards the amount is the
+// approved one.
 func sentAuthorization(t *payment.Transaction) acquirer.Sent {
 	s := acquirer.Sent{
 		Kind: acquirer.Authorization, Reference: authorizationReference(t), Tag: t.Tag, Amount: t.Amount, Currency: t.Currency,
@@ -19,7 +20,7 @@ func sentAuthorization(t *payment.Transaction) acquirer.Sent {
 		s.Kind = acquirer.Sale
 	}
 	if !t.Status.Open() {
-		s.ID = t.Result.AcquirerID
+		s.ID, s.Amount = t.Result.AcquirerID, t.Authorized
 	}
 	return s
 }
