@@ -1847,7 +1847,7 @@ type Capture struct {
 	Amount      Money         `json:"amount"`
 	Currency    Currency      `json:"currency"`
 
-	// AmountRefunded The refunded amount of this capture. A refund that names no capture counts here if the transaction has only this capture.
+	// AmountRefunded The refunded amount of this capture.
 	AmountRefunded Money      `json:"amount_refunded"`
 	Final          bool       `json:"final"`
 	Settlement     Settlement `json:"settlement"`
@@ -2615,7 +2615,7 @@ type Refund struct {
 	// Transaction Absent for an unlinked refund.
 	Transaction string `json:"transaction,omitempty"`
 
-	// Capture The refunded capture. Absent if the refund is not of a single capture.
+	// Capture The refunded capture. Absent for an unlinked refund.
 	Capture  *string      `json:"capture,omitempty"`
 	Status   RefundStatus `json:"status"`
 	Amount   Money        `json:"amount"`
@@ -2643,13 +2643,13 @@ type RefundStatus string
 
 // RefundCreate defines model for RefundCreate.
 type RefundCreate struct {
-	// Amount By default the whole refundable amount.
+	// Amount By default the whole refundable amount of the capture, or of the transaction if no capture is given.
 	Amount *Money `json:"amount,omitempty"`
 
 	// BankAccount An account at a bank in the United States, debited in `usd`. It is always captured immediately.
 	BankAccount *BankAccountInput `json:"bank_account,omitempty"`
 
-	// Capture The capture to refund. Its refundable amount is then a limit too.
+	// Capture The capture to refund. By default the one with the smallest refundable amount that is large enough.
 	Capture *string    `json:"capture,omitempty"`
 	Card    *CardInput `json:"card,omitempty"`
 
@@ -4104,6 +4104,9 @@ type ClientInterface interface {
 	// payment. The operator allows this for each merchant. Otherwise the response is 403 `unlinked_refunds_not_allowed`. An unlinked refund
 	// cannot be voided or refunded here: only the payee can return the money.
 	//
+	// A refund gives back one capture. If no single capture has the amount left, the response is 400 `amount_exceeds_refundable`, and its message
+	// shows the refundable amounts of the captures. Refund each of them separately.
+	//
 	// A refund without a known outcome is `pending`, and its `Idempotency-Key` is in use. An unlinked refund that the acquirer cannot find stays
 	// `pending` for at least 24 hours, because it may still arrive. If the acquirer turns out to have made a `failed` refund, the refund becomes
 	// `succeeded`, with an event.
@@ -4118,6 +4121,9 @@ type ClientInterface interface {
 	// Without `transaction` it is an unlinked refund: the amount goes to the card or bank account that `payment_method` names, without an earlier
 	// payment. The operator allows this for each merchant. Otherwise the response is 403 `unlinked_refunds_not_allowed`. An unlinked refund
 	// cannot be voided or refunded here: only the payee can return the money.
+	//
+	// A refund gives back one capture. If no single capture has the amount left, the response is 400 `amount_exceeds_refundable`, and its message
+	// shows the refundable amounts of the captures. Refund each of them separately.
 	//
 	// A refund without a known outcome is `pending`, and its `Idempotency-Key` is in use. An unlinked refund that the acquirer cannot find stays
 	// `pending` for at least 24 hours, because it may still arrive. If the acquirer turns out to have made a `failed` refund, the refund becomes
@@ -4564,6 +4570,9 @@ func (c *Client) ListRefunds(ctx context.Context, params *ListRefundsParams, req
 // payment. The operator allows this for each merchant. Otherwise the response is 403 `unlinked_refunds_not_allowed`. An unlinked refund
 // cannot be voided or refunded here: only the payee can return the money.
 //
+// A refund gives back one capture. If no single capture has the amount left, the response is 400 `amount_exceeds_refundable`, and its message
+// shows the refundable amounts of the captures. Refund each of them separately.
+//
 // A refund without a known outcome is `pending`, and its `Idempotency-Key` is in use. An unlinked refund that the acquirer cannot find stays
 // `pending` for at least 24 hours, because it may still arrive. If the acquirer turns out to have made a `failed` refund, the refund becomes
 // `succeeded`, with an event.
@@ -4588,6 +4597,9 @@ func (c *Client) CreateRefundWithBody(ctx context.Context, params *CreateRefundP
 // Without `transaction` it is an unlinked refund: the amount goes to the card or bank account that `payment_method` names, without an earlier
 // payment. The operator allows this for each merchant. Otherwise the response is 403 `unlinked_refunds_not_allowed`. An unlinked refund
 // cannot be voided or refunded here: only the payee can return the money.
+//
+// A refund gives back one capture. If no single capture has the amount left, the response is 400 `amount_exceeds_refundable`, and its message
+// shows the refundable amounts of the captures. Refund each of them separately.
 //
 // A refund without a known outcome is `pending`, and its `Idempotency-Key` is in use. An unlinked refund that the acquirer cannot find stays
 // `pending` for at least 24 hours, because it may still arrive. If the acquirer turns out to have made a `failed` refund, the refund becomes

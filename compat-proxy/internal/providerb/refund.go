@@ -44,15 +44,16 @@ func (c call) repeatsWhole(r command.Result) bool {
 }
 
 // withinCaptured returns an amount of a refund in minor units, and whether at least as much was
-// captured.
+// captured and less is left. If the payment has the amount left, but no single capture has, the
+// refund is possible for each capture.
 func withinCaptured(amount string, r command.Result) (int64, bool) {
-	captured := r.Transaction.AmountCaptured
+	captured, rest := r.Transaction.AmountCaptured, r.Transaction.AmountRefundable
 	if r.Capture != nil {
-		captured = r.Capture.Amount
+		captured, rest = r.Capture.Amount, 0
 	}
 	currency, known := money.Lookup(r.Transaction.Currency)
 	minor, err := money.Parse(amount, currency.Exponent)
-	return minor, known && err == nil && minor <= captured
+	return minor, known && err == nil && rest < minor && minor <= captured
 }
 
 // refundedAgain returns the response to a refund by the rule RepeatedRefund, although v1 has not

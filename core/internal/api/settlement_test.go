@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -210,18 +211,28 @@ func TestRefundOfOneCapture(t *testing.T) {
 		t.Errorf("the rest: got %d, want 1", got.Amount)
 	}
 	wantRefusal(t, b.refund(t, txn, of(first)), refusal{409, v1.ErrorTypeInvalidRequestError, "transaction_not_refundable", "capture"})
-	if got := MustDecode[v1.Refund](t, b.refund(t, txn, `,"amount":10`), 201); got.Capture != nil {
-		t.Errorf("of no single capture: got %v", *got.Capture)
+	if got := MustDecode[v1.Refund](t, b.refund(t, txn, `,"amount":10`), 201); v1.Text(got.Capture) != second {
+		t.Errorf("without a name: got %v, want %s", got.Capture, second)
 	}
-	if got := MustDecode[v1.Refund](t, b.refund(t, txn, of(second)), 201); got.Amount != 40 {
-		t.Errorf("what the transaction has left: got %d, want 40", got.Amount)
+	if got := MustDecode[v1.Refund](t, b.refund(t, txn, ""), 201); got.Amount != 40 || v1.Text(got.Capture) != second {
+		t.Errorf("the rest of all: got %d of %v, want 40 of %s", got.Amount, got.Capture, second)
 	}
-	for id, want := range map[string]int64{first: 30, second: 40} {
+	for id, want := range map[string]int64{first: 30, second: 50} {
 		if got := MustDecode[v1.Capture](t, b.get(t, "/v1/captures/"+id), 200).AmountRefunded; got != want {
 			t.Errorf("refunded of %s: got %d, want %d", id, got, want)
 		}
 	}
 	b.wantTransaction(t, txn, v1.TransactionStatusPartiallyCaptured, amounts{100, 80, 80, 20, 0})
+	both := b.MustCreate(t, 100, manual).ID
+	for _, amount := range []string{`{"amount":30}`, `{"amount":70}`} {
+		b.capture(t, both, amount)
+	}
+	for _, amount := range []string{"", `,"amount":71`} {
+		e := wantRefusal(t, b.refund(t, both, amount), tooMuch("amount_exceeds_refundable"))
+		if !strings.Contains(e.Message, "30 of cap_") || !strings.Contains(e.Message, "70 of cap_") {
+			t.Errorf("more than one capture has: got %q, want the rest of each", e.Message)
+		}
+	}
 	elsewhere := MustDecode[v1.CaptureList](t, b.get(t, "/v1/transactions/"+b.MustCreate(t, 100, "").ID+"/captures"), 200).Data[0].ID
 	missing := refusal{404, v1.ErrorTypeInvalidRequestError, "not_found", "capture"}
 	for _, capture := range []string{elsewhere, "cap_0000000000001", txn, ""} {

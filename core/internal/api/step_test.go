@@ -251,17 +251,19 @@ func TestEveryTransitionIsOneEvent(t *testing.T) {
 		MustDecode[v1.Capture](t, b.capture(t, txn, fmt.Sprintf(`{"amount":%d}`, amount)), 201)
 	}
 	b.settle(t, txn)
-	MustDecode[v1.Refund](t, b.refund(t, txn, ""), 201)
+	for _, amount := range []string{`,"amount":20`, ""} { // one of each capture
+		MustDecode[v1.Refund](t, b.refund(t, txn, amount), 201)
+	}
 	b.wantTransaction(t, txn, v1.TransactionStatusPartiallyCaptured, amounts{100, 30, 30, 70, 0})
 	for kind, want := range map[string]int64{
 		"transaction.authorized": 1, "transaction.partially_captured": 2, "transaction.settled": 1, "capture.created": 2,
-		"refund.created": 1, "refund.succeeded": 1,
+		"refund.created": 2, "refund.succeeded": 2,
 	} {
 		if got := b.number(t, "SELECT COUNT(*) FROM events WHERE type = ?", kind); got != want {
 			t.Errorf("%s: got %d, want %d", kind, got, want)
 		}
 	}
-	if got, want := b.number(t, "SELECT COUNT(*) FROM events WHERE type <> 'api_key.created'"), int64(8); got != want {
+	if got, want := b.number(t, "SELECT COUNT(*) FROM events WHERE type <> 'api_key.created'"), int64(10); got != want {
 		t.Errorf("events: got %d, want %d", got, want)
 	}
 }

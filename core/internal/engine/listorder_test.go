@@ -235,9 +235,16 @@ func insertCaptured(tx *store.Tx, s *coretest.Service, of int64) error {
 	if err := insertPayment(tx, s, of, payment.Terms{}); err != nil {
 		return err
 	}
-	return tx.ResolveTransaction(&payment.Transaction{
+	err := tx.ResolveTransaction(&payment.Transaction{
 		ID: of, Tenant: s.Tenant, Status: payment.Captured, Authorized: 100, Captured: 100, Version: 1,
 		UpdatedAt: s.Clock.Now(),
+	})
+	if err != nil {
+		return err
+	}
+	return tx.InsertCapture(&payment.Capture{
+		ID: s.IDs.Next(), Transaction: of, Tenant: s.Tenant, State: payment.StepSucceeded, Amount: 100, Currency: "usd",
+		Details: []byte("{}"), CreatedAt: s.Clock.Now(), UpdatedAt: s.Clock.Now(),
 	})
 }
 

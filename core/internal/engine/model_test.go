@@ -267,12 +267,16 @@ func (m *machine) refund(rt *rapid.T) {
 	case amount == 0:
 		amount = left
 	}
+	of := m.fitting(txn, amount)
+	if of == nil {
+		m.refused(rt, a, err, payment.AmountExceedsRefundable)
+		return
+	}
 	if m.end(rt, f, 201, a, err) {
 		now.refunded += amount
-		if of := m.captures[txn]; len(of) == 1 { // it can only be of this capture
-			of[0].refunded += amount
-		}
+		of.refunded += amount
 	}
+	m.checkCapture(rt, of)
 }
 
 func (m *machine) settle(rt *rapid.T) {

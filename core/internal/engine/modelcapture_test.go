@@ -28,8 +28,7 @@ func (m *machine) noteCapture(rt *rapid.T, txn int64) {
 	}
 }
 
-// refundCapture refunds one capture. The remainders of the capture and of the transaction are both
-// limits.
+// refundCapture refunds one capture.
 func (m *machine) refundCapture(rt *rapid.T) {
 	txn, now := m.pick(rt)
 	if len(m.captures[txn]) == 0 {
@@ -56,6 +55,24 @@ func (m *machine) refundCapture(rt *rapid.T) {
 		now.refunded += amount
 		of.refunded += amount
 	}
+	m.checkCapture(rt, of)
+}
+
+// fitting returns the capture of which a refund that names none is: the one with the smallest rest
+// that is large enough. It returns nil if there is none.
+func (m *machine) fitting(txn, amount int64) *part {
+	var best *part
+	for _, p := range m.captures[txn] {
+		rest := p.amount - p.refunded
+		if rest >= amount && (best == nil || rest < best.amount-best.refunded) {
+			best = p
+		}
+	}
+	return best
+}
+
+// checkCapture compares a capture with the model.
+func (m *machine) checkCapture(rt *rapid.T, of *part) {
 	c, err := m.s.DB.Capture(m.t.Context(), m.s.Tenant, of.id)
 	if err != nil || c.Amount != of.amount || c.Refunded != of.refunded || c.RefundPending != 0 {
 		rt.Fatalf("capture: got %+v, %v, want %+v", c, err, *of)

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/core/internal/payment"
@@ -14,9 +16,10 @@ import (
 // and has no response to store.
 var ErrCaptureNotFound = errors.New("engine: capture not found")
 
-// Refund refunds amount of a captured transaction, or with 0 the whole rest. With a capture other
-// than 0, the rest of that capture is a limit too. It returns ErrCaptureNotFound if the transaction
-// has no such capture.
+// Refund refunds amount of a captured transaction, or with 0 the whole rest. One refund is one
+// request to the acquirer, so that it cannot end half-way. So it gives back one capture: the given
+// one, or with 0 one that has the amount left. The intent has the capture, and recovery repeats the
+// same refund. Refund returns ErrCaptureNotFound if the transaction has no such capture.
 func (e *Engine) Refund(
 	ctx context.Context, r Request, transaction, capture, amount int64, details []byte,
 ) (Result, error) {
@@ -75,11 +78,17 @@ func (e *Engine) beginRefund(tx *store.Tx, f *payment.Refund) error {
 	return tx.InsertEvent(e.event("refund.created", f.Tenant, f.ID, 1, e.shown(f)))
 }
 
-// refuseRefund returns why the refund is refused: because of the named capture, or else of the
-// transaction.
+// refuseRefund returns why the refund is refused: because of the transaction, of the named capture,
+// or because no capture has the amount left.
 func (e *Engine) refuseRefund(tx *store.Tx, r Request, f *payment.Refund, amount int64) (*Result, error) {
 	var ofCapture *payment.Refusal
-	if f.Capture != 0 {
+	if f.Capture == 0 {
+		captures, err := tx.StandingCaptures(r.Tenant, f.Transaction)
+		if err != nil {
+			return nil, err
+		}
+		ofCapture = whyNoSingle(captures, amount)
+	} else {
 		c, err := tx.Capture(f.Tenant, f.Capture)
 		if errors.Is(err, payment.ErrNotFound) || err == nil && c.Transaction != f.Transaction {
 			if _, err := tx.Transaction(r.Tenant, f.Transaction); errors.Is(err, payment.ErrNotFound) {
@@ -95,6 +104,31 @@ func (e *Engine) refuseRefund(tx *store.Tx, r Request, f *payment.Refund, amount
 	return e.refuse(tx, r, f.Transaction, func(t *payment.Transaction) *payment.Refusal {
 		return cmp.Or(t.WhyNoRefund(amount), ofCapture, moved(t, f.Account))
 	})
+}
+
+// whyNoSingle returns why none of several captures can give back amount (0 for the rests of all), or
+// nil if one can.
+func whyNoSingle(captures []*payment.Capture, amount int64) *payment.Refusal {
+	const shown = 10
+	var rests []string
+	var most, sum int64
+	for _, c := range captures {
+		if rest := c.Refundable(); rest > 0 {
+			most, sum = max(most, rest), sum+rest
+			rests = append(rests, fmt.Sprintf("%d of %s", rest, captureReference(c)))
+		}
+	}
+	if len(rests) < 2 || cmp.Or(amount, sum) <= most {
+		return nil
+	}
+	if more := len(rests) - shown; more > 0 {
+		rests = append(rests[:shown], fmt.Sprintf("and amounts of %d more", more))
+	}
+	return &payment.Refusal{
+		Code: payment.AmountExceedsRefundable, Param: "amount",
+		Message: "No single capture has that much left, and a refund gives back one capture. Refund each separately. " +
+			"Refundable are " + strings.Join(rests, ", ") + ".",
+	}
 }
 
 // refundStep is the step of a linked refund.
@@ -136,10 +170,10 @@ func (s *refundStep) again(
 	return a, err
 }
 
-// captures returns the captures of a transaction that the refund may give back.
+// captures returns the capture that the refund gives back. At the acquirer, a sale has none.
 func (s *refundStep) captures(ctx context.Context, t *payment.Transaction) ([]acquirer.Sent, error) {
-	if s.f.Capture == 0 || t.AutoCapture {
-		return s.standing(ctx, t)
+	if t.AutoCapture {
+		return nil, nil
 	}
 	c, err := s.Store.Capture(ctx, s.f.Tenant, s.f.Capture)
 	if err != nil {

@@ -148,6 +148,7 @@ func (e *Engine) requestRelease(ctx context.Context, acq acquirer.Acquirer, r *p
 	if err != nil {
 		return err
 	}
+	original.Amount = cmp.Or(r.Held, r.Amount)
 	reference := reversalReference(r, known)
 	repeated := r.Release == reference
 	if !repeated {
@@ -162,8 +163,6 @@ func (e *Engine) requestRelease(ctx context.Context, acq acquirer.Acquirer, r *p
 		}
 		r.Version++
 	}
-	original := sentReversed(r)
-	original.Amount = cmp.Or(r.Held, r.Amount)
 	byRefund := known && r.ByRefund()
 	undo := acq.Refund
 	if !byRefund {

@@ -206,8 +206,7 @@ type Capture struct {
 	UpdatedAt      time.Time
 }
 
-// Refundable returns the amount that a refund may still give back of this capture. Its transaction
-// may have less left.
+// Refundable returns the amount that a refund may still give back of this capture.
 func (c *Capture) Refundable() int64 {
 	if c.State != StepSucceeded {
 		return 0
@@ -219,7 +218,7 @@ func (c *Capture) Refundable() int64 {
 type Refund struct {
 	ID             int64
 	Transaction    int64 // 0 for an unlinked refund
-	Capture        int64 // the capture that it refunds, 0 if it refunds no single one
+	Capture        int64 // the capture that it gives back, 0 for an unlinked refund
 	Tenant         Tenant
 	State          StepState
 	Amount         int64 // minor units

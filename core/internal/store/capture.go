@@ -120,6 +120,17 @@ func (db *DB) StandingCaptures(
 	return find(ctx, db, selectStandingCaptures, scanCapture, transaction, tenant.Merchant, tenant.Live)
 }
 
+// StandingCaptures reads the captures of a transaction that succeeded and were not voided, oldest
+// first, as part of the command. They have no Details.
+func (tx *Tx) StandingCaptures(tenant payment.Tenant, transaction int64) (out []*payment.Capture, err error) {
+	err = tx.each(selectStandingCaptures, func(row Scanner) error {
+		c, err := scanCapture(row)
+		out = append(out, c)
+		return err
+	}, transaction, tenant.Merchant, tenant.Live)
+	return out, err
+}
+
 // CaptureDetails returns the details of a capture of any tenant, else ErrNotFound.
 func (db *DB) CaptureDetails(ctx context.Context, id int64) ([]byte, error) {
 	return scanDetails(db.backgroundRow(ctx, selectCaptureDetails, id))

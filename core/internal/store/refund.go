@@ -12,7 +12,6 @@ import (
 var (
 	reserveRefund            = declare("reserveRefund")
 	insertRefund             = declare("insertRefund")
-	selectOnlyCapture        = declare("selectOnlyCapture")
 	reserveRefundOfCapture   = declare("reserveRefundOfCapture")
 	insertCredit             = declare("insertCredit")
 	endRefund                = declare("endRefund")
@@ -28,9 +27,10 @@ var (
 )
 
 // BeginRefund writes the intent of a refund, reserves its amount and fills in the transaction's
-// currency. A refund without a capture gets the transaction's capture if that has only one. It
-// returns ErrConflict if the amount cannot be refunded or the transaction has another account than
-// r, and ErrDuplicate if the id is taken. Nothing is changed then.
+// currency. A refund without a capture gets the capture with the smallest rest that is large
+// enough, the oldest of equal ones. So larger rests stay for larger refunds. It returns ErrConflict
+// if no capture has the amount left or the transaction has another account than r, and ErrDuplicate
+// if the id is taken. Nothing is changed then.
 func (tx *Tx) BeginRefund(r *payment.Refund) error {
 	return tx.savepoint(func() error { return tx.beginRefund(r) })
 }
@@ -60,20 +60,20 @@ func (tx *Tx) beginRefund(r *payment.Refund) error {
 		r.Client.Address, r.Account, r.Tag)
 }
 
-// reserveOfCapture reserves a refund's amount in its capture.
+// reserveOfCapture reserves a refund's amount in its capture, or in the one that it gets. The
+// command has locked the transaction, so no other refund changes the rests of its captures.
 func (tx *Tx) reserveOfCapture(r *payment.Refund) error {
-	if r.Capture == 0 {
-		row, err := tx.row(selectOnlyCapture,
-			r.Transaction)
-		if err != nil {
-			return err
-		}
-		if r.Capture, err = scanNumber(row); err != nil || r.Capture == 0 {
-			return err
-		}
+	row, err := tx.row(reserveRefundOfCapture,
+		r.Amount, r.Transaction, r.Capture)
+	if err != nil {
+		return err
 	}
-	return tx.execOne(reserveRefundOfCapture,
-		r.Amount, r.Capture, r.Transaction)
+	capture, err := scanOne(row)
+	if err != nil {
+		return err
+	}
+	r.Capture = capture
+	return nil
 }
 
 // InsertCredit inserts the intent of a refund that belongs to no transaction. It returns
@@ -104,7 +104,7 @@ func (tx *Tx) EndRefund(r *payment.Refund) error {
 	// Each command locks a transaction before its captures: another order could deadlock.
 	err = tx.execOne(endRefundOfTransaction,
 		r.Amount, given, toMillis(tx.Now), r.Transaction)
-	if err != nil || r.Capture == 0 {
+	if err != nil {
 		return err
 	}
 	return tx.execOne(endRefundOfCapture, r.Amount, given, toMillis(tx.Now), r.Capture)

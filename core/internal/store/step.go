@@ -91,7 +91,7 @@ func (tx *Tx) takeRefundable(r *payment.Refund) error {
 		return nil
 	}
 	err := tx.execOne(correctRefundOfTransaction, r.Amount, toMillis(tx.Now), r.Transaction)
-	if err != nil || r.Capture == 0 {
+	if err != nil {
 		return err
 	}
 	return tx.execOne(correctRefundOfCapture,

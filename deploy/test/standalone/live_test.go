@@ -140,6 +140,9 @@ func TestLive(t *testing.T) {
 				return p.pay(t, "first", "automatic", "4111111111111111", 100).status == http.StatusCreated
 			})
 			p.steps(t)
+			if kind == "provider-b" { // provider-a makes one capture of an authorization
+				p.captures(t)
+			}
 			before := len(p.upstream.transactions(t))
 			tested := merchantOf(t, p.process)
 			if got := tested.must(t, http.MethodPost, "/v1/transactions", "tested",
@@ -172,4 +175,46 @@ func (p pair) steps(t *testing.T) {
 		t.Errorf("a declined card: got %d %s", got.status, got.body)
 	}
 	p.wantEqual(t, p.mustPay(t, "verified", "manual", 0))
+}
+
+// captures captures an authorization in three parts and refunds it without naming a capture. The
+// upstream must have the same refunded amount of each capture.
+func (p pair) captures(t *testing.T) {
+	t.Helper()
+	held := p.mustPay(t, "parts", "manual", 1500)
+	take := "/v1/transactions/" + held.ID + "/captures"
+	send := func(path, key, body string, want int) response {
+		t.Helper()
+		got := p.live.must(t, http.MethodPost, path, key, body)
+		if got.status != want {
+			t.Fatalf("%s %s: got %d %s, want %d", path, body, got.status, got.body, want)
+		}
+		return got
+	}
+	for i, body := range []string{`{"amount":500}`, `{"amount":600}`, `{}`} { // the last one takes the rest
+		send(take, fmt.Sprint("parts", i), body, http.StatusCreated)
+	}
+	refund := func(key, amount string, want int) response {
+		t.Helper()
+		return send("/v1/refunds", key, fmt.Sprintf(`{"transaction":%q%s}`, held.ID, amount), want)
+	}
+	refund("first of parts", `,"amount":400`, http.StatusCreated)
+	refund("second of parts", `,"amount":400`, http.StatusCreated)
+	if got := refund("all of parts", "", http.StatusBadRequest); !strings.Contains(got.body, "100 of cap_") ||
+		!strings.Contains(got.body, "600 of cap_") {
+		t.Errorf("a refund of all captures: got %s, want the rest of each", got.body)
+	}
+	refund("third of parts", `,"amount":600`, http.StatusCreated)
+	refund("rest of parts", "", http.StatusCreated)
+	p.wantEqual(t, mustDecode[v1.Transaction](t, p.live.must(t, http.MethodGet, "/v1/transactions/"+held.ID, "", "")))
+	up := p.upstreamOf(t, "parts")
+	if up.Status != v1.TransactionStatusCaptured || up.AmountRefunded != 1500 {
+		t.Errorf("the upstream has %s, %d refunded, want captured, 1500", up.Status, up.AmountRefunded)
+	}
+	taken := p.upstream.must(t, http.MethodGet, "/v1/transactions/"+up.ID+"/captures", "", "")
+	for _, c := range mustDecode[v1.CaptureList](t, taken).Data {
+		if c.AmountRefunded != c.Amount {
+			t.Errorf("the upstream has %d of the capture of %d refunded, want all", c.AmountRefunded, c.Amount)
+		}
+	}
 }

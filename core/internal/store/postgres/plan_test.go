@@ -8,7 +8,7 @@ import (
 )
 
 // TestPlansOfBoundsPostgreSQL: the commands that make or revoke a key read only the tenant's keys
-// in use. A refund reads two captures to find out whether there is only one.
+// in use. A refund reads only the captures of its transaction.
 func TestPlansOfBoundsPostgreSQL(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -30,9 +30,9 @@ func TestPlansOfBoundsPostgreSQL(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]struct{ args, want string }{
-		"countActiveKeys":   {"7, 0, 9", "api_keys_in_use on api_keys (actual rows=2 loops=1)"},
-		"revokeKey":         {"9, 1, 7, 0, 0", "api_keys_in_use on api_keys other (actual rows=1 loops=1)"},
-		"selectOnlyCapture": {"5", "captures_by_transaction on captures (actual rows=2 loops=1)"},
+		"countActiveKeys":        {"7, 0, 9", "api_keys_in_use on api_keys (actual rows=2 loops=1)"},
+		"revokeKey":              {"9, 1, 7, 0, 0", "api_keys_in_use on api_keys other (actual rows=1 loops=1)"},
+		"reserveRefundOfCapture": {"1, 5, 0", "captures_by_transaction on captures fit (actual rows=10 loops=1)"},
 	} {
 		text, err := postgres.TextOf(name)
 		if err != nil {

@@ -53,11 +53,12 @@ var stepSQL = map[string]string{
 		VALUES ($1::bigint, $2::bigint, $3::bigint, $4::bigint, $5::bigint, $6::text, $7::bigint, $8::text, $9::text,
 			$10::bigint, $11::bigint, $12::bigint, $13::bigint, $14::bigint, $15::text, $16::bigint, $17::text)
 		ON CONFLICT DO NOTHING`,
-	"selectOnlyCapture": `SELECT CASE COUNT(*) WHEN 1 THEN MAX(id) ELSE 0 END FROM (SELECT id FROM captures
-		WHERE transaction_id = $1::bigint AND state = 'succeeded' LIMIT 2) AS first`,
 	"reserveRefundOfCapture": `UPDATE captures SET amount_refund_pending = amount_refund_pending + $1::bigint
-		WHERE id = $2::bigint AND transaction_id = $3::bigint AND state = 'succeeded'
-			AND amount - amount_refunded - amount_refund_pending >= $1::bigint`,
+		WHERE id = (SELECT id FROM captures AS fit
+			WHERE transaction_id = $2::bigint AND $3::bigint IN (0, id) AND state = 'succeeded'
+				AND amount - amount_refunded - amount_refund_pending >= $1::bigint
+			ORDER BY amount - amount_refunded - amount_refund_pending, id LIMIT 1)
+		RETURNING id`,
 	"insertCredit": `INSERT INTO refunds (id, merchant_id, live, state, amount, currency, details, claim,
 		created_at, updated_at,
 			core_id, api_key_id, client_address, account, tag)

@@ -1,9 +1,7 @@
 package sqlite_test
 
 import (
-	"database/sql"
 	"maps"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -96,30 +94,21 @@ func TestPlansOfKeys(t *testing.T) {
 	}
 }
 
-// TestARefundReadsTwoCaptures: a refund that names no capture finds out from two captures whether
-// there is only one. Here the third cannot be read.
-func TestARefundReadsTwoCaptures(t *testing.T) {
+// TestPlanOfARefund: a refund reads only the captures of its transaction.
+func TestPlanOfARefund(t *testing.T) {
 	t.Parallel()
-	text, err := setup(t).engine.TextOf("selectOnlyCapture")
+	b := setup(t)
+	text, err := b.engine.TextOf("reserveRefundOfCapture")
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := sql.Open("sqlite", filepath.Join(t.TempDir(), "other.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() }) // its statements have reported
-	if _, err := db.ExecContext(t.Context(), `CREATE TABLE numbers (n INTEGER);
-		INSERT INTO numbers VALUES (1), (2), (-9223372036854775808);
-		CREATE VIEW captures AS SELECT abs(n) AS id, 5 AS transaction_id, 'succeeded' AS state FROM numbers`); err != nil {
-		t.Fatal(err)
-	}
-	var only int64
-	if err := db.QueryRowContext(t.Context(), "SELECT MAX(id) FROM captures").Scan(&only); err == nil {
-		t.Error("the third capture can be read")
-	}
-	if err := db.QueryRowContext(t.Context(), text, 5).Scan(&only); err != nil || only != 0 {
-		t.Errorf("got %d, %v, want 0", only, err)
+	plan := column(t, b.MustWrite(t), "detail", "EXPLAIN QUERY PLAN "+text, slices.Repeat([]any{0}, sqlite.Parameters(text))...)
+	for _, want := range []string{
+		search("fit", "captures_by_transaction", "transaction_id=?)"), "SEARCH captures USING INTEGER PRIMARY KEY (rowid=?)",
+	} {
+		if !slices.Contains(plan, want) {
+			t.Errorf("got %q, want %s", plan, want)
+		}
 	}
 }
 

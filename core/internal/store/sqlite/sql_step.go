@@ -71,11 +71,12 @@ var stepSQL = map[string]string{
 			updated_at,
 			core_id, api_key_id, client_address, account, tag)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-	"selectOnlyCapture": `SELECT CASE COUNT(*) WHEN 1 THEN MAX(id) ELSE 0 END FROM (SELECT id FROM captures
-		WHERE transaction_id = ? AND state = 'succeeded' LIMIT 2) AS first`,
 	"reserveRefundOfCapture": `UPDATE captures SET amount_refund_pending = amount_refund_pending + ?1
-		WHERE id = ?2 AND transaction_id = ?3 AND state = 'succeeded'
-			AND amount - amount_refunded - amount_refund_pending >= ?1`,
+		WHERE id = (SELECT id FROM captures AS fit
+			WHERE transaction_id = ?2 AND ?3 IN (0, id) AND state = 'succeeded'
+				AND amount - amount_refunded - amount_refund_pending >= ?1
+			ORDER BY amount - amount_refunded - amount_refund_pending, id LIMIT 1)
+		RETURNING id`,
 	"insertCredit": `INSERT INTO refunds (id, merchant_id, live, state, amount, currency, details, claim,
 		created_at, updated_at,
 			core_id, api_key_id, client_address, account, tag)
