@@ -172,9 +172,9 @@ func sentTaken(u *store.Unreported) acquirer.Sent {
 			ID: u.ID, Tag: u.Tag, AcquirerID: u.AcquirerID, Amount: u.Amount, Currency: u.Currency,
 		})
 	}
-	of := u.Of
-	of.Amount, of.Currency = u.Amount, u.Currency
-	return sentAuthorization(&of)
+	s := sentAuthorization(&u.Of)
+	s.Amount, s.Currency = u.Amount, u.Currency
+	return s
 }
 
 // reported is a capture whose report changes it.
