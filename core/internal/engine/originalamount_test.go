@@ -7,14 +7,15 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 )
 
-// TestAmountOfThePartialOriginal: the acquirer approves 40 of 100. Each later step names an original
-// of 40. So a connector can compare what the acquirer still refunds with what it has taken.
-func TestAmountOfThePartialOriginal(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		kind acquirer.Kind
-		take func(*testing.T, *coretest.Service)
-	}{
+// partStep takes a later step of a payment. Kind is of its original.
+type partStep struct {
+	kind acquirer.Kind
+	take func(*testing.T, *coretest.Service)
+}
+
+// ofAPart are later steps of payments of which 40 were approved.
+func ofAPart() map[string]partStep {
+	return map[string]partStep{
 		"a capture": {acquirer.Authorization, func(t *testing.T, s *coretest.Service) {
 			t.Helper()
 			payPart(t, s, false)
@@ -55,7 +56,14 @@ func TestAmountOfThePartialOriginal(t *testing.T) {
 				t.Errorf("refunded: got %d, want 40", got)
 			}
 		}},
-	} {
+	}
+}
+
+// TestAmountOfThePartialOriginal: the acquirer approves 40 of 100. Each later step names an
+// original of 40. So a connector can compare the rest of it at the acquirer with that amount.
+func TestAmountOfThePartialOriginal(t *testing.T) {
+	t.Parallel()
+	for name, c := range ofAPart() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := coretest.OpenLive(t)
@@ -82,7 +90,7 @@ func payPart(t *testing.T, s *coretest.Service, capture bool) {
 	}
 }
 
-// TestLastCaptureIsFinal: the capture that takes the exact rest of what was approved is the last
+// TestLastCaptureIsFinal: the capture that takes the exact rest of the approved amount is the last
 // one, so the acquirer gets it as final. One minor unit less leaves a rest for another capture.
 func TestLastCaptureIsFinal(t *testing.T) {
 	t.Parallel()

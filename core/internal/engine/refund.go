@@ -106,8 +106,8 @@ func (e *Engine) refuseRefund(tx *store.Tx, r Request, f *payment.Refund, amount
 	})
 }
 
-// whyNoSingle returns why none of several captures can give back amount (0 for the rests of all), or
-// nil if one can.
+// whyNoSingle returns why none of several captures can give back amount (0 for the rests of all).
+// It returns nil if one can.
 func whyNoSingle(captures []*payment.Capture, amount int64) *payment.Refusal {
 	const shown = 10
 	var rests []string

@@ -213,8 +213,8 @@ func TestLateRefundOfACaptureThatIsGivenBack(t *testing.T) {
 	s.Acquirer.Before = func(_ context.Context, c coretest.Call) error {
 		if c.Verb == coretest.Refund {
 			s.Acquirer.Before = nil
-			s.Recover(t) //nolint:contextcheck // it is the test's
-			second = mustRefundOf(t, s, txn, 50)
+			s.Recover(t)                         //nolint:contextcheck // it is the test's
+			second = mustRefundOf(t, s, txn, 50) //nolint:contextcheck // it is the test's
 		}
 		return nil
 	}

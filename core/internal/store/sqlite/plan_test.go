@@ -102,7 +102,8 @@ func TestPlanOfARefund(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan := column(t, b.MustWrite(t), "detail", "EXPLAIN QUERY PLAN "+text, slices.Repeat([]any{0}, sqlite.Parameters(text))...)
+	values := slices.Repeat([]any{0}, sqlite.Parameters(text))
+	plan := column(t, b.MustWrite(t), "detail", "EXPLAIN QUERY PLAN "+text, values...)
 	for _, want := range []string{
 		search("fit", "captures_by_transaction", "transaction_id=?)"), "SEARCH captures USING INTEGER PRIMARY KEY (rowid=?)",
 	} {
