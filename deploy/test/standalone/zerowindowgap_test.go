@@ -79,10 +79,10 @@ func TestDuplicateBeforeARefusal(t *testing.T) {
 
 	capture("1000")
 	wantResult(t, "more than was captured", mustPost(t, client, p.HTTP, without), "3/55")
-	capture("1001")
+	capture("1500")
 	wantResult(t, "the refund", mustPost(t, client, p.HTTP, without), "1/1")
 	wantResult(t, "more than is left", mustPost(t, client, p.HTTP, without), "3/55")
-	capture("3999")
+	capture("3500")
 	wantResult(t, "one with a window", mustPost(t, client, p.HTTP, with), "3/11")
 	if got := named(t, m, "refused-refund")[0].AmountRefunded; got != 1500 {
 		t.Errorf("refunded = %d, want 1500", got)
