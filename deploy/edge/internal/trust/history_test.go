@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/causeway-pay/causeway/deploy/edge/internal/trust"
 )
 
@@ -86,7 +88,12 @@ func TestHistoryIsBounded(t *testing.T) {
 	t.Parallel()
 	s := begin(t)
 	a, b := s.pair(t), s.pair(t)
-	for range 65 {
+	for range 2 {
+		s.live(t, a)
+		s.live(t, b)
+	}
+	s.grow(t, 119, 0)
+	for range 2 {
 		s.live(t, a)
 		s.live(t, b)
 	}
@@ -97,4 +104,32 @@ func TestHistoryIsBounded(t *testing.T) {
 	if got := len(s.calendar(t).Events); got != 121 || info.Size() > 2<<20 {
 		t.Errorf("got %d events in %d bytes", got, info.Size())
 	}
+}
+
+// grow repeats the last past change and the last event of the history up to these numbers, and
+// reopens it. So many rotations would write the file as often.
+func (s *published) grow(t *testing.T, past, outbox int) {
+	t.Helper()
+	path, history := filepath.Join(s.cfg.Folder, "trust.json"), map[string]any{}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &history); err != nil {
+		t.Fatal(err)
+	}
+	for name, n := range map[string]int{"past": past, "outbox": outbox} {
+		all, _ := history[name].([]any)
+		for len(all) < n {
+			all = append(all, all[len(all)-1])
+		}
+		history[name] = all
+	}
+	if text, err = json.Marshal(history); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.open(t)
 }

@@ -183,10 +183,9 @@ func TestEventsDropped(t *testing.T) {
 	registry.MustRegister(s)
 	a, b := s.pair(t), s.pair(t)
 	s.live(t, b)
-	for range 50 {
-		s.live(t, a)
-		s.live(t, b)
-	}
+	s.live(t, a)
+	s.live(t, b)
+	s.grow(t, 100, 100)
 	oldest := s.oldestRotation(t)
 	s.clock.Advance(time.Hour)
 	s.wantEvents(t, registry, 0, 100, 3600)
