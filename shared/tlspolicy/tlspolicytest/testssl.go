@@ -31,6 +31,13 @@ const audit = 2 * programtest.Patience
 // because tests use their own authority.
 func Audit(tb testing.TB, addr string) []Finding {
 	tb.Helper()
+	return AuditPart(tb, addr, "-p", "-s", "-f", "-h", "-U")
+}
+
+// AuditPart is Audit with only some checks, as options of testssl.sh: -p for the versions, -s for
+// the suites and -h for the header. The known attacks take most of an audit's time.
+func AuditPart(tb testing.TB, addr string, checks ...string) []Finding {
+	tb.Helper()
 	program, err := exec.LookPath("testssl")
 	if err != nil {
 		program, err = exec.LookPath("testssl.sh")
@@ -45,10 +52,10 @@ func Audit(tb testing.TB, addr string) []Finding {
 	report := filepath.Join(tb.TempDir(), "testssl.json")
 	ctx, cancel := context.WithTimeout(tb.Context(), audit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, program, //nolint:gosec // the test's own address
-		"--quiet", "--color", "0", "--warnings", "off", "--ip", host, "-p", "-s", "-f", "-h", "-U",
-		"--jsonfile", report, "https://"+net.JoinHostPort("localhost", port))
-	cmd.WaitDelay = 10 * time.Second // it has children, which hold its output
+	args := append([]string{"--quiet", "--color", "0", "--warnings", "off", "--ip", host}, checks...)
+	args = append(args, "--jsonfile", report, "https://"+net.JoinHostPort("localhost", port))
+	cmd := exec.CommandContext(ctx, program, args...) //nolint:gosec // the test's own address
+	cmd.WaitDelay = 10 * time.Second                  // it has children, which hold its output
 	out, failure := cmd.CombinedOutput()
 	text, err := os.ReadFile(report)
 	if err != nil {
