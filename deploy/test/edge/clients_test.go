@@ -88,8 +88,8 @@ func TestClients(t *testing.T) {
 		open      func(*testing.T, *sdk.System, string) sdk.ClientB
 		brief     bool
 	}{
-		{"node", "signature", sdk.NodeB, false},
-		{"python", "certificate", sdk.PythonB, true},
+		{"node", "certificate", sdk.NodeB, false}, // the others derive the key of a P12 often
+		{"python", "signature", sdk.PythonB, true},
 		{"java", "prefix", sdk.JavaB, true},
 	} {
 		t.Run(c.name+"-providerb", func(t *testing.T) {
