@@ -210,16 +210,16 @@ func (n *node) leaderSeenBy(ctx context.Context, nodes int, synchronous bool) (l
 func (c *cluster) Healthy(t *testing.T, synchronous bool) (leader *node) {
 	t.Helper()
 	waitFor(t, "the cluster is whole", func() bool {
-		first := c.nodes[0].leaderSeenBy(t.Context(), len(c.nodes), synchronous)
-		for _, n := range c.nodes {
-			if n.leaderSeenBy(t.Context(), len(c.nodes), synchronous) != first {
+		// Each view costs Patroni a request to etcd, so the first bad one ends the check.
+		name := c.nodes[0].leaderSeenBy(t.Context(), len(c.nodes), synchronous)
+		for _, n := range c.nodes[1:] {
+			if name == "" || n.leaderSeenBy(t.Context(), len(c.nodes), synchronous) != name {
 				return false
 			}
-			if n.name == first {
-				leader = n
-			}
 		}
-		return first != ""
+		i := slices.IndexFunc(c.nodes, func(n *node) bool { return n.name == name })
+		leader = c.nodes[i]
+		return true
 	})
 	return leader
 }
