@@ -13,7 +13,7 @@ import (
 func TestMain(m *testing.M) {
 	// The histories that models check cost minutes on a server. A soak runs all 100 of each.
 	if os.Getenv("CAUSEWAY_TEST_STORE") == "postgres" && !programtest.Soak() {
-		if err := flag.Set("rapid.checks", "25"); err != nil {
+		if err := flag.Set("rapid.checks", "10"); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
