@@ -52,19 +52,34 @@ func (e *Engine) Authorize(ctx context.Context, r Request, p Payment) (Result, e
 	if err != nil || replay != nil {
 		return value(replay), err
 	}
-	a := &authorizationStep{Engine: e, t: t, secrets: p.Drawn.secrets, unsent: refused}
-	return e.take(ctx, r.ID, a, func(ctx context.Context) (acquirer.Response, error) { return a.send(ctx, routes, p) })
+	a := &authorizationStep{Engine: e, t: t, secrets: p.Drawn.secrets}
+	return a.takePayment(ctx, r.ID, !refused, routes, p)
 }
 
-// send makes the first attempt at a payment, at the account of its intent. It declines a payment
-// that must not be sent. If no byte of the request was sent, it moves the payment to the next
-// account, once. That account gets the same reference, which it has never received.
+// takePayment makes the first attempt at a payment. It is not sent if the rules of the card's
+// network do not allow that, and then has no account.
+func (s *authorizationStep) takePayment(
+	ctx context.Context, requestID string, allowed bool, routes []acquirer.Account, p Payment,
+) (Result, error) {
+	if !allowed {
+		s.t.Account, s.t.Tag = 0, ""
+		return s.take(ctx, requestID, s, func(context.Context) (acquirer.Response, error) { return neverSent, nil })
+	}
+	return s.take(ctx, requestID, s, func(ctx context.Context) (acquirer.Response, error) { return s.send(ctx, routes, p) })
+}
+
+// neverSent is the outcome of a payment that was not sent.
+var neverSent = acquirer.Response{DeclineCode: string(v1.DeclineCodeRetryNotAllowed)}
+
+// neverSends reports whether an open step is a payment that no acquirer gets: see store.NeverSend.
+func neverSends(t payment.Tenant, account int64) bool { return t.Live && account == 0 }
+
+// send makes the first attempt at a payment, at the account of its intent. If no byte of the
+// request was sent, it moves the payment to the next account, once. That account gets the same
+// reference, which it has never received.
 func (s *authorizationStep) send(
 	ctx context.Context, routes []acquirer.Account, p Payment,
 ) (acquirer.Response, error) {
-	if s.unsent {
-		return acquirer.Response{DeclineCode: string(v1.DeclineCodeRetryNotAllowed)}, nil
-	}
 	a, err := routes[0].Authorize(ctx, s.request(p))
 	if !errors.Is(err, acquirer.ErrUnavailable) || len(routes) == 1 {
 		return a, err
@@ -162,7 +177,6 @@ type authorizationStep struct {
 	secrets vault.Secrets // of the token; zero in recovery
 	refused int64         // minor units of an unwanted part that the acquirer refused to release
 	partID  string        // the acquirer's id of that part
-	unsent  bool          // the rules of the card's network allow no attempt
 }
 
 func (s *authorizationStep) about() about {

@@ -36,7 +36,7 @@ func (s *authorizationStep) write(ctx context.Context, from origin, a acquirer.R
 	if err := resolve(&t, a, s.Clock.Now().UTC().Truncate(time.Millisecond)); err != nil {
 		return Result{}, err
 	}
-	t.Result.Reached = !s.unsent
+	t.Result.Reached = !neverSends(t.Tenant, t.Account)
 	if t.Status == payment.RequiresConfirmation {
 		return s.commitTry(ctx, from, &t, a)
 	}

@@ -175,6 +175,62 @@ func TestRetryOfAConfirmation(t *testing.T) {
 	}
 }
 
+// TestRefusedRetryNeedsNoAccount: recovery declines a payment that was never sent, without a request
+// to its account, if the process ended before its decline was written.
+func TestRefusedRetryNeedsNoAccount(t *testing.T) {
+	t.Parallel()
+	for name, pay := range map[string]func(*testing.T, *coretest.Service) int{
+		"payment": func(t *testing.T, s *coretest.Service) int {
+			t.Helper()
+			status, _ := payByCard(t, s, "k", "visa", 100)
+			return status
+		},
+		"confirmation": func(t *testing.T, s *coretest.Service) int {
+			t.Helper()
+			if a, err := s.Prepare(t.Context(), s.Request(""), 100, true); err != nil || a.Status != 201 {
+				t.Fatalf("got %d %s, %v", a.Status, a.Body, err)
+			}
+			waiting := s.Number(t, "SELECT id FROM transactions WHERE status = 'requires_confirmation'")
+			txn, err := s.Engine.Store.Transaction(t.Context(), s.Tenant, waiting)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, err := s.Engine.Confirm(t.Context(), s.Request("k"), txn, engine.Payment{
+				PaymentMethod: "card", Details: details("visa"), Source: cardSource(),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return a.Status
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := coretest.OpenLive(t)
+			declining(s, "43", "")
+			payByCard(t, s, "", "visa", 100)
+			heal(s)
+			s.MustExec(t, "DELETE FROM events")
+			end := s.MustRefuse(t, "INSERT", "events", "TRUE")
+			if status := pay(t, s); status != 504 {
+				t.Fatalf("got %d, want 504", status)
+			}
+			end()
+			s.Accounts.Enable()
+			s.Acquirer.Before = func(_ context.Context, c coretest.Call) error {
+				t.Errorf("the acquirer got %+v", c)
+				return acquirer.ErrUnknown
+			}
+			if open := s.Recover(t); open != 0 || lastDecline(t, s) != "retry_not_allowed" {
+				t.Errorf("%d stay open, the last decline is %q", open, lastDecline(t, s))
+			}
+			if n := s.Number(t, "SELECT COUNT(*) FROM reversals"); n != 0 {
+				t.Errorf("got %d pending reversals", n)
+			}
+		})
+	}
+}
+
 // TestNoRetryLimitInTestMode: test mode counts nothing, and reads no count.
 func TestNoRetryLimitInTestMode(t *testing.T) {
 	t.Parallel()

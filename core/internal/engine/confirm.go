@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
@@ -68,7 +67,10 @@ func (e *Engine) Confirm(ctx context.Context, r Request, waiting *payment.Transa
 		if err != nil {
 			return nil, err
 		}
-		if allowed, err = tx.BeginCardAttempt(&t, limitedCard(&t)); err != nil {
+		if allowed, err = tx.BeginCardAttempt(&t, limitedCard(&t)); err == nil && !allowed {
+			err = tx.NeverSend(&t)
+		}
+		if err != nil {
 			return nil, err
 		}
 		w.of(authorizationStepID(&t))
@@ -80,8 +82,8 @@ func (e *Engine) Confirm(ctx context.Context, r Request, waiting *payment.Transa
 	if err != nil || done != nil {
 		return value(done), err
 	}
-	a := &authorizationStep{Engine: e, t: &t, secrets: p.Drawn.secrets, unsent: !allowed}
-	return e.take(ctx, r.ID, a, func(ctx context.Context) (acquirer.Response, error) { return a.send(ctx, routes, p) })
+	a := &authorizationStep{Engine: e, t: &t, secrets: p.Drawn.secrets}
+	return a.takePayment(ctx, r.ID, allowed, routes, p)
 }
 
 // RefusedForSource reports whether err refused a confirmation for the token or payment method that

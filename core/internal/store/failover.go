@@ -27,6 +27,12 @@ func (tx *Tx) MoveTransaction(t *payment.Transaction, account int64, tag string)
 	return tx.exec(insertAttempt, t.ID, t.Account, t.Tag, attemptEnded, attemptUnavailable)
 }
 
+// NeverSend takes the account from the present attempt of t, which is not sent to any. It returns
+// ErrConflict if t.Attempt is not processing at the account of t.
+func (tx *Tx) NeverSend(t *payment.Transaction) error {
+	return tx.execOne(moveTransaction, 0, "", t.ID, t.Attempt, t.Account)
+}
+
 // TagRelease stores the tag of the release of an unwanted partial approval before its request. It
 // returns ErrConflict if the payment is not open, has such a tag, or t.Attempt is not its current
 // attempt.

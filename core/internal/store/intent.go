@@ -24,8 +24,8 @@ type Intent struct {
 	Source            payment.StoredSource
 	Card              payment.LimitedCard // the card, if the rules of its network limit the attempts at it
 	Core              int64               // the process that works on the payment; BeginPayment fills it in
-	// Refused reports that these rules allow no attempt now: the payment must not be sent.
-	// BeginPayment fills it in.
+	// Refused reports that these rules allow no attempt now: the payment must not be sent, and is
+	// stored without an account. BeginPayment fills it in.
 	Refused bool
 }
 
@@ -53,6 +53,9 @@ func (db *DB) BeginPayment(ctx context.Context, i *Intent) (Claim, error) {
 func (tx *Tx) BeginPayment(i *Intent) (Claim, error) {
 	i.Core = tx.db.process
 	c, err := tx.s.BeginPayment(tx, i)
+	if err == nil && i.Refused {
+		err = tx.NeverSend(i.Transaction)
+	}
 	tx.wrote = tx.wrote || err == nil && c.Held
 	return c, err
 }
