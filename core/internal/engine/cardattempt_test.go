@@ -175,35 +175,38 @@ func TestRetryOfAConfirmation(t *testing.T) {
 	}
 }
 
-// TestRefusedRetryNeedsNoAccount: recovery declines a payment that was never sent, without a request
-// to its account, if the process ended before its decline was written.
+// payAgain makes a payment by payByCard's card, and returns the HTTP status.
+func payAgain(t *testing.T, s *coretest.Service) int {
+	t.Helper()
+	status, _ := payByCard(t, s, "k", "visa", 100)
+	return status
+}
+
+// confirmAgain is payAgain by a confirmation.
+func confirmAgain(t *testing.T, s *coretest.Service) int {
+	t.Helper()
+	if a, err := s.Prepare(t.Context(), s.Request(""), 100, true); err != nil || a.Status != 201 {
+		t.Fatalf("got %d %s, %v", a.Status, a.Body, err)
+	}
+	id := s.Number(t, "SELECT id FROM transactions WHERE status = 'requires_confirmation'")
+	waiting, err := s.Engine.Store.Transaction(t.Context(), s.Tenant, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := s.Engine.Confirm(t.Context(), s.Request("k"), waiting, engine.Payment{
+		PaymentMethod: "card", Details: details("visa"), Source: cardSource(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a.Status
+}
+
+// TestRefusedRetryNeedsNoAccount: the process ended before it wrote the decline of a payment that
+// was never sent. Recovery declines it without a request to an account.
 func TestRefusedRetryNeedsNoAccount(t *testing.T) {
 	t.Parallel()
-	for name, pay := range map[string]func(*testing.T, *coretest.Service) int{
-		"payment": func(t *testing.T, s *coretest.Service) int {
-			t.Helper()
-			status, _ := payByCard(t, s, "k", "visa", 100)
-			return status
-		},
-		"confirmation": func(t *testing.T, s *coretest.Service) int {
-			t.Helper()
-			if a, err := s.Prepare(t.Context(), s.Request(""), 100, true); err != nil || a.Status != 201 {
-				t.Fatalf("got %d %s, %v", a.Status, a.Body, err)
-			}
-			waiting := s.Number(t, "SELECT id FROM transactions WHERE status = 'requires_confirmation'")
-			txn, err := s.Engine.Store.Transaction(t.Context(), s.Tenant, waiting)
-			if err != nil {
-				t.Fatal(err)
-			}
-			a, err := s.Engine.Confirm(t.Context(), s.Request("k"), txn, engine.Payment{
-				PaymentMethod: "card", Details: details("visa"), Source: cardSource(),
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return a.Status
-		},
-	} {
+	for name, pay := range map[string]func(*testing.T, *coretest.Service) int{"payment": payAgain, "confirmation": confirmAgain} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := coretest.OpenLive(t)

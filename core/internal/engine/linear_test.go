@@ -135,15 +135,21 @@ func observe(t *testing.T, s *coretest.Service, txn int64) stepResult {
 	}}
 }
 
+// linearRounds returns the rounds of TestLinearizable. With 13 each client begins once with each
+// line of the menu.
+func linearRounds() int {
+	if coretest.Shared() && !programtest.Soak() {
+		return 13
+	}
+	return 60
+}
+
 // TestLinearizable: the results of 16 concurrent clients of one transaction are also possible in
 // some sequence of their steps. This sequence respects the begin and the end of each request.
 func TestLinearizable(t *testing.T) {
 	t.Parallel()
 	const clients = 16
-	rounds := 60
-	if coretest.Shared() && !programtest.Soak() {
-		rounds = 13 // each client then begins once with each line of the menu
-	}
+	rounds := linearRounds()
 	s := coretest.Open(t)
 	s.Acquirer.Decide = func(c coretest.Call) string {
 		if c.Verb == coretest.Authorize && c.Amount == declinedAmount {
