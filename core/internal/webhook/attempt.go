@@ -192,7 +192,9 @@ func (d *Deliverer) send(ctx context.Context, span telemetry.Span, e *payment.En
 		a.Error = class(err)
 		return a
 	}
-	_, _ = io.CopyN(io.Discard, response.Body, maxResponse) // the status alone counts
+	if response.StatusCode != http.StatusSwitchingProtocols { // that body is the connection, and has no deadline
+		_, _ = io.CopyN(io.Discard, response.Body, maxResponse) // the status alone counts
+	}
 	_ = response.Body.Close()
 	a.Status = response.StatusCode
 	switch {

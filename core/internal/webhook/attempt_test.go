@@ -3,6 +3,7 @@ package webhook_test
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -63,6 +64,28 @@ func TestAnEndlessAnswerIsCutOff(t *testing.T) {
 			}
 		}
 		return true
+	})
+}
+
+// TestSwitchedProtocol: an endpoint that switches protocols and then is silent holds no attempt.
+func TestSwitchedProtocol(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
+		c, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		_, _ = io.WriteString(c, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
+	})
+	e := b.MustEndpoint(t, r.URL)
+	run(t, b.deliverer())
+	b.MustPay(t)
+	r.wait(t, 1)
+	programtest.WaitFor(t, "the attempt ends", func() bool {
+		return b.deliveries(t, e)[0].Last.Error == webhook.ErrorStatus
 	})
 }
 

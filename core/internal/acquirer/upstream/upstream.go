@@ -143,6 +143,9 @@ func (c *Client) Send(
 		return Response{}, lost(ctx, "send", err)
 	}
 	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode == http.StatusSwitchingProtocols { // the body is the connection, and has no deadline
+		return Response{}, fmt.Errorf("upstream: %w: response of another protocol", acquirer.ErrUnknown)
+	}
 	var content bytes.Buffer
 	content.Grow(int(min(max(response.ContentLength, 0), maxBody)) + bytes.MinRead)
 	_, err = content.ReadFrom(io.LimitReader(response.Body, maxBody+1))

@@ -120,6 +120,9 @@ func TestLost(t *testing.T) {
 		"half a body":      func(c net.Conn) { text(c, "HTTP/1.1 201 Created\r\nContent-Length: 20\r\n\r\n"+planted) },
 		"half a chunk":     func(c net.Conn) { text(c, "HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab") },
 		"only information": func(c net.Conn) { text(c, strings.Repeat("HTTP/1.1 103 Early Hints\r\n\r\n", 10)) },
+		"another protocol": func(c net.Conn) {
+			text(c, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n")
+		},
 		"large header": func(c net.Conn) {
 			text(c, "HTTP/1.1 201 Created\r\nX: "+strings.Repeat("x", 1<<20)+"\r\nContent-Length: 0\r\n\r\n")
 		},
