@@ -3,6 +3,7 @@
 package hostile_test
 
 import (
+	"database/sql"
 	"fmt"
 	"path/filepath"
 	"sync"
@@ -77,6 +78,24 @@ func (a *arrangement) setClock(t *testing.T, offset time.Duration) {
 	for _, p := range a.cores {
 		mustReplace(t, p.clock, offset.String())
 	}
+}
+
+// logSessions logs each session of the server that does something, and the sessions that block it.
+func (a *arrangement) logSessions(t *testing.T) {
+	t.Helper()
+	db, err := sql.Open("pgx", a.place.Store)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer func() { _ = db.Close() }() // it was only read
+	var all string
+	if err := db.QueryRowContext(t.Context(), `SELECT string_agg(concat_ws(' ', pid, client_port, state, wait_event_type, wait_event,
+		xact_start, state_change, 'blocked by', pg_blocking_pids(pid), query), E'\n' ORDER BY pid)
+		FROM pg_stat_activity WHERE state <> 'idle' AND pid <> pg_backend_pid()`).Scan(&all); err != nil {
+		t.Error(err)
+	}
+	t.Logf("sessions:\n%s", all)
 }
 
 // run runs a command of core and returns its output.

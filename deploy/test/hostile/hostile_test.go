@@ -191,6 +191,9 @@ func (r *round) settle(t *testing.T) {
 		r.setClock(t, r.latest+61*time.Minute)
 	}
 	t.Errorf("80 hours later: %s", strings.Join(left, ", "))
+	if r.several() {
+		r.logSessions(t)
+	}
 }
 
 // rounds runs rounds with a number of cores: CAUSEWAY_CRASH_ROUNDS of them, or otherwise if that is
