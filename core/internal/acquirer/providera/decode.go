@@ -44,6 +44,8 @@ func decode(q question, body []byte) (acquirer.Response, error) {
 		return acquirer.Response{}, contradiction("reference")
 	case t == nil || !t.ResponseCode.given:
 		return decodeEnvelope(d)
+	case !d.RefID.given: // every request has one, and the outcome of a transaction repeats it
+		return acquirer.Response{}, contradiction("no reference")
 	case t.Test.value == "1" && number(t.ID) == "":
 		return acquirer.Response{}, fmt.Errorf("providera: the account is in test mode: %w", acquirer.ErrUnavailable)
 	}
@@ -182,8 +184,6 @@ func decodeApproval(q question, d *document) (acquirer.Response, error) {
 	id, original := number(t.ID), t.Original.value
 	a := acquirer.Response{Approved: true, ResponseCode: isoApproved, ID: id, Amount: q.amount}
 	switch {
-	case !d.RefID.given:
-		return acquirer.Response{}, contradiction("no reference")
 	case id == "":
 		return acquirer.Response{}, contradiction("no transaction")
 	case original != "" && original != "0" && original != q.original:

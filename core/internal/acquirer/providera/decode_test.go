@@ -154,6 +154,7 @@ func contradictions() map[string]decoding {
 		"no digits":              {auth, changed("60410000123", "6041000012x"), "unknown"},
 		"another reference":      {auth, changed(reference, "txn_01jd8m3k2q4r6"), "unknown"},
 		"no reference":           {auth, changed("<refId>"+reference+"</refId>", ""), "unknown"},
+		"declined, no reference": {auth, strings.Replace(outcomeOf(bad, errorOf("2", "2", ids)), "<refId>"+reference+"</refId>", "", 1), "unknown"},
 		"another card":           {auth, changed("XXXX1111", "XXXX1112"), "unknown"},
 		"another original":       {auth, changed("<refTransID />", "<refTransID>7</refTransID>"), "unknown"},
 		"approved as error":      {auth, outcomeOf(bad, whole), "unknown"},

@@ -101,11 +101,11 @@ func (c *Connector) details(ctx context.Context, id string) (*details, error) {
 // read calls a method that moves nothing. Its error is acquirer.ErrUnknown, also if nothing was
 // sent: it proves nothing about the request that the caller reads about.
 func (c *Connector) read(ctx context.Context, method string, request any) (*document, error) {
-	body, err := c.post(ctx, request)
+	response, err := c.post(ctx, request)
 	if err != nil {
 		return nil, fmt.Errorf("providera: %s: %w (%s)", method, acquirer.ErrUnknown, err.Error())
 	}
-	return parse(method, body)
+	return parse(method, response.Body)
 }
 
 // search finds the transactions that a request has made.

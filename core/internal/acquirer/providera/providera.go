@@ -64,30 +64,35 @@ func (c *Connector) login() login { return login{c.name, c.key.Reveal()} }
 
 // post sends a document once and returns the response's. Every outcome of the API has the status
 // 200.
-func (c *Connector) post(ctx context.Context, request any) ([]byte, error) {
+func (c *Connector) post(ctx context.Context, request any) (upstream.Response, error) {
 	body, err := encode(request)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", acquirer.ErrUnavailable, err)
+		return upstream.Response{}, fmt.Errorf("%w: %w", acquirer.ErrUnavailable, err)
 	}
 	header := http.Header{"Content-Type": {"text/xml; charset=utf-8"}}
 	response, err := c.client.Send(ctx, http.MethodPost, path, header, body)
 	if err != nil {
-		return nil, fmt.Errorf("providera: %w", err)
+		return upstream.Response{}, fmt.Errorf("providera: %w", err)
 	}
 	if response.Status != http.StatusOK {
-		return nil, fmt.Errorf("providera: %w: HTTP status %d", acquirer.ErrUnknown, response.Status)
+		response.Drop()
+		return upstream.Response{}, fmt.Errorf("providera: %w: HTTP status %d", acquirer.ErrUnknown, response.Status)
 	}
-	return response.Body, nil
+	return response, nil
 }
 
 // transact sends a transaction once and returns its outcome.
 func (c *Connector) transact(ctx context.Context, q question, t transaction) (acquirer.Response, error) {
 	q.now = c.clock.Now()
-	body, err := c.post(ctx, createTransactionRequest{Login: c.login(), RefID: q.refID, Transaction: t})
+	response, err := c.post(ctx, createTransactionRequest{Login: c.login(), RefID: q.refID, Transaction: t})
 	if err != nil {
 		return acquirer.Response{}, err
 	}
-	return decode(q, body)
+	a, err := decode(q, response.Body)
+	if errors.Is(err, acquirer.ErrUnknown) {
+		response.Drop()
+	}
+	return a, err
 }
 
 // ErrDetailsOff reports that the account does not allow its login to read transactions. Without

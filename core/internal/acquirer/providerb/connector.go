@@ -3,6 +3,7 @@ package providerb
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -195,17 +196,38 @@ func (c *Connector) send(ctx context.Context, r request, s sent) (outcome, error
 	if err != nil {
 		return outcome{}, fmt.Errorf("%w: %w", acquirer.ErrUnavailable, errRequest)
 	}
-	header := c.signer.header(http.MethodPost, r.path, body, c.clock.Now())
-	response, err := c.host.Send(ctx, http.MethodPost, r.path, header, body)
+	response, err := c.exchange(ctx, http.MethodPost, r.path, body)
 	if err != nil {
 		return outcome{}, err
 	}
 	s.body = r.body
-	return decode(response, s)
+	out, err := decode(response, s)
+	if errors.Is(err, acquirer.ErrUnknown) {
+		response.Drop()
+	}
+	return out, err
+}
+
+// exchange signs and sends a request. The provider repeats a request's correlation id. A response
+// with another one belongs to an earlier request, so it proves nothing.
+func (c *Connector) exchange(ctx context.Context, method, path string, body []byte) (upstream.Response, error) {
+	const correlation = "V-C-Correlation-Id"
+	id := rand.Text()
+	header := c.signer.header(method, path, body, c.clock.Now())
+	header.Set(correlation, id)
+	response, err := c.host.Send(ctx, method, path, header, body)
+	if err != nil {
+		return upstream.Response{}, err //nolint:wrapcheck // it has the class of the cause
+	}
+	if got := response.Header.Get(correlation); got != "" && got != id {
+		response.Drop()
+		return upstream.Response{}, unknownFor(response, errMalformed)
+	}
+	return response, nil
 }
 
 // get reads the details of a transaction.
 func (c *Connector) get(ctx context.Context, id string) (upstream.Response, error) {
 	path := "/tss/v2/transactions/" + id
-	return c.host.Send(ctx, http.MethodGet, path, c.signer.header(http.MethodGet, path, nil, c.clock.Now()), nil)
+	return c.exchange(ctx, http.MethodGet, path, nil)
 }

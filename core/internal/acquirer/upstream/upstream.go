@@ -3,6 +3,7 @@ package upstream
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"net/url"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
@@ -56,6 +58,16 @@ type Response struct {
 	Status int
 	Header http.Header
 	Body   []byte
+
+	connection net.Conn
+}
+
+// Drop closes the connection of a response that does not fit its request. The connection may have
+// more responses to earlier requests.
+func (r Response) Drop() {
+	if r.connection != nil {
+		_ = r.connection.Close()
+	}
 }
 
 // New returns a client of a host. Its error names a wrong setting.
@@ -125,9 +137,9 @@ func (c *Client) Close() { c.transport.CloseIdleConnections() }
 func (c *Client) Send(
 	ctx context.Context, method, path string, header http.Header, body []byte,
 ) (Response, error) {
-	var connected atomic.Bool
+	var used atomic.Pointer[net.Conn]
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GotConn: func(httptrace.GotConnInfo) { connected.Store(true) },
+		GotConn: func(i httptrace.GotConnInfo) { used.Store(&i.Conn) },
 	})
 	r, err := c.request(ctx, method, path, header, body)
 	if err != nil {
@@ -136,9 +148,9 @@ func (c *Client) Send(
 	response, err := c.transport.RoundTrip(r)
 	switch {
 	case err == nil:
-	case !connected.Load():
+	case used.Load() == nil:
 		// A transport writes only to a connection that it took. After an error it takes none.
-		return Response{}, fmt.Errorf("upstream: connect: %w: %w", acquirer.ErrUnavailable, err)
+		return Response{}, fmt.Errorf("upstream: connect: %w: %s", acquirer.ErrUnavailable, unconnected(err))
 	default:
 		return Response{}, lost(ctx, "send", err)
 	}
@@ -155,7 +167,9 @@ func (c *Client) Send(
 	case content.Len() > maxBody:
 		return Response{}, fmt.Errorf("upstream: %w: response of more than %d bytes", acquirer.ErrUnknown, maxBody)
 	}
-	return Response{Status: response.StatusCode, Header: response.Header, Body: content.Bytes()}, nil
+	return Response{
+		Status: response.StatusCode, Header: response.Header, Body: content.Bytes(), connection: *used.Load(),
+	}, nil
 }
 
 // request returns the request. The transport repeats a request on its own only if it has no body,
@@ -179,6 +193,33 @@ func (c *Client) request(
 		r.Header = header.Clone()
 	}
 	return r, nil
+}
+
+// unconnected returns the class of an error before a connection. The error's text can have text of
+// the host's certificate.
+func unconnected(err error) string {
+	var (
+		timeout     net.Error
+		name        *net.DNSError
+		certificate *tls.CertificateVerificationError
+		record      tls.RecordHeaderError
+		alert       tls.AlertError
+	)
+	switch {
+	case errors.Is(err, context.Canceled):
+		return "canceled"
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
+		return "timeout"
+	case errors.As(err, &name):
+		return "the name was not found"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "connection refused"
+	case errors.As(err, &certificate):
+		return "the certificate is not trusted"
+	case errors.As(err, &record), errors.As(err, &alert), errors.Is(err, http.ErrSchemeMismatch):
+		return "no TLS connection"
+	}
+	return "connection failed"
 }
 
 // lost returns the error of a request that may have reached the host. It has the class of the cause

@@ -3,14 +3,21 @@ package upstream_test
 import (
 	"bufio"
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
+	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -308,6 +315,59 @@ func TestSend(t *testing.T) {
 	}
 	if got, want := c.Host(), strings.TrimPrefix(host.URL, "https://"); got != want {
 		t.Errorf("host: got %q, want %q", got, want)
+	}
+}
+
+// TestDrop: no request gets the connection of a dropped response.
+func TestDrop(t *testing.T) {
+	t.Parallel()
+	var connections atomic.Int64
+	host := httptest.NewUnstartedServer(http.NotFoundHandler())
+	host.Config.ConnState = func(_ net.Conn, s http.ConnState) {
+		if s == http.StateNew {
+			connections.Add(1)
+		}
+	}
+	host.Start()
+	t.Cleanup(host.Close)
+	c := client(t, upstream.Config{BaseURL: host.URL, Connections: 1})
+	for i, want := range []int64{1, 1, 2} {
+		got, err := post(t.Context(), t, c, "/")
+		if n := connections.Load(); err != nil || n != want {
+			t.Errorf("%d: got %d connections, %v, want %d", i, n, err, want)
+		}
+		if i == 1 {
+			got.Drop()
+		}
+	}
+}
+
+// TestCertificateNames: an error has no text of the host's certificate, which is not trusted.
+func TestCertificateNames(t *testing.T) {
+	t.Parallel()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{"x\x1b]0;" + planted}, NotAfter: time.Now().Add(time.Hour)} //nolint:forbidigo // the certificate is valid now
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	host := httptest.NewUnstartedServer(http.NotFoundHandler())
+	host.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}, MinVersion: tls.VersionTLS12}
+	host.StartTLS()
+	t.Cleanup(host.Close)
+	for name, trusted := range map[string]*x509.CertPool{"untrusted": nil, "another name": roots} {
+		if trusted != nil {
+			trusted.AddCert(host.Certificate())
+		}
+		c := client(t, upstream.Config{BaseURL: strings.Replace(host.URL, "127.0.0.1", "localhost", 1), Roots: trusted})
+		_, err := post(t.Context(), t, c, "/") // it checks the error's text
+		if !errors.Is(err, acquirer.ErrUnavailable) || !strings.HasSuffix(err.Error(), "certificate is not trusted") {
+			t.Errorf("%s: got %v", name, err)
+		}
 	}
 }
 
