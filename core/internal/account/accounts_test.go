@@ -215,6 +215,22 @@ func TestAccountThatDoesNotOpen(t *testing.T) {
 	}
 }
 
+// TestResponsesAreDiscreet: a host cannot bring a card number into the store.
+func TestResponsesAreDiscreet(t *testing.T) {
+	t.Parallel()
+	const number = "4242424242424242"
+	b := setup(t)
+	b.host.Decide = func(coretest.Call) string { return "do_not_honor" }
+	b.host.Network = acquirer.NetworkDecline{Given: true, Advice: number}
+	a := b.account(t, b.add(t, func(*operator.AccountCreate) {}))
+	got, err := a.Authorize(t.Context(), acquirer.Authorize{
+		Reference: "one", Amount: 100, Currency: "usd", Source: acquirer.Source{Card: acquirer.Card{Number: secret.New(number)}},
+	})
+	if err != nil || got.Approved || got.Network.Advice != "" {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
 // TestRotation: new credentials take effect in another process within a second. The old connector
 // stays usable for calls in progress.
 func TestRotation(t *testing.T) {
