@@ -103,6 +103,30 @@ func MustInstallPython(tb testing.TB, name, folder string) string {
 	return packages
 }
 
+// MustInstallNode installs the package of a folder, whose package-lock.json fixes all versions, under
+// a name. It returns the folder of the modules for NODE_PATH.
+func MustInstallNode(tb testing.TB, name, folder string) string {
+	tb.Helper()
+	files := map[string][]byte{"package.json": nil, "package-lock.json": nil}
+	for file := range files {
+		text, err := os.ReadFile(filepath.Join(folder, file))
+		if err != nil {
+			tb.Fatal(err)
+		}
+		files[file] = text
+	}
+	dir := MustInstall(tb, name, files["package-lock.json"], func(into string) (Command, error) {
+		for file, text := range files {
+			if err := os.WriteFile(filepath.Join(into, file), text, 0o600); err != nil {
+				return Command{}, err
+			}
+		}
+		args := []string{"ci", "--ignore-scripts", "--no-audit", "--no-fund"}
+		return Command{Path: "npm", Args: args, Dir: into}, nil
+	})
+	return filepath.Join(dir, "node_modules")
+}
+
 // InstallGo builds a program of another module, such as "example.com/x/cmd/y@v1.2.3", and returns
 // its path.
 func InstallGo(ctx context.Context, program string) (string, error) {

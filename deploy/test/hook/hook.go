@@ -11,7 +11,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/causeway-pay/causeway/deploy/test/sdk"
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
@@ -46,7 +45,7 @@ func Start(t *testing.T) *Receiver {
 	r := &Receiver{secrets: secrets, out: &programtest.Log{}}
 	p := programtest.Start(t, programtest.Command{
 		Path: "node", Args: []string{filepath.Join(folder, "receiver.js")},
-		Env: []string{"NODE_PATH=" + sdk.InstallNode(t, "hooks", folder)}, Stdin: in, Stdout: r.out,
+		Env: []string{"NODE_PATH=" + programtest.MustInstallNode(t, "hooks", folder)}, Stdin: in, Stdout: r.out,
 	})
 	_ = in.Close() // the program has a duplicate
 	t.Cleanup(func() { _ = secrets.Close() })

@@ -2,28 +2,12 @@ package sdk
 
 import (
 	"cmp"
-	"errors"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
-
-// InstallNode installs the package of a folder under a name, and returns its node modules.
-func InstallNode(t *testing.T, name, folder string) string {
-	t.Helper()
-	lock := mustRead(t, filepath.Join(folder, "package-lock.json"))
-	dir := programtest.MustInstall(t, name, lock, func(into string) (programtest.Command, error) {
-		err := errors.Join(
-			os.WriteFile(filepath.Join(into, "package.json"), mustRead(t, filepath.Join(folder, "package.json")), 0o600),
-			os.WriteFile(filepath.Join(into, "package-lock.json"), lock, 0o600),
-		)
-		args := []string{"ci", "--ignore-scripts", "--no-audit", "--no-fund"}
-		return programtest.Command{Path: "npm", Args: args, Dir: into}, err
-	})
-	return filepath.Join(dir, "node_modules")
-}
 
 // installJava installs the libraries that the pom.xml of a folder names, and returns their folder.
 func installJava(t *testing.T, name, folder string) string {
@@ -58,7 +42,7 @@ func node(t *testing.T, name, dialect, program string, env ...string) Client {
 	folder := absolute(t, dialect+"/node")
 	return Client{
 		Name: "node", Command: []string{"node", cmp.Or(program, filepath.Join(folder, "walk.js"))},
-		Env: append(env, "NODE_PATH="+InstallNode(t, name, folder)),
+		Env: append(env, "NODE_PATH="+programtest.MustInstallNode(t, name, folder)),
 	}
 }
 

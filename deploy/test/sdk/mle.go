@@ -98,7 +98,7 @@ func installMLE(t *testing.T, s *System, language, alg, program string) {
 		runMLE(t, s, dir, text, "sale.py", "python3", "PYTHONPATH="+python, "SSL_CERT_FILE="+s.CA)
 		return
 	}
-	if err := os.Symlink(InstallNode(t, "node-mle", absolute(t, "mle/node")),
+	if err := os.Symlink(programtest.MustInstallNode(t, "node-mle", absolute(t, "mle/node")),
 		filepath.Join(dir, "node_modules")); err != nil {
 		t.Fatal(err)
 	}
