@@ -117,20 +117,21 @@ func encodeConsent(body *requestBody, r acquirer.Authorize) {
 	}
 }
 
-// authenticated returns the commerce indicator of an authentication.
+// authenticated returns the commerce indicator of an authentication. Mastercard's is the same for an
+// attempt. A payment whose authentication failed is an ordinary one: only some processors have
+// indicators for it.
 func authenticated(brand card.Brand, eci string) string {
+	mastercard := brand == card.Mastercard || brand == card.Maestro
 	program, known := map[card.Brand]string{
 		card.Visa: "vbv", card.Amex: "aesk", card.JCB: "js", card.Discover: "dipb", card.Diners: "pb",
-		card.Mastercard: "spa", card.Maestro: "spa",
 	}[brand]
 	switch {
-	case !known:
-	case eci == "05", eci == "02":
+	case mastercard && (eci == "02" || eci == "01"):
+		return "spa"
+	case known && eci == "05":
 		return program
-	case eci == "06", eci == "01":
+	case known && eci == "06":
 		return program + "_attempted"
-	case eci == "07", eci == "00":
-		return program + "_failure"
 	}
 	return "internet"
 }
