@@ -103,8 +103,8 @@ func MustInstallPython(tb testing.TB, name, folder string) string {
 	return packages
 }
 
-// MustInstallNode installs the package of a folder, whose package-lock.json fixes all versions, under
-// a name. It returns the folder of the modules for NODE_PATH.
+// MustInstallNode installs the package of a folder under a name. The package-lock.json in it fixes
+// all versions. It returns the folder of the modules for NODE_PATH.
 func MustInstallNode(tb testing.TB, name, folder string) string {
 	tb.Helper()
 	files := map[string][]byte{"package.json": nil, "package-lock.json": nil}

@@ -117,9 +117,9 @@ func encodeConsent(body *requestBody, r acquirer.Authorize) {
 	}
 }
 
-// authenticated returns the commerce indicator of an authentication. Mastercard's is the same for an
-// attempt. A payment whose authentication failed is an ordinary one: only some processors have
-// indicators for it.
+// authenticated returns the commerce indicator of an authentication. Mastercard has one for a
+// success and an attempt. A payment whose authentication failed is an ordinary one: only some
+// processors have indicators for it.
 func authenticated(brand card.Brand, eci string) string {
 	mastercard := brand == card.Mastercard || brand == card.Maestro
 	program, known := map[card.Brand]string{
