@@ -24,6 +24,9 @@ var (
 	// ErrUndecided is the ErrUnknown of an inquiry that got a response. The acquirer's records do
 	// not decide about the request. If they stay so, only an operator can decide.
 	ErrUndecided = fmt.Errorf("%w: the acquirer's records do not decide", ErrUnknown)
+	// ErrNotListed: a whole search has not found a request that can still appear in the acquirer's
+	// lists. It is an ErrUnknown, and counts as a look of a pending reversal that found nothing.
+	ErrNotListed = fmt.Errorf("acquirer: not in the lists: %w", ErrUnknown)
 )
 
 // Acquirer moves money. Implementations are safe for concurrent use, honour ctx, and treat a

@@ -37,6 +37,8 @@ func (e *Engine) recoverReversal(ctx context.Context, r *payment.Reversal) error
 		return e.lookAgain(ctx, r) // a void cannot be dropped
 	case errors.Is(err, acquirer.ErrNotFound):
 		return e.requestRelease(ctx, acq, r, false)
+	case errors.Is(err, acquirer.ErrNotListed) && r.Refused == 0 && r.Held == 0:
+		return e.lookAgain(ctx, r) // a drop request would search once more
 	case err != nil:
 		return fmt.Errorf("%w: %w", errStillOpen, err)
 	case step != payment.AuthorizeStep && !a.Released:

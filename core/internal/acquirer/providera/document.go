@@ -50,7 +50,8 @@ type document struct {
 	Transaction *transactionResponse `xml:"transactionResponse"`
 	Details     *details             `xml:"transaction"`
 	Batches     []struct {
-		ID text `xml:"batchId"`
+		ID        text `xml:"batchId"`
+		SettledAt text `xml:"settlementTimeUTC"`
 	} `xml:"batchList>batch"`
 	Rows []row `xml:"transactions>transaction"`
 }

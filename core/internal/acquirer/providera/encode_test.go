@@ -140,9 +140,9 @@ func TestEncode(t *testing.T) {
 	page := paging{Limit: pageSize, Page: 2}
 	golden(t, "check", authenticateTestRequest{Login: demo})
 	golden(t, "details", detailsRequest{Login: demo, ID: "60410000130"})
-	golden(t, "unsettled", unsettledListRequest{Login: demo, Sorting: newestFirst, Paging: page})
+	golden(t, "unsettled", unsettledListRequest{Login: demo, Sorting: oldestFirst, Paging: page})
 	golden(t, "batches", batchListRequest{Login: demo, First: "2026-03-02T15:00:00Z", Last: "2026-03-09T15:00:00Z"})
-	golden(t, "batch", transactionListRequest{Login: demo, Batch: "7", Sorting: newestFirst, Paging: page})
+	golden(t, "batch", transactionListRequest{Login: demo, Batch: "7", Sorting: oldestFirst, Paging: page})
 }
 
 var demo = login{"demoLogin1", "demoKey000000001"}

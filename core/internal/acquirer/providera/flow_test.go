@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -15,7 +14,6 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/core/internal/acquirer/acquirertest"
 	"github.com/causeway-pay/causeway/core/internal/acquirer/upstream"
-	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/programtest"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
@@ -49,7 +47,9 @@ func following(call func(*Connector, context.Context, acquirer.Follow) (acquirer
 // inquiring returns an inquiry about a request.
 func inquiring(kind acquirer.Kind, reference string) sender {
 	return func(ctx context.Context, c *Connector, _ acquirer.Sent) (acquirer.Response, error) {
-		return c.Inquire(ctx, acquirer.Sent{Kind: kind, Reference: reference, Amount: 500, Currency: "usd"})
+		return c.Inquire(ctx, acquirer.Sent{
+			Kind: kind, Reference: reference, Tag: tagOf(c.clock.Now()), Amount: 500, Currency: "usd",
+		})
 	}
 }
 
@@ -221,81 +221,13 @@ func TestLaggingLists(t *testing.T) {
 	}
 }
 
-// more adds transactions of others.
-func (h *host) more(n int, r record) {
-	h.do(func() {
-		for range n {
-			h.next++
-			made := r
-			made.id, made.submitted = strconv.Itoa(h.next), h.now
-			h.made = append(h.made, &made)
-		}
-	})
-}
-
-// TestSearch: a request is found on any page and in any batch since it was prepared.
-func TestSearch(t *testing.T) {
-	t.Parallel()
-	h, c := startHost(t)
-	first := paid(t, c, true)
-	about := first
-	about.ID, about.Tag = "", tagOf(h.now)
-	inquire := func(c *Connector, what, want string) {
-		t.Helper()
-		a, err := c.Inquire(t.Context(), about)
-		if got := inShort(a, err); got != want {
-			t.Errorf("%s: got %s (%v), want %s", what, got, err, want)
-		}
-	}
-	want := "approved " + first.ID + " 1999"
-	others := record{kind: typeSale, invoice: "another", status: "capturedPendingSettlement"}
-	h.more(2*pageSize, others)
-	inquire(c, "the third page", want)
-	// The merchant's refund of it, made elsewhere, has its invoice number.
-	h.more(1, record{kind: typeRefund, invoice: first.Reference, status: "voided", authorized: "19.99"})
-	inquire(c, "besides a refund", want)
-	h.settle(1)
-	later := h.connect(t, clock.NewFake(h.now.Add(72*time.Hour)))
-	inquire(later, "a settled batch", want)
-	h.more(2*pageSize, others)
-	h.settle(2)
-	inquire(later, "the first of two batches", want)
-	about.Tag = ""
-	inquire(later, "no tag", "unknown")
-	about.Tag = tagOf(h.now.Add(48 * time.Hour))
-	inquire(later, "a later tag", "unknown")
-	about.Tag = tagOf(h.now)
-	h.more(2, record{
-		kind: typeSale, invoice: first.Reference, status: "capturedPendingSettlement", authorized: "19.99", taken: "19.99",
-	})
-	inquire(later, "two of them", "unknown")
-}
-
-// TestSearchEnds: a search does not read rows that are older than the request.
-func TestSearchEnds(t *testing.T) {
-	t.Parallel()
-	h, c := startHost(t)
-	h.do(func() {
-		for range 3 * pageSize {
-			h.next++
-			h.made = append(h.made, &record{id: strconv.Itoa(h.next), submitted: h.now.Add(-48 * time.Hour)})
-		}
-	})
-	_, err := c.Inquire(t.Context(), acquirer.Sent{
-		Kind: acquirer.Sale, Reference: reference, Tag: tagOf(h.now), Amount: 1999, Currency: "usd",
-	})
-	if got := h.reads["getUnsettledTransactionList"]; !errors.Is(err, acquirer.ErrUnknown) || got != 1 {
-		t.Errorf("got %v after %d pages, want an unknown outcome after 1", err, got)
-	}
-}
-
 // TestDuplicate: a duplicate is the earlier arrival of the same request. It proves an approval only
 // if the account shows one.
 func TestDuplicate(t *testing.T) {
 	t.Parallel()
 	h, c := startHost(t)
 	first := paid(t, c, true)
-	r := pay(visa(), func(r *acquirer.Authorize) { r.Capture = true })
+	r := pay(visa(), func(r *acquirer.Authorize) { r.Tag, r.Capture = first.Tag, true })
 	if a, err := c.Authorize(t.Context(), r); err != nil || !a.Approved || a.ID != first.ID {
 		t.Errorf("got %+v, %v, want the first payment's outcome", a, err)
 	}
@@ -304,7 +236,7 @@ func TestDuplicate(t *testing.T) {
 		t.Errorf("declined: got %+v, %v, want a decline", a, err)
 	}
 	h.do(func() { h.hidden = true })
-	if a, err := c.Authorize(t.Context(), r); !errors.Is(err, acquirer.ErrUnknown) {
+	if a, err := h.after(t, 0).Authorize(t.Context(), r); !errors.Is(err, acquirer.ErrUnknown) {
 		t.Errorf("hidden: got %+v, %v, want an unknown outcome", a, err)
 	}
 }

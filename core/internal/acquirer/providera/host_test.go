@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -54,10 +55,14 @@ type host struct {
 	fate   func(kind string) fate
 	sent   map[string]int // transactions by type, also lost ones
 	reads  map[string]int // reading methods
+	budget *int           // reads until the host is busy; nil for no end
 	hidden bool           // the lists lag behind
-	off    bool           // no Transaction Details API
-	key    string
-	now    time.Time
+	broken string         // a method that always fails
+
+	latestFirst bool // the lists are never in another order
+	off         bool // no Transaction Details API
+	key         string
+	now         time.Time
 }
 
 const hostName, hostKey = "demoLogin1", "demoKey000000001"
@@ -109,6 +114,7 @@ type hostRequest struct {
 	Batch       string      `xml:"batchId"`
 	First       time.Time   `xml:"firstSettlementDate"`
 	Last        time.Time   `xml:"lastSettlementDate"`
+	Sorting     sorting     `xml:"sorting"`
 	Paging      paging      `xml:"paging"`
 }
 
@@ -134,6 +140,10 @@ func (h *host) serve(w http.ResponseWriter, r *http.Request) {
 		h.transact(w, r, in)
 		return
 	}
+	if h.busy() || method == h.broken {
+		fail("E00053")
+		return
+	}
 	h.reads[method]++
 	switch {
 	case method == "authenticateTest":
@@ -147,9 +157,9 @@ func (h *host) serve(w http.ResponseWriter, r *http.Request) {
 		}
 		fail("E00040")
 	case method == "getUnsettledTransactionList":
-		respond(h.page(in.Paging, func(r *record) bool { return r.batch == 0 }))
+		respond(h.page(in, func(r *record) bool { return r.batch == 0 }))
 	case method == "getTransactionList":
-		respond(h.page(in.Paging, func(r *record) bool { return strconv.Itoa(r.batch) == in.Batch }))
+		respond(h.page(in, func(r *record) bool { return strconv.Itoa(r.batch) == in.Batch }))
 	case method == "getSettledBatchList":
 		respond(h.batches(in.First, in.Last))
 	default:
@@ -166,6 +176,20 @@ func (h *host) find(id string) *record {
 	return nil
 }
 
+// allow makes the host busy after a number of reads.
+func (h *host) allow(reads int) {
+	h.do(func() { h.budget = &reads })
+}
+
+// busy counts a read, and reports whether the host allows no more.
+func (h *host) busy() bool {
+	if h.budget == nil {
+		return false
+	}
+	*h.budget--
+	return *h.budget < 0
+}
+
 // batches are one a day, settled at midnight.
 func (h *host) batches(first, last time.Time) string {
 	seen, out := map[int]bool{}, ""
@@ -175,7 +199,8 @@ func (h *host) batches(first, last time.Time) string {
 			continue
 		}
 		seen[r.batch] = true
-		out += "<batch><batchId>" + strconv.Itoa(r.batch) + "</batchId></batch>"
+		out = "<batch><batchId>" + strconv.Itoa(r.batch) + "</batchId><settlementTimeUTC>" + at.Format(time.RFC3339) +
+			"</settlementTimeUTC></batch>" + out
 	}
 	if out == "" {
 		return strings.Replace(okay, "I00001", "I00004", 1)
@@ -183,20 +208,29 @@ func (h *host) batches(first, last time.Time) string {
 	return okay + "<batchList>" + out + "</batchList>"
 }
 
-func (h *host) page(p paging, has func(*record) bool) string {
-	var rows []string
-	for i := len(h.made) - 1; i >= 0; i-- {
-		if r := h.made[i]; has(r) && !h.hidden {
-			rows = append(rows, "<transaction><transId>"+r.id+"</transId><submitTimeUTC>"+r.submitted.Format(time.RFC3339)+
-				"</submitTimeUTC><transactionStatus>"+r.status+"</transactionStatus><invoiceNumber>"+r.invoice+
-				"</invoiceNumber><settleAmount>"+r.taken+"</settleAmount></transaction>")
+// page has rows in the order of their times, or the latest first.
+func (h *host) page(in hostRequest, has func(*record) bool) string {
+	var found []*record
+	for _, r := range h.made {
+		if has(r) && !h.hidden {
+			found = append(found, r)
 		}
 	}
-	from := (p.Page - 1) * p.Limit
-	if from >= len(rows) {
+	slices.SortStableFunc(found, func(a, b *record) int { return a.submitted.Compare(b.submitted) })
+	if in.Sorting.Descending || h.latestFirst {
+		slices.Reverse(found)
+	}
+	from := (in.Paging.Page - 1) * in.Paging.Limit
+	if from >= len(found) {
 		return strings.Replace(okay, "I00001", "I00004", 1)
 	}
-	return okay + "<transactions>" + strings.Join(rows[from:min(len(rows), from+p.Limit)], "") + "</transactions>"
+	var out strings.Builder
+	for _, r := range found[from:min(len(found), from+in.Paging.Limit)] {
+		out.WriteString("<transaction><transId>" + r.id + "</transId><submitTimeUTC>" + r.submitted.Format(time.RFC3339) +
+			"</submitTimeUTC><transactionStatus>" + r.status + "</transactionStatus><invoiceNumber>" + r.invoice +
+			"</invoiceNumber><settleAmount>" + r.taken + "</settleAmount></transaction>")
+	}
+	return okay + "<transactions>" + out.String() + "</transactions>"
 }
 
 func (r *record) details() string {
@@ -293,6 +327,8 @@ func (h *host) effect(t transaction) string {
 		return accept(original, "1")
 	case t.Type == typeRefund && t.Original != "" && (original == nil || original.batch == 0):
 		return refuse("54")
+	case t.Type == typeRefund && t.Original != "" && h.refunded(t.Original)+units(t.Amount) > units(original.taken):
+		return refuse("55")
 	}
 	for _, r := range h.made {
 		if r.invoice == t.Order.Invoice && r.kind == t.Type {
@@ -300,6 +336,21 @@ func (h *host) effect(t transaction) string {
 		}
 	}
 	return accept(h.add(t), "1")
+}
+
+// refunded returns the sum of the refunds of a transaction.
+func (h *host) refunded(original string) (sum int64) {
+	for _, r := range h.made {
+		if r.kind == typeRefund && r.original == original && r.status != "voided" {
+			sum += units(r.taken)
+		}
+	}
+	return sum
+}
+
+func units(amount string) int64 {
+	n, _ := minor(amount, "usd")
+	return n
 }
 
 // add adds the transaction of a request with a source.
@@ -333,6 +384,18 @@ func (h *host) do(f func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	f()
+}
+
+// more adds transactions of others that were submitted at a time.
+func (h *host) more(n int, at time.Time, r record) {
+	h.do(func() {
+		for range n {
+			h.next++
+			made := r
+			made.id, made.submitted = strconv.Itoa(h.next), at
+			h.made = append(h.made, &made)
+		}
+	})
 }
 
 // settle moves all transactions to a batch.

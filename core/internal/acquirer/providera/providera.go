@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/core/internal/acquirer/upstream"
@@ -30,6 +31,9 @@ type Connector struct {
 	name   string
 	key    secret.String
 	clock  clock.Clock
+
+	mu       sync.Mutex
+	searches map[string]*search // guarded by mu; by reference
 }
 
 var (
@@ -57,7 +61,9 @@ func New(cfg Config) (*Connector, error) {
 	if cfg.Clock == nil {
 		cfg.Clock = clock.System()
 	}
-	return &Connector{client: cfg.Upstream, name: cfg.Name, key: cfg.TransactionKey, clock: cfg.Clock}, nil
+	return &Connector{
+		client: cfg.Upstream, name: cfg.Name, key: cfg.TransactionKey, clock: cfg.Clock, searches: map[string]*search{},
+	}, nil
 }
 
 func (c *Connector) login() login { return login{c.name, c.key.Reveal()} }
@@ -127,6 +133,7 @@ const (
 	codeDenied   = "E00011"
 	codeNoRecord = "E00040"
 	codeNoRows   = "I00004"
+	codePastEnd  = "E00094" // the page is after the last one
 )
 
 // Prepare implements acquirer.Acquirer.

@@ -96,8 +96,8 @@ func (r *reports) listed(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, batch := range batches {
-		if err := r.batch(ctx, batch); err != nil || len(r.open) == 0 {
+	for _, b := range batches {
+		if err := r.batch(ctx, b.id); err != nil || len(r.open) == 0 {
 			return err
 		}
 	}
@@ -109,7 +109,7 @@ func (r *reports) batch(ctx context.Context, batch string) error {
 	const method = "getTransactionList"
 	for page := 1; len(r.open) > 0; page++ {
 		d, err := r.c.read(ctx, method, transactionListRequest{
-			Login: r.c.login(), Batch: batch, Sorting: newestFirst, Paging: paging{Limit: pageSize, Page: page},
+			Login: r.c.login(), Batch: batch, Sorting: oldestFirst, Paging: paging{Limit: pageSize, Page: page},
 		})
 		if err != nil || d.code() == codeNoRows {
 			return err

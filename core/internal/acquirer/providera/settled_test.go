@@ -75,10 +75,10 @@ func TestSettledInBatches(t *testing.T) {
 	h.settle(7)
 	h.do(func() {
 		h.made[1].status, h.made[2].taken = "settlementError", "19.98"
-		for n := range 2 * pageSize { // later payments of the batch
+		for n := range 2 * pageSize { // earlier payments of the batch
 			h.made = append(h.made, &record{
 				id: strconv.Itoa(70000000000 + n), status: "settledSuccessfully", taken: "1.00", batch: 7,
-				submitted: h.now,
+				submitted: h.now.Add(-time.Second),
 			})
 		}
 		clear(h.reads)

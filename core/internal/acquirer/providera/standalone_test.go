@@ -165,7 +165,7 @@ func (s *standalone) payments(t *testing.T, c *Connector) {
 	for name, r := range payments() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r.Reference = newReference("txn")
+			r.Reference, r.Tag = newReference("txn"), tagOf(c.clock.Now())
 			if name == "sale-long-reference" {
 				r.Reference += "_1000"
 			}
@@ -369,7 +369,9 @@ func (s *standalone) parts(t *testing.T, c *Connector) {
 // made makes a payment and returns it as an earlier request.
 func (s *standalone) made(t *testing.T, c *Connector, source acquirer.Source, capture bool) acquirer.Sent {
 	t.Helper()
-	r := pay(source, func(r *acquirer.Authorize) { r.Reference, r.Capture = newReference("txn"), capture })
+	r := pay(source, func(r *acquirer.Authorize) {
+		r.Reference, r.Tag, r.Capture = newReference("txn"), tagOf(c.clock.Now()), capture
+	})
 	a, err := c.Authorize(t.Context(), r)
 	if err != nil || !a.Approved {
 		t.Fatalf("payment: got %+v, %v", a, err)
@@ -378,13 +380,13 @@ func (s *standalone) made(t *testing.T, c *Connector, source acquirer.Source, ca
 	if capture {
 		kind = acquirer.Sale
 	}
-	return acquirer.Sent{Kind: kind, Reference: r.Reference, ID: a.ID, Amount: r.Amount, Currency: r.Currency}
+	return acquirer.Sent{Kind: kind, Reference: r.Reference, Tag: r.Tag, ID: a.ID, Amount: r.Amount, Currency: r.Currency}
 }
 
 func followOf(original acquirer.Sent, prefix string, amount int64, last4 string) acquirer.Follow {
 	return acquirer.Follow{
-		Reference: newReference(prefix), Original: original, Amount: amount, Currency: original.Currency, Final: true,
-		Last4: last4,
+		Reference: newReference(prefix), Tag: tagOf(time.Now()), Original: original, Amount: amount,
+		Currency: original.Currency, Final: true, Last4: last4,
 	}
 }
 
@@ -458,7 +460,7 @@ func (s *standalone) voids(t *testing.T, c *Connector) {
 		t.Errorf("settled: got %+v, %v, want a decline", a, err)
 	}
 	unknown := settled
-	unknown.ID = ""
+	unknown.ID, unknown.Tag = "", ""
 	if a, err := c.Void(t.Context(), followOf(unknown, "void", settled.Amount, "")); !errors.Is(err, acquirer.ErrUnknown) {
 		t.Errorf("unknown: got %+v, %v, want an unknown outcome", a, err)
 	}
@@ -499,7 +501,7 @@ func (s *standalone) refunds(t *testing.T, c *Connector) {
 			t.Errorf("%s: v1 has %+v, want 500 of %s", name, inV1, r.Reference)
 		}
 		found, err := c.Inquire(t.Context(), acquirer.Sent{
-			Kind: acquirer.Refund, Reference: r.Reference, ID: a.ID, Amount: 500, Currency: "usd",
+			Kind: acquirer.Refund, Reference: r.Reference, Tag: r.Tag, ID: a.ID, Amount: 500, Currency: "usd",
 		})
 		if err != nil || !found.Approved || found.Amount != 500 || found.ID != a.ID {
 			t.Errorf("%s: inquiry: got %+v, %v", name, found, err)
@@ -520,7 +522,9 @@ func (s *standalone) credits(t *testing.T, c *Connector) {
 	for name, source := range map[string]acquirer.Source{
 		"card": visa(), "bank": checking("checking"), "firm": checking("business_checking"),
 	} {
-		r := acquirer.Credit{Reference: newReference("re"), Amount: 500, Currency: "usd", Source: source}
+		r := acquirer.Credit{
+			Reference: newReference("re"), Tag: tagOf(c.clock.Now()), Amount: 500, Currency: "usd", Source: source,
+		}
 		a, err := c.Credit(t.Context(), r)
 		if name != "card" { // the sandbox reviews a refund to a bank account
 			if !errors.Is(err, acquirer.ErrUnknown) {
@@ -537,7 +541,9 @@ func (s *standalone) credits(t *testing.T, c *Connector) {
 		if refund.Amount != 500 || v1.Text(refund.Reference) != r.Reference || refund.Transaction != "" {
 			t.Errorf("%s: v1 has %+v", name, refund)
 		}
-		about := acquirer.Sent{Kind: acquirer.UnlinkedRefund, Reference: r.Reference, ID: a.ID, Amount: 500, Currency: "usd"}
+		about := acquirer.Sent{
+			Kind: acquirer.UnlinkedRefund, Reference: r.Reference, Tag: r.Tag, ID: a.ID, Amount: 500, Currency: "usd",
+		}
 		if found, err := c.Inquire(t.Context(), about); err != nil || !found.Approved || found.Amount != 500 {
 			t.Errorf("%s: inquiry: got %+v, %v", name, found, err)
 		}
@@ -603,7 +609,9 @@ func (s *standalone) lostResponses(t *testing.T) {
 			t.Errorf("%s: got %+v, %v, want an unknown outcome", kind, a, err)
 		}
 	}
-	r := pay(visa(), func(r *acquirer.Authorize) { r.Reference, r.Capture = newReference("txn"), true })
+	r := pay(visa(), func(r *acquirer.Authorize) {
+		r.Reference, r.Tag, r.Capture = newReference("txn"), tagOf(c.clock.Now()), true
+	})
 	for range 2 {
 		lose(typeSale, func() (acquirer.Response, error) { return c.Authorize(t.Context(), r) })
 	}

@@ -1,0 +1,92 @@
+package engine_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+)
+
+// notListed makes each inquiry a whole search that finds nothing, and counts them.
+func notListed(s *coretest.Service) (inquiries *int) {
+	inquiries = new(int)
+	s.Acquirer.Before = func(_ context.Context, c coretest.Call) error {
+		switch c.Verb {
+		case coretest.Inquire:
+			*inquiries++
+			return acquirer.ErrNotListed
+		case coretest.Void, coretest.Refund:
+			return acquirer.ErrUnknown
+		default:
+			return nil
+		}
+	}
+	return inquiries
+}
+
+// resolvedSale makes a sale with a lost response that an operator resolves as declined.
+func resolvedSale(t *testing.T, s *coretest.Service) {
+	t.Helper()
+	lose(s, coretest.Authorize, false, nil)
+	if a, err := s.Pay(t.Context(), s.Request("k"), 100, true); err != nil || a.Status != 504 {
+		t.Fatalf("got %d %s, %v", a.Status, a.Body, err)
+	}
+	heal(s)
+	s.Clock.Advance(engine.Patience)
+	mustResolve(t, s, payment.AuthorizeStep, engine.DecisionDeclined)
+}
+
+// TestLookEndsAtAnAcquirerWithLists: the lists of the acquirer never show a request that an
+// operator has resolved. The look ends as the looks at other acquirers, and sends nothing.
+func TestLookEndsAtAnAcquirerWithLists(t *testing.T) {
+	t.Parallel()
+	s := coretest.OpenLive(t)
+	resolvedSale(t, s)
+	begun := s.Clock.Now()
+	inquiries := notListed(s)
+	lookUntilTheEnd(t, s)
+	if got := s.Clock.Now().Sub(begun); got < payment.LateWindow-time.Minute || got > 2*payment.LateWindow || *inquiries > 40 {
+		t.Errorf("ended after %s and %d inquiries", got, *inquiries)
+	}
+	if voids := s.Acquirer.Calls(coretest.Void); len(voids) != 0 {
+		t.Errorf("got %+v, want no request", voids)
+	}
+}
+
+// TestNotListedIsNoEnd: a search that finds nothing does not end an open payment, or the release of
+// money that the acquirer holds.
+func TestNotListedIsNoEnd(t *testing.T) {
+	t.Parallel()
+	s := coretest.OpenLive(t)
+	lose(s, coretest.Authorize, false, nil)
+	if a, err := s.Pay(t.Context(), s.Request(""), 100, true); err != nil || a.Status != 504 {
+		t.Fatalf("got %d %s, %v", a.Status, a.Body, err)
+	}
+	notListed(s)
+	for range 60 {
+		s.Clock.Advance(payment.LateWindow)
+		s.Recover(t)
+	}
+	if got := MustTransaction(t, s).Status; got != payment.Unknown {
+		t.Errorf("the open payment is %s, want unknown", got)
+	}
+	heal(s)
+	mustResolve(t, s, payment.AuthorizeStep, engine.DecisionDeclined)
+	s.Acquirer.Arrive(s.Acquirer.Payments()[0])
+	lose(s, coretest.Void, false, nil)
+	look(t, s)
+	notListed(s)
+	for range 60 {
+		s.Clock.Advance(payment.LateWindow)
+		s.Recover(t)
+	}
+	if got := s.Number(t, "SELECT COALESCE(SUM(held), 0) FROM reversals"); got != 100 {
+		t.Errorf("the release of %d is pending, want 100", got)
+	}
+	heal(s)
+	wantAllReleased(t, s)
+}
