@@ -48,16 +48,19 @@ type record struct {
 
 // host is an account of the provider. Its lists have the transactions once listed is set.
 type host struct {
-	url    string
-	mu     sync.Mutex
-	made   []*record
-	next   int
-	fate   func(kind string) fate
-	sent   map[string]int // transactions by type, also lost ones
-	reads  map[string]int // reading methods
-	budget *int           // reads until the host is busy; nil for no end
-	hidden bool           // the lists lag behind
-	broken string         // a method that always fails
+	url      string
+	mu       sync.Mutex
+	made     []*record
+	next     int
+	fate     func(kind string) fate
+	sent     map[string]int    // transactions by type, also lost ones
+	reads    map[string]int    // reading methods
+	budget   *int              // reads until the host is busy; nil for no end
+	hidden   bool              // the lists lag behind
+	broken   string            // a method that always fails
+	hook     map[string]func() // by method: what happens before its next request
+	longest  int               // the last page that can be read; 0 for no end
+	unlisted bool              // no batch is listed
 
 	latestFirst bool // the lists are never in another order
 	off         bool // no Transaction Details API
@@ -145,6 +148,10 @@ func (h *host) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h.reads[method]++
+	if f := h.hook[method]; f != nil {
+		delete(h.hook, method)
+		f()
+	}
 	switch {
 	case method == "authenticateTest":
 		respond(okay)
@@ -195,7 +202,7 @@ func (h *host) batches(first, last time.Time) string {
 	seen, out := map[int]bool{}, ""
 	for _, r := range h.made {
 		at := r.submitted.Truncate(24 * time.Hour).Add(24 * time.Hour)
-		if r.batch == 0 || seen[r.batch] || at.Before(first) || at.After(last) {
+		if r.batch == 0 || h.unlisted || seen[r.batch] || at.Before(first) || at.After(last) {
 			continue
 		}
 		seen[r.batch] = true
@@ -219,6 +226,9 @@ func (h *host) page(in hostRequest, has func(*record) bool) string {
 	slices.SortStableFunc(found, func(a, b *record) int { return a.submitted.Compare(b.submitted) })
 	if in.Sorting.Descending || h.latestFirst {
 		slices.Reverse(found)
+	}
+	if h.longest > 0 && in.Paging.Page > h.longest {
+		return strings.Replace(bad, "E00027", codeTooFar, 1)
 	}
 	from := (in.Paging.Page - 1) * in.Paging.Limit
 	if from >= len(found) {
@@ -440,4 +450,9 @@ func paid(t *testing.T, c *Connector, capture bool) acquirer.Sent {
 		about.Kind = acquirer.Sale
 	}
 	return about
+}
+
+// before runs f before the next request of a reading method, once.
+func (h *host) before(method string, f func()) {
+	h.do(func() { h.hook = map[string]func(){method: f} })
 }

@@ -133,7 +133,7 @@ const (
 	codeDenied   = "E00011"
 	codeNoRecord = "E00040"
 	codeNoRows   = "I00004"
-	codePastEnd  = "E00094" // the page is after the last one
+	codeTooFar   = "E00094" // the page is after the last one that can be read
 )
 
 // Prepare implements acquirer.Acquirer.

@@ -19,7 +19,7 @@ const (
 	// longestBatchSpan is the greatest range of a list of batches. A payment settles within days.
 	longestBatchSpan = 31 * 24 * time.Hour
 	// mostSearches bounds the searches that are kept.
-	mostSearches = 1024
+	mostSearches = 4096
 	// unsettledList is the name of the list that is not of a batch.
 	unsettledList = ""
 )
@@ -36,6 +36,7 @@ type search struct {
 	about       acquirer.Sent
 	first, last time.Time           // when the transaction can have been submitted
 	begun       time.Time           // when it began to read the lists; zero if it has not
+	absent      time.Time           // the first begun after last of a search of all lists; zero if there is none
 	read        map[string]position // by list
 	advanced    bool                // this attempt has read rows
 	candidates  []string            // the numbers of rows with the request's invoice number
@@ -43,8 +44,8 @@ type search struct {
 
 // position is the part of a list that was read.
 type position struct {
-	until time.Time // the rows before this time
-	page  int       // the last page
+	pages    pages
+	complete bool // the list had all its rows when the search began to read it
 }
 
 // resume returns the search for a request. Two attempts at once have a search each.
@@ -54,7 +55,11 @@ func (c *Connector) resume(about acquirer.Sent, prepared time.Time) *search {
 	s := c.searches[about.Reference]
 	delete(c.searches, about.Reference)
 	if s == nil {
-		s = &search{c: c, first: prepared.Add(-lag), last: prepared.Add(lag), read: map[string]position{}}
+		first := prepared
+		if now := c.clock.Now().UTC(); now.Before(first) {
+			first = now // the clock was ahead when it was prepared
+		}
+		s = &search{c: c, first: first.Add(-lag), last: prepared.Add(lag), read: map[string]position{}}
 	}
 	s.about, s.advanced = about, false
 	return s
@@ -95,7 +100,7 @@ func (s *search) begin() {
 
 // lists reads the lists until one has the transaction.
 func (s *search) lists(ctx context.Context, now time.Time) (*details, error) {
-	err := s.list(ctx, unsettledList, "getUnsettledTransactionList", func(p paging) any {
+	err := s.list(ctx, unsettledList, false, "getUnsettledTransactionList", func(p paging) any {
 		return unsettledListRequest{Login: s.c.login(), Sorting: oldestFirst, Paging: p}
 	})
 	if err != nil {
@@ -109,7 +114,7 @@ func (s *search) lists(ctx context.Context, now time.Time) (*details, error) {
 		return nil, err
 	}
 	for _, b := range batches {
-		err := s.list(ctx, b.id, "getTransactionList", func(p paging) any {
+		err := s.list(ctx, b.id, b.complete(now), "getTransactionList", func(p paging) any {
 			return transactionListRequest{Login: s.c.login(), Batch: b.id, Sorting: oldestFirst, Paging: p}
 		})
 		if err != nil {
@@ -124,11 +129,19 @@ func (s *search) lists(ctx context.Context, now time.Time) (*details, error) {
 
 // end ends a search that has read all lists, and returns its error. The next one reads again the
 // lists that can change.
+//
+// While a transaction settles, no list may have it: it has left the unsettled list, and its batch
+// appears within lag. So the error is acquirer.ErrNotListed only if an earlier search did not find
+// it in the unsettled list, and all batches were complete at least lag after that.
 func (s *search) end(batches []batch, now time.Time) error {
-	whole := s.begun.After(s.last)
+	if s.absent.IsZero() && s.begun.After(s.last) {
+		s.absent = s.begun
+	}
+	whole := !s.absent.IsZero() && now.Sub(s.absent) >= lag
 	s.begin()
 	for _, b := range batches {
-		if !b.complete(now) {
+		if !s.read[b.id].complete {
+			whole = false
 			delete(s.read, b.id)
 		}
 	}
@@ -138,60 +151,83 @@ func (s *search) end(batches []batch, now time.Time) error {
 	return fmt.Errorf("providera: %w", acquirer.ErrNotListed)
 }
 
-// oldestFirst lets no new row move the others to another page.
+// oldestFirst adds each new row to the last page.
 var oldestFirst = sorting{By: "submitTimeUTC"}
 
 // list reads the rows of a list that can be of the request, from the position of the last attempt.
-// Like a binary search, it skips the pages of older rows.
-func (s *search) list(ctx context.Context, name, method string, request func(paging) any) error {
+// It reads the pages backwards. Rows leave the unsettled list when they settle, and all rows after
+// them move to earlier pages. The search has yet to read those.
+func (s *search) list(
+	ctx context.Context, name string, complete bool, method string, request func(paging) any,
+) error {
 	at, ok := s.read[name]
 	if !ok {
-		at.until = s.first
+		at = position{pages{next: 1}, complete}
 	}
-	p := pages{next: max(1, at.page-1)} // rows that settle move the others to earlier pages
-	for !at.until.After(s.last) {
-		rows, err := s.page(ctx, method, request(paging{Limit: pageSize, Page: p.next}))
+	for at.pages.next > 0 {
+		p, err := s.page(ctx, method, request(paging{Limit: pageSize, Page: at.pages.next}))
 		if err != nil {
 			return err
 		}
-		full := len(rows) == pageSize
-		if !p.begin(full && rows[pageSize-1].at.Before(at.until)) {
-			continue
-		}
-		s.note(rows)
+		s.note(p.rows)
 		s.advanced = true
-		at = position{s.last.Add(1), p.next}
-		if full {
-			at.until = rows[pageSize-1].at
+		if !at.pages.turn(p, s.first, s.last) {
+			delete(s.read, name)
+			return fmt.Errorf("providera: %s: %w: the list is longer than it can be read", method, acquirer.ErrUnknown)
 		}
 		s.read[name] = at
-		p = pages{older: p.next, next: p.next + 1}
 	}
 	return nil
 }
 
-// pages is the search for the first page of a list that has a row of a time or later.
+// pages is a way through the pages of a list in the order of time. Like a binary search, it first
+// finds the last page with a row up to a time. From there it goes back to the first row that is not
+// before another time.
+//
+// No row moves to a later page. So a page without rows up to the time remains one.
 type pages struct {
-	next         int // the page to read
-	older, newer int // the last page that has only older rows, and the first that has others; 0 for none
-	step         int
+	next  int  // the page to read; 0 for none
+	with  int  // the last page that had a row up to the time; 0 for none
+	after int  // the first page known to have none; 0 for none
+	back  bool // it goes back
+	cut   bool // the list may go on at after, but cannot be read there
 }
 
-// begin takes the rows of the next page into account, and reports whether it is the first page. If
-// it is not, it sets the page to read instead.
-func (p *pages) begin(older bool) bool {
+// turn takes the next page into account, and sets the page to read after it. It returns false if
+// the list can have rows up to the time that cannot be read.
+func (w *pages) turn(p page, first, last time.Time) bool {
+	n, full := w.next, len(p.rows) == pageSize
+	has := len(p.rows) > 0 && !p.rows[0].at.After(last)
 	switch {
-	case !older && p.next <= p.older+1:
-		return true
-	case older:
-		p.older, p.step = p.next, 2*p.step+1
+	case w.back && len(p.rows) == 0: // many rows have settled
+		*w = pages{after: n}
+	case !has && !w.back:
+		w.after, w.cut = n, p.beyond
+	case !w.back:
+		w.with = n
+		if !full {
+			w.after, w.cut = n+1, false
+		}
+	}
+	switch {
+	case has && w.after == n+1 || w.back:
+		if w.cut && w.after == n+1 && full && !p.rows[pageSize-1].at.After(last) {
+			return false
+		}
+		w.back, w.next = true, n-1
+		if has && p.rows[0].at.Before(first) {
+			w.next = 0
+		}
+	case w.after == 1:
+		w.next = 0
+	case w.after == 0:
+		w.next = 2 * n
+	case w.with == w.after-1:
+		w.back, w.next = true, w.with
 	default:
-		p.newer = p.next
+		w.next = (w.with + w.after) / 2
 	}
-	if p.next = p.older + p.step; p.newer > 0 {
-		p.next = max(p.older+1, (p.older+p.newer)/2)
-	}
-	return false
+	return true
 }
 
 // note adds the numbers of the rows with the request's invoice number to the candidates.
@@ -236,32 +272,40 @@ type listed struct {
 	at          time.Time // when it was submitted
 }
 
+// page is a page of a list.
+type page struct {
+	rows   []listed
+	beyond bool // the provider does not read so far
+}
+
 // page reads a page of a list. A page after the last one has no rows. It returns an error for rows
 // in the other order, because the search would miss a row then.
-func (s *search) page(ctx context.Context, method string, request any) ([]listed, error) {
+func (s *search) page(ctx context.Context, method string, request any) (page, error) {
 	d, err := s.c.read(ctx, method, request)
 	if err != nil {
-		return nil, err
+		return page{}, err
 	}
 	switch d.code() {
-	case codeNoRows, codePastEnd:
-		return nil, nil
+	case codeNoRows:
+		return page{}, nil
+	case codeTooFar:
+		return page{beyond: true}, nil
 	}
 	if !d.ok() {
-		return nil, fmt.Errorf("providera: %s: %w: %s", method, acquirer.ErrUnknown, shown(d.code()))
+		return page{}, fmt.Errorf("providera: %s: %w: %s", method, acquirer.ErrUnknown, shown(d.code()))
 	}
 	out := make([]listed, 0, len(d.Rows))
 	for _, r := range d.Rows {
 		at, err := time.Parse(time.RFC3339Nano, r.SubmittedAt.value)
 		if err != nil {
-			return nil, contradiction("time of a row")
+			return page{}, contradiction("time of a row")
 		}
 		out = append(out, listed{number(r.ID), r.Invoice.value, at})
 	}
 	if n := len(out); n > 0 && out[n-1].at.Before(out[0].at) {
-		return nil, contradiction("order of the list")
+		return page{}, contradiction("order of the list")
 	}
-	return out, nil
+	return page{rows: out}, nil
 }
 
 // batch is a batch of settled transactions.

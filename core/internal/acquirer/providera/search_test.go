@@ -67,7 +67,7 @@ func TestSearch(t *testing.T) {
 	about.Tag = ""
 	check(h.after(t, 72*time.Hour), "no tag", "unknown")
 	about.Tag = tagOf(h.now.Add(48 * time.Hour))
-	check(h.after(t, 72*time.Hour), "a later tag", "not listed")
+	check(h.after(t, 72*time.Hour), "a later tag", "unknown")
 	about.Tag = tagOf(h.now)
 	h.more(2, h.now, record{
 		kind: typeSale, invoice: about.Reference, status: "capturedPendingSettlement", authorized: "19.99", taken: "19.99",
@@ -147,11 +147,15 @@ func TestSearchOfNothing(t *testing.T) {
 	}{
 		{0, "unknown", 1, 1, 0},
 		{lag, "unknown", 2, 2, 0},
-		{time.Second, "not listed", 3, 3, 0},
-		{8 * time.Hour, "not listed", 4, 4, 1}, // the batch was settled a moment ago
-		{time.Hour, "not listed", 5, 5, 2},     // it could still get rows
-		{time.Hour, "not listed", 6, 6, 2},
-		{40 * 24 * time.Hour, "not listed", 7, 7, 2},
+		{time.Second, "unknown", 3, 3, 0}, // the first search after the request
+		{lag - time.Second, "unknown", 4, 4, 0},
+		{time.Second, "not listed", 5, 5, 0},
+		{7 * time.Hour, "unknown", 6, 6, 1}, // the batch was settled a moment ago
+		{time.Hour, "not listed", 7, 7, 2},  // it could still get rows
+		{time.Hour, "not listed", 8, 8, 2},
+		{-30 * time.Hour, "unknown", 9, 8, 2}, // a clock that jumps proves nothing
+		{30 * time.Hour, "not listed", 10, 9, 2},
+		{40 * 24 * time.Hour, "not listed", 11, 10, 2},
 	} {
 		at.Advance(step.after)
 		got := searched(t, c, about)
