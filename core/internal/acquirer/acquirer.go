@@ -24,8 +24,8 @@ var (
 	// ErrUndecided is the ErrUnknown of an inquiry that got a response. The acquirer's records do
 	// not decide about the request. If they stay so, only an operator can decide.
 	ErrUndecided = fmt.Errorf("%w: the acquirer's records do not decide", ErrUnknown)
-	// ErrNotListed: a whole search has not found a request that can still appear in the acquirer's
-	// lists. It is an ErrUnknown, and counts as a look of a pending reversal that found nothing.
+	// ErrNotListed is the ErrUnknown of a whole search that has not found the request. The request can
+	// still appear in the acquirer's lists. If it never does, only an operator can decide.
 	ErrNotListed = fmt.Errorf("acquirer: not in the lists: %w", ErrUnknown)
 )
 

@@ -2,8 +2,9 @@ package engine_test
 
 import (
 	"context"
+	"net/http"
+	"strings"
 	"testing"
-	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/core/internal/coretest"
@@ -41,20 +42,49 @@ func resolvedSale(t *testing.T, s *coretest.Service) {
 }
 
 // TestLookEndsAtAnAcquirerWithLists: the lists of the acquirer never show a request that an
-// operator has resolved. The look ends as the looks at other acquirers, and sends nothing.
+// operator has resolved. After LateWindow recovery searches no more, and one alert calls an
+// operator. Recovery has sent nothing.
 func TestLookEndsAtAnAcquirerWithLists(t *testing.T) {
 	t.Parallel()
 	s := coretest.OpenLive(t)
 	resolvedSale(t, s)
-	begun := s.Clock.Now()
+	alerts := observed(s)
 	inquiries := notListed(s)
-	lookUntilTheEnd(t, s)
-	if got := s.Clock.Now().Sub(begun); got < payment.LateWindow-time.Minute || got > 2*payment.LateWindow || *inquiries > 40 {
-		t.Errorf("ended after %s and %d inquiries", got, *inquiries)
+	waitForAnOperator(t, s)
+	if *inquiries != 33 {
+		t.Errorf("inquired %d times, want 33", *inquiries)
+	}
+	alerts.want(t, "authorize undecided")
+	shown, f := mustUnfinished(t, s, payment.ReversalStep)
+	if !shown.DueAt.Equal(payment.Never()) || !strings.Contains(shown.LastError, "not in the lists") {
+		t.Errorf("an operator sees %+v", shown)
+	}
+	d := engine.Resolution{Decision: engine.DecisionReleased, Reason: "statement of November 22, line 7"}
+	if a, err := s.Engine.ResolveStep(t.Context(), operatorRequest(s), f, d); err != nil || a.Status != http.StatusOK {
+		t.Fatalf("got %d %s, %v", a.Status, a.Body, err)
+	}
+	if got := s.Number(t, "SELECT COUNT(*) FROM reversals"); got != 0 {
+		t.Errorf("%d looks are pending, want none", got)
 	}
 	if voids := s.Acquirer.Calls(coretest.Void); len(voids) != 0 {
 		t.Errorf("got %+v, want no request", voids)
 	}
+}
+
+// TestListedLate: the lists show the payment that an operator has resolved after many searches that
+// found nothing. It is released.
+func TestListedLate(t *testing.T) {
+	t.Parallel()
+	s := coretest.OpenLive(t)
+	resolvedSale(t, s)
+	notListed(s)
+	for range 32 {
+		look(t, s)
+	}
+	heal(s)
+	s.Acquirer.Arrive(s.Acquirer.Payments()[0])
+	lookUntilTheEnd(t, s)
+	wantAllReleased(t, s)
 }
 
 // TestNotListedIsNoEnd: a search that finds nothing does not end an open payment, or the release of

@@ -30,15 +30,14 @@ func (e *Engine) recoverReversal(ctx context.Context, r *payment.Reversal) error
 	a, err := acq.Inquire(ctx, about)
 	step := r.Step.Kind
 	switch {
-	case errors.Is(err, acquirer.ErrUndecided) && step != payment.AuthorizeStep:
+	case errors.Is(err, acquirer.ErrUndecided) && step != payment.AuthorizeStep,
+		errors.Is(err, acquirer.ErrNotListed) && r.Refused == 0 && r.Held == 0:
 		return e.undecided(ctx, r, err)
 	case errors.Is(err, acquirer.ErrNotFound) &&
 		(step == payment.VoidStep || r.Asked > 0 && r.Refused == 0 && r.Held == 0):
 		return e.lookAgain(ctx, r) // a void cannot be dropped
 	case errors.Is(err, acquirer.ErrNotFound):
 		return e.requestRelease(ctx, acq, r, false)
-	case errors.Is(err, acquirer.ErrNotListed) && r.Refused == 0 && r.Held == 0:
-		return e.lookAgain(ctx, r) // a drop request would search once more
 	case err != nil:
 		return fmt.Errorf("%w: %w", errStillOpen, err)
 	case step != payment.AuthorizeStep && !a.Released:
