@@ -10,8 +10,8 @@
 // An approval needs the number of a transaction and the echo of our reference.
 //
 // The connector finds the outcome of an earlier request in the account. The lists lag behind, so a
-// missing row does not prove that a request had no effect. The connector never returns
-// acquirer.ErrNotFound.
+// missing row does not prove that a request had no effect. The connector returns
+// acquirer.ErrNotFound only for a refund that cannot be made twice: that of a whole payment.
 //
 // The files encode.go, decode.go, details.go and verdict.go are pure. The others are the connector
 // around them.

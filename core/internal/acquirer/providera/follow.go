@@ -74,12 +74,21 @@ func (c *Connector) Void(ctx context.Context, r acquirer.Follow) (acquirer.Respo
 
 // Refund implements acquirer.Acquirer. It first reads the original: the API wants the masked number
 // of its source. A repeated refund is not sent: it searches for the earlier one.
+//
+// A refund of the whole original that no list has is acquirer.ErrNotFound. Should the earlier one
+// appear after all, the payer still gets the money once: the provider declines each refund after
+// it, because the sum would exceed the original. That does not hold for a part, so its outcome
+// remains unknown.
 func (c *Connector) Refund(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
 	about := acquirer.Sent{
 		Kind: acquirer.Refund, Reference: r.Reference, Tag: r.Tag, Amount: r.Amount, Currency: r.Currency,
 	}
 	if r.Again {
-		return c.Inquire(ctx, about)
+		a, err := c.Inquire(ctx, about)
+		if errors.Is(err, acquirer.ErrNotListed) {
+			err = c.unlisted(ctx, r, err)
+		}
+		return a, err
 	}
 	d, err := c.find(ctx, r.Original)
 	if err != nil {
@@ -95,4 +104,16 @@ func (c *Connector) Refund(ctx context.Context, r acquirer.Follow) (acquirer.Res
 		return acquirer.Response{}, errors.Join(acquirer.ErrUnavailable, err)
 	}
 	return c.unlessDuplicate(ctx, about, c.question(acquirer.Refund, r, original), t)
+}
+
+// unlisted returns acquirer.ErrNotFound for a refund of a whole original, and else why.
+func (c *Connector) unlisted(ctx context.Context, r acquirer.Follow, why error) error {
+	d, err := c.find(ctx, r.Original)
+	if err != nil {
+		return err
+	}
+	if whole, ok := minor(d.Settled.value, r.Currency); !ok || d.state() != settled || whole != r.Amount {
+		return why
+	}
+	return fmt.Errorf("providera: no list has the refund: %w", acquirer.ErrNotFound)
 }

@@ -1,0 +1,94 @@
+package providera
+
+import (
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/shared/clock"
+)
+
+// repeated repeats a refund twice after its time, so that the lists must have it, and returns the
+// connector and the last outcome.
+func (h *host) repeated(t *testing.T, r acquirer.Follow, pause time.Duration) (*Connector, string) {
+	t.Helper()
+	at := clock.NewFake(h.now.Add(lag + time.Second))
+	c := h.connect(t, at)
+	r.Again = true
+	a, err := c.Refund(t.Context(), r)
+	if got := acquirer.Outcome(a, err); got != "unknown" {
+		t.Fatalf("the first repetition: got %s, want unknown", got)
+	}
+	at.Advance(pause)
+	a, err = c.Refund(t.Context(), r)
+	return c, acquirer.Outcome(a, err)
+}
+
+// TestRefundNeverSent: the process dies before it sends a refund. Once the lists must have a refund
+// of the whole payment, it certainly has no effect, and the next one gives the money back. That of
+// a part can be in the lists late, and a second one could be made: it remains unknown.
+func TestRefundNeverSent(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		amount  int64
+		settled bool
+		pause   time.Duration
+		want    string
+	}{
+		"the whole":            {1999, true, lag, "not_found"},
+		"the whole, too early": {1999, true, lag - time.Second, "unknown"},
+		"a part":               {1998, true, lag, "unknown"},
+		"not settled":          {1999, false, lag, "unknown"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h, first := startHost(t)
+			r := step(paid(t, first, true), true)
+			r.Amount = c.amount
+			if c.settled {
+				h.settle(1)
+			}
+			h.do(func() { h.made[0].submitted = h.now.Add(-24 * time.Hour) }) // its batch is complete
+			later, got := h.repeated(t, r, c.pause)
+			if got != c.want || h.sent[typeRefund] != 0 {
+				t.Fatalf("got %s, sent %d, want %s", got, h.sent[typeRefund], c.want)
+			}
+			if c.want != "not_found" {
+				return
+			}
+			next := r
+			next.Reference, next.Again = "re_01jd8m3k2q4r6", false
+			if a, err := later.Refund(t.Context(), next); err != nil || !a.Approved {
+				t.Errorf("the next one: got %+v, %v", a, err)
+			}
+			// Another core was about to send the first one for all that time.
+			r.Again = false
+			if a, err := first.Refund(t.Context(), r); err != nil || a.Approved {
+				t.Errorf("the first one after all: got %+v, %v, want a decline", a, err)
+			}
+		})
+	}
+}
+
+// TestRefundMadeOnce: the first refund of a whole payment arrives after the lists have seemed to
+// prove that it was never sent. The provider declines the second one.
+func TestRefundMadeOnce(t *testing.T) {
+	t.Parallel()
+	h, c := startHost(t)
+	r := step(paid(t, c, true), false)
+	r.Amount = 1999
+	h.settle(1)
+	h.do(func() { h.made[0].submitted = h.now.Add(-24 * time.Hour) })
+	if a, err := c.Refund(t.Context(), r); err != nil || !a.Approved {
+		t.Fatalf("got %+v, %v", a, err)
+	}
+	h.do(func() { h.hidden = true })
+	later, got := h.repeated(t, r, lag)
+	if got != "not_found" {
+		t.Fatalf("hidden: got %s", got)
+	}
+	r.Reference = "re_01jd8m3k2q4r6"
+	if a, err := later.Refund(t.Context(), r); err != nil || a.Approved {
+		t.Errorf("the second one: got %+v, %v, want a decline", a, err)
+	}
+}
