@@ -1848,9 +1848,12 @@ type Capture struct {
 	Currency    Currency      `json:"currency"`
 
 	// AmountRefunded The refunded amount of this capture.
-	AmountRefunded Money      `json:"amount_refunded"`
-	Final          bool       `json:"final"`
-	Settlement     Settlement `json:"settlement"`
+	AmountRefunded Money `json:"amount_refunded"`
+
+	// Final The capture releases the rest of the authorization. In live mode, some acquirers make one capture of an authorization. There, each capture is
+	// final, also without `final` in the request.
+	Final      bool       `json:"final"`
+	Settlement Settlement `json:"settlement"`
 
 	// SettlementDay The settlement day in which it settled. Absent before.
 	SettlementDay *string           `json:"settlement_day,omitempty"`

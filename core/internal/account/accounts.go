@@ -214,8 +214,9 @@ func (a *Accounts) open(ctx context.Context, row *payment.Account) (opened, erro
 		calls.add(outcome, took, a.Clock.Now())
 		a.Called(Call{Account: name, Kind: fresh.Kind, Operation: operation, Outcome: outcome, Took: took})
 	})
+	_, once := connector.(acquirer.CapturesOnce)
 	next := opened{fresh.Version, connector, acquirer.Account{
-		ID: fresh.ID, Acquirer: a.Wrap(watched), Reporter: connector,
+		ID: fresh.ID, Acquirer: a.Wrap(watched), Reporter: connector, CapturesOnce: once,
 	}}
 	a.mu.Lock()
 	defer a.mu.Unlock()

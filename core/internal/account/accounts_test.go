@@ -179,6 +179,36 @@ func TestForPayment(t *testing.T) {
 	}
 }
 
+// onceConnector is a connector to an acquirer that captures once.
+type onceConnector struct{ account.Connector }
+
+func (onceConnector) CapturesOnce() {}
+
+// TestCapturesOnce: an account has that property of its acquirer, although its calls are observed.
+func TestCapturesOnce(t *testing.T) {
+	t.Parallel()
+	for _, want := range []bool{false, true} {
+		b := setup(t)
+		n := b.add(t, func(*operator.AccountCreate) {})
+		open := b.accounts.Kinds[coretest.HostKind]
+		b.accounts.Kinds[coretest.HostKind] = func(s account.Settings) (account.Connector, error) {
+			c, err := open(s)
+			if want {
+				c = onceConnector{c}
+			}
+			return c, err
+		}
+		a, err := b.accounts.Account(t.Context(), n)
+		if err != nil || a.CapturesOnce != want {
+			t.Errorf("got %t, %v, want %t", a.CapturesOnce, err, want)
+		}
+		all, err := b.accounts.ForPayment(t.Context(), b.Tenant.Merchant, "usd", acquirer.CardMethod)
+		if err != nil || len(all) != 1 || all[0].CapturesOnce != want {
+			t.Errorf("for a payment: got %+v, %v, want %t", all, err, want)
+		}
+	}
+}
+
 // TestAccountThatDoesNotOpen: the other account gets the payments, and the operator sees a call
 // without effect. If no account opens, a payment is not refused for a missing account.
 func TestAccountThatDoesNotOpen(t *testing.T) {

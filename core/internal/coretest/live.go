@@ -49,6 +49,7 @@ func (s *Service) AddAccount(tb testing.TB, id int64) *Acquirer {
 type Accounts struct {
 	mu       sync.Mutex
 	all      map[int64]*Acquirer // guarded by mu
+	once     map[int64]bool      // guarded by mu; the accounts that capture once
 	enabled  []int64             // guarded by mu; in the order in which they are tried
 	payments []AccountQuery      // guarded by mu
 }
@@ -70,6 +71,13 @@ func (a *Accounts) Add(id int64, served *Acquirer) {
 		a.all = map[int64]*Acquirer{}
 	}
 	a.all[id], a.enabled = served, append(a.enabled, id)
+}
+
+// CaptureOnce makes an account capture each authorization once.
+func (a *Accounts) CaptureOnce(id int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.once = map[int64]bool{id: true}
 }
 
 // Enable makes these accounts the only ones for new payments.
@@ -102,7 +110,9 @@ func (a *Accounts) ForPayment(
 	a.payments = append(a.payments, AccountQuery{merchant, currency, m})
 	var out []acquirer.Account
 	for _, id := range a.enabled {
-		out = append(out, acquirer.Account{ID: id, Acquirer: a.all[id], Reporter: a.all[id]})
+		out = append(out, acquirer.Account{
+			ID: id, Acquirer: a.all[id], Reporter: a.all[id], CapturesOnce: a.once[id],
+		})
 	}
 	if out == nil {
 		return nil, fmt.Errorf("merchant %d: %w", merchant, acquirer.ErrNoAccount)
@@ -118,14 +128,14 @@ func (a *Accounts) Account(_ context.Context, id int64) (acquirer.Account, error
 	if !ok {
 		return acquirer.Account{}, fmt.Errorf("account %d: %w", id, acquirer.ErrNoAccount)
 	}
-	return acquirer.Account{ID: id, Acquirer: found, Reporter: found}, nil
+	return acquirer.Account{ID: id, Acquirer: found, Reporter: found, CapturesOnce: a.once[id]}, nil
 }
 
 // revive returns the accounts with acquirers as Service.Revive makes them.
 func (a *Accounts) revive() *Accounts {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	next := &Accounts{all: map[int64]*Acquirer{}, enabled: a.enabled}
+	next := &Accounts{all: map[int64]*Acquirer{}, once: a.once, enabled: a.enabled}
 	for id, of := range a.all {
 		next.all[id] = of.revive()
 	}

@@ -11,8 +11,9 @@ import (
 )
 
 // Capture takes amount (0 for all that is left) of an authorized transaction. With final, the
-// acquirer releases the rest in the same request. A capture that leaves no rest is final, too.
-// Recovery repeats the request with the same flag: no other capture can begin before this one ends.
+// acquirer releases the rest in the same request. A capture that leaves no rest is final, too. At an
+// account that captures once, each capture is final. Recovery repeats the request with the same flag:
+// no other capture can begin before this one ends.
 func (e *Engine) Capture(
 	ctx context.Context, r Request, transaction, amount int64, final bool, details []byte,
 ) (Result, error) {
@@ -22,8 +23,8 @@ func (e *Engine) Capture(
 		return e.unsent(ctx, r, err)
 	}
 	c := &payment.Capture{
-		Transaction: transaction, Tenant: r.Tenant, Amount: amount, Final: final, Details: details, Client: r.client(),
-		Account: account.ID, Tag: tag,
+		Transaction: transaction, Tenant: r.Tenant, Amount: amount, Details: details, Client: r.client(),
+		Final: final || account.CapturesOnce, Account: account.ID, Tag: tag,
 	}
 	s, w := &captureStep{e, c}, e.inFlight.request()
 	defer w.end()

@@ -32,17 +32,23 @@ func (e *Engine) accounts(
 	return found, noAcquirer(err)
 }
 
-// account returns the acquirer of a stored payment or step. Live mode has no account 0, and test
-// mode has no other.
+// account returns the acquirer of a stored payment or step.
 func (e *Engine) account(ctx context.Context, t payment.Tenant, id int64) (acquirer.Acquirer, error) {
+	a, err := e.storedAccount(ctx, t, id)
+	return a.Acquirer, err
+}
+
+// storedAccount returns the account of a stored payment or step. Live mode has no account 0, and
+// test mode has no other.
+func (e *Engine) storedAccount(ctx context.Context, t payment.Tenant, id int64) (acquirer.Account, error) {
 	switch {
 	case !t.Live && id == 0:
-		return e.Test, nil
+		return acquirer.Account{Acquirer: e.Test}, nil
 	case t.Live && id != 0 && e.Live != nil:
 		a, err := e.Live.Account(ctx, id)
-		return a.Acquirer, noAcquirer(err)
+		return a, noAcquirer(err)
 	}
-	return nil, ErrNoAcquirer
+	return acquirer.Account{}, ErrNoAcquirer
 }
 
 // accountName returns an account as operators see it, "" for the simulator.
@@ -110,14 +116,16 @@ func prepare(ctx context.Context, a acquirer.Acquirer) (string, error) {
 func (e *Engine) follower(
 	ctx context.Context, t payment.Tenant, transaction int64,
 ) (a acquirer.Account, tag string, err error) {
+	account := int64(0)
 	if t.Live { // in test mode the account is known
 		stored, err := e.Store.Transaction(ctx, t, transaction)
 		if err != nil || stored.Account == 0 && stored.Authorized == 0 && e.Live != nil {
 			return acquirer.Account{}, "", err
 		}
-		a.ID = stored.Account
+		account = stored.Account
 	}
-	if a.Acquirer, err = e.account(ctx, t, a.ID); err == nil {
+	a, err = e.storedAccount(ctx, t, account)
+	if a.ID = account; err == nil {
 		tag, err = prepare(ctx, a.Acquirer)
 	}
 	return a, tag, err
