@@ -159,7 +159,8 @@ func TestSearchOfNothing(t *testing.T) {
 	} {
 		at.Advance(step.after)
 		got := searched(t, c, about)
-		reads := fmt.Sprint(h.reads["getUnsettledTransactionList"], h.reads["getSettledBatchList"], h.reads["getTransactionList"])
+		reads := fmt.Sprint(
+			h.reads["getUnsettledTransactionList"], h.reads["getSettledBatchList"], h.reads["getTransactionList"])
 		if want := fmt.Sprint(step.unsettled, step.batches, step.settling); got != step.want || reads != want {
 			t.Errorf("after %s: got %s and reads %s, want %s and %s", step.after, got, reads, step.want, want)
 		}
