@@ -131,7 +131,9 @@ func TestSearchOfAGrowingBatch(t *testing.T) {
 // the part that can be read, and proves nothing about the rest.
 func TestSearchOfALongList(t *testing.T) {
 	t.Parallel()
-	for before, want := range map[int]string{2*pageSize - 1: "found", 3*pageSize - 2: "found", 3*pageSize - 1: "unknown", 3 * pageSize: "unknown"} {
+	for before, want := range map[int]string{
+		2*pageSize - 1: "found", 3*pageSize - 2: "found", 3*pageSize - 1: "unknown", 3 * pageSize: "unknown",
+	} {
 		for _, after := range []time.Duration{time.Minute, 2 * lag} {
 			h, c := startHost(t)
 			h.do(func() { h.longest = 3 })
