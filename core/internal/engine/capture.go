@@ -11,9 +11,9 @@ import (
 )
 
 // Capture takes amount (0 for all that is left) of an authorized transaction. With final, the
-// acquirer releases the rest in the same request. A capture that leaves no rest is final, too. At an
-// account that captures once, each capture is final. Recovery repeats the request with the same flag:
-// no other capture can begin before this one ends.
+// acquirer releases the rest in the same request. A capture that leaves no rest is final, too. Each
+// capture is final at an account that captures once. Recovery repeats the request with the same
+// flag: no other capture can begin before this one ends.
 func (e *Engine) Capture(
 	ctx context.Context, r Request, transaction, amount int64, final bool, details []byte,
 ) (Result, error) {

@@ -78,8 +78,8 @@ func (c *Connector) Void(ctx context.Context, r acquirer.Follow) (acquirer.Respo
 // Refund implements acquirer.Acquirer. It first reads the original: the API wants the masked number
 // of its source. A repeated refund is not sent: it searches for the earlier one.
 //
-// A refund of the whole original that no list has is acquirer.ErrNotFound. Should the earlier one
-// appear after all, the payer still gets the money once: the provider declines each refund after
+// A refund of the whole original that no list has is acquirer.ErrNotFound. If the earlier one
+// appears after all, the payer still gets the money once. The provider declines each refund after
 // it, because the sum would exceed the original. That does not hold for a part, so its outcome
 // remains unknown.
 func (c *Connector) Refund(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {

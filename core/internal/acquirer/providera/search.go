@@ -24,13 +24,13 @@ const (
 	unsettledList = ""
 )
 
-// search finds the transactions that a request has made: first in the list of those that have not
-// settled, then in the batches. It reads only the rows that were submitted at the time of the
+// search finds the transactions that a request has made: first in the list of unsettled
+// transactions, then in the batches. It reads only the rows that were submitted at the time of the
 // request. Each list is in the order of that time, so it finds these rows without the others.
 //
 // An attempt at a step can end before its search. The next attempt goes on with the same search. A
-// process that ends only repeats it. Once all lists were read, or if an attempt could read none, the
-// next attempt begins again. It skips the batches that cannot change.
+// process that ends only repeats it. Once all lists were read, or if an attempt could read none,
+// the next attempt begins again. It skips the batches that cannot change.
 type search struct {
 	c           *Connector
 	about       acquirer.Sent
@@ -131,8 +131,8 @@ func (s *search) lists(ctx context.Context, now time.Time) (*details, error) {
 // lists that can change.
 //
 // While a transaction settles, no list may have it: it has left the unsettled list, and its batch
-// appears within lag. So the error is acquirer.ErrNotListed only if an earlier search did not find
-// it in the unsettled list, and all batches were complete at least lag after that.
+// appears within lag. So the error is acquirer.ErrNotListed only if an unsettled list without the
+// transaction is older than lag, and all batches were complete.
 func (s *search) end(batches []batch, now time.Time) error {
 	if s.absent.IsZero() && s.begun.After(s.last) {
 		s.absent = s.begun
@@ -199,15 +199,13 @@ func (w *pages) turn(p page, first, last time.Time) bool {
 	n, full := w.next, len(p.rows) == pageSize
 	has := len(p.rows) > 0 && !p.rows[0].at.After(last)
 	switch {
-	case w.back && len(p.rows) == 0: // many rows have settled
-		*w = pages{after: n}
-	case !has && !w.back:
+	case w.back:
+	case !has:
 		w.after, w.cut = n, p.beyond
-	case !w.back:
+	case full:
 		w.with = n
-		if !full {
-			w.after, w.cut = n+1, false
-		}
+	default:
+		w.with, w.after, w.cut = n, n+1, false
 	}
 	switch {
 	case has && w.after == n+1 || w.back:
@@ -320,8 +318,8 @@ func (b batch) complete(now time.Time) bool {
 	return err == nil && now.Sub(at) >= lag
 }
 
-// batches returns the batches that were settled from a time on, oldest first, as far as one list
-// reaches.
+// batches returns the batches that were settled from a time on, oldest first, of longestBatchSpan
+// at most.
 func (c *Connector) batches(ctx context.Context, first, last time.Time) ([]batch, error) {
 	if limit := first.Add(longestBatchSpan); last.After(limit) {
 		last = limit

@@ -23,7 +23,7 @@ func (h *host) settleFirst(n, batch int) {
 // also if it does not settle itself.
 func TestSearchWhileOthersSettle(t *testing.T) {
 	t.Parallel()
-	for _, settling := range []int{100, pageSize, 3*pageSize + 1, 5 * pageSize} {
+	for _, settling := range []int{pageSize / 5, 3*pageSize + 1} {
 		t.Run(strconv.Itoa(settling), func(t *testing.T) {
 			t.Parallel()
 			for after := range 9 {
@@ -90,8 +90,8 @@ func TestSearchBesideAnUnlistedBatch(t *testing.T) {
 	}
 }
 
-// TestSearchOfAGrowingBatch: an attempt reads a batch before the batch has all rows, and ends before
-// its search. The next attempt ends the search once the batch is complete. It must not count the
+// TestSearchOfAGrowingBatch: an attempt reads a batch before the batch has all rows. The attempt
+// ends before its search. The next attempt ends the search once the batch is complete. It must not count the
 // earlier read.
 func TestSearchOfAGrowingBatch(t *testing.T) {
 	t.Parallel()
