@@ -125,6 +125,15 @@ func TestSearchGoesOn(t *testing.T) {
 	if got := searched(t, c, about); got != want {
 		t.Errorf("once more: got %s, want %s", got, want)
 	}
+	// A process that ends between two pages only repeats the search.
+	h.allow(9)
+	if got := searched(t, h.after(t, 72*time.Hour), about); got != "unknown" {
+		t.Errorf("a process that ends: got %s, want unknown", got)
+	}
+	h.do(func() { h.budget = nil })
+	if got := searched(t, h.after(t, 72*time.Hour), about); got != want {
+		t.Errorf("the next process: got %s, want %s", got, want)
+	}
 }
 
 // TestSearchOfNothing: the lists prove that they do not have a request only once it cannot appear
