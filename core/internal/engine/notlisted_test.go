@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/core/internal/coretest"
@@ -116,6 +117,9 @@ func TestNotListedIsNoEnd(t *testing.T) {
 	}
 	if got := s.Number(t, "SELECT COALESCE(SUM(held), 0) FROM reversals"); got != 100 {
 		t.Errorf("the release of %d is pending, want 100", got)
+	}
+	if due := time.UnixMilli(s.Number(t, "SELECT due_at FROM reversals")); due.After(s.Clock.Now().Add(payment.LongestPause)) {
+		t.Errorf("it is due at %s, want it repeated", due)
 	}
 	heal(s)
 	wantAllReleased(t, s)

@@ -124,8 +124,7 @@ func (e *Engine) follower(
 		}
 		account = stored.Account
 	}
-	a, err = e.storedAccount(ctx, t, account)
-	if a.ID = account; err == nil {
+	if a, err = e.storedAccount(ctx, t, account); err == nil {
 		tag, err = prepare(ctx, a.Acquirer)
 	}
 	return a, tag, err

@@ -1,7 +1,7 @@
 package providera
 
 import (
-	"strconv"
+	"fmt"
 	"testing"
 	"time"
 
@@ -23,32 +23,42 @@ func (h *host) settleFirst(n, batch int) {
 // also if it does not settle itself.
 func TestSearchWhileOthersSettle(t *testing.T) {
 	t.Parallel()
-	for _, settling := range []int{pageSize / 5, 3*pageSize + 1} {
-		t.Run(strconv.Itoa(settling), func(t *testing.T) {
-			t.Parallel()
-			for after := range 9 {
-				h, c := startHost(t)
-				h.more(5*pageSize, h.now.Add(-time.Minute), others)
-				about := paid(t, c, false)
-				want := "approved " + about.ID + " 1999"
-				about.ID = ""
-				h.more(3*pageSize, h.now.Add(time.Minute), others)
-				var settle func()
-				reads := 0
-				settle = func() {
-					if reads++; reads == after+1 {
-						h.settleFirst(settling, 1)
-						return
+	for name, rows := range map[string]struct{ before, after, later int }{
+		"among others": {5 * pageSize, 3 * pageSize, 0}, "the last one": {8 * pageSize, 0, 2 * pageSize},
+	} {
+		for _, settling := range []int{pageSize / 5, 3*pageSize + 1} {
+			t.Run(fmt.Sprintf("%s, %d settle", name, settling), func(t *testing.T) {
+				t.Parallel()
+				for read := range 9 {
+					h, c := startHost(t)
+					h.more(rows.before, h.now.Add(-time.Minute), others)
+					about := paid(t, c, false)
+					want := "approved " + about.ID + " 1999"
+					about.ID = ""
+					h.more(rows.after, h.now.Add(time.Minute), others)
+					h.more(rows.later, h.now.Add(2*lag), others)
+					h.beforeRead(read, func() { h.settleFirst(settling, 1) })
+					if got := searched(t, h.after(t, 72*time.Hour), about); got != want {
+						t.Errorf("settled before page read %d: got %s, want %s", read+1, got, want)
 					}
-					h.hook["getUnsettledTransactionList"] = settle
 				}
-				h.before("getUnsettledTransactionList", settle)
-				if got := searched(t, h.after(t, 72*time.Hour), about); got != want {
-					t.Errorf("settled before page read %d: got %s, want %s", after+1, got, want)
-				}
-			}
-		})
+			})
+		}
 	}
+}
+
+// beforeRead runs f before the next read of a page of the unsettled list but n.
+func (h *host) beforeRead(n int, f func()) {
+	const method = "getUnsettledTransactionList"
+	if n > 0 {
+		last := f
+		f = func() { h.hook[method] = last }
+		for range n - 1 {
+			next := f
+			f = func() { h.hook[method] = next }
+		}
+	}
+	h.before(method, f)
 }
 
 // TestSearchWhileItSettles: the request itself moves to a batch at any time of the search.
@@ -114,7 +124,7 @@ func TestSearchOfAGrowingBatch(t *testing.T) {
 	if got := searched(t, c, about); got != "unknown" {
 		t.Errorf("half a search: got %s, want unknown", got)
 	}
-	h.do(func() { h.budget, h.made[0].batch, h.made[0].submitted = nil, 1, h.now })
+	h.do(func() { h.budget, h.made[0].batch, h.made[0].submitted = nil, 2, h.now }) // the one that was read
 	at.Advance(2 * lag)
 	var got string
 	for range 2 {
@@ -161,7 +171,7 @@ func TestSearchOfAClockAhead(t *testing.T) {
 	h, c := startHost(t)
 	about, want := lostSale(t, c)
 	about.Tag = tagOf(h.now.Add(5 * time.Hour))
-	h.more(2*pageSize, h.now.Add(-2*lag), others)
+	h.more(2*pageSize, h.now.Add(time.Minute), others)
 	if got := searched(t, h.after(t, time.Minute), about); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
