@@ -81,7 +81,7 @@ func (c *Connector) post(ctx context.Context, request any) (upstream.Response, e
 		return upstream.Response{}, fmt.Errorf("providera: %w", err)
 	}
 	if response.Status != http.StatusOK {
-		response.Drop()
+		c.client.Close()
 		return upstream.Response{}, fmt.Errorf("providera: %w: HTTP status %d", acquirer.ErrUnknown, response.Status)
 	}
 	return response, nil
@@ -96,7 +96,7 @@ func (c *Connector) transact(ctx context.Context, q question, t transaction) (ac
 	}
 	a, err := decode(q, response.Body)
 	if errors.Is(err, acquirer.ErrUnknown) {
-		response.Drop()
+		c.client.Close()
 	}
 	return a, err
 }

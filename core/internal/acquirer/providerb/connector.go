@@ -203,7 +203,7 @@ func (c *Connector) send(ctx context.Context, r request, s sent) (outcome, error
 	s.body = r.body
 	out, err := decode(response, s)
 	if errors.Is(err, acquirer.ErrUnknown) {
-		response.Drop()
+		c.host.Close()
 	}
 	return out, err
 }
@@ -220,7 +220,7 @@ func (c *Connector) exchange(ctx context.Context, method, path string, body []by
 		return upstream.Response{}, err //nolint:wrapcheck // it has the class of the cause
 	}
 	if got := response.Header.Get(correlation); got != "" && got != id {
-		response.Drop()
+		c.host.Close()
 		return upstream.Response{}, unknownFor(response, errMalformed)
 	}
 	return response, nil

@@ -58,16 +58,6 @@ type Response struct {
 	Status int
 	Header http.Header
 	Body   []byte
-
-	connection net.Conn
-}
-
-// Drop closes the connection of a response that does not fit its request. The connection may have
-// more responses to earlier requests.
-func (r Response) Drop() {
-	if r.connection != nil {
-		_ = r.connection.Close()
-	}
 }
 
 // New returns a client of a host. Its error names a wrong setting.
@@ -122,7 +112,8 @@ func loopback(host string) bool {
 // Host returns the Host field of the requests, for signatures.
 func (c *Client) Host() string { return c.base.Host }
 
-// Close closes the idle connections.
+// Close closes the idle connections. Call it also after a response that does not fit its request:
+// the connection may have more responses to earlier requests.
 func (c *Client) Close() { c.transport.CloseIdleConnections() }
 
 // Send sends a request and returns the complete response. The path begins with a slash and may
@@ -137,9 +128,9 @@ func (c *Client) Close() { c.transport.CloseIdleConnections() }
 func (c *Client) Send(
 	ctx context.Context, method, path string, header http.Header, body []byte,
 ) (Response, error) {
-	var used atomic.Pointer[net.Conn]
+	var connected atomic.Bool
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GotConn: func(i httptrace.GotConnInfo) { used.Store(&i.Conn) },
+		GotConn: func(httptrace.GotConnInfo) { connected.Store(true) },
 	})
 	r, err := c.request(ctx, method, path, header, body)
 	if err != nil {
@@ -148,7 +139,7 @@ func (c *Client) Send(
 	response, err := c.transport.RoundTrip(r)
 	switch {
 	case err == nil:
-	case used.Load() == nil:
+	case !connected.Load():
 		// A transport writes only to a connection that it took. After an error it takes none.
 		return Response{}, fmt.Errorf("upstream: connect: %w: %s", acquirer.ErrUnavailable, unconnected(err))
 	default:
@@ -167,9 +158,7 @@ func (c *Client) Send(
 	case content.Len() > maxBody:
 		return Response{}, fmt.Errorf("upstream: %w: response of more than %d bytes", acquirer.ErrUnknown, maxBody)
 	}
-	return Response{
-		Status: response.StatusCode, Header: response.Header, Body: content.Bytes(), connection: *used.Load(),
-	}, nil
+	return Response{Status: response.StatusCode, Header: response.Header, Body: content.Bytes()}, nil
 }
 
 // request returns the request. The transport repeats a request on its own only if it has no body,

@@ -318,8 +318,8 @@ func TestSend(t *testing.T) {
 	}
 }
 
-// TestDrop: no request gets the connection of a dropped response.
-func TestDrop(t *testing.T) {
+// TestClose: no later request gets a connection of an earlier one.
+func TestClose(t *testing.T) {
 	t.Parallel()
 	var connections atomic.Int64
 	host := httptest.NewUnstartedServer(http.NotFoundHandler())
@@ -332,12 +332,12 @@ func TestDrop(t *testing.T) {
 	t.Cleanup(host.Close)
 	c := client(t, upstream.Config{BaseURL: host.URL, Connections: 1})
 	for i, want := range []int64{1, 1, 2} {
-		got, err := post(t.Context(), t, c, "/")
+		_, err := post(t.Context(), t, c, "/")
 		if n := connections.Load(); err != nil || n != want {
 			t.Errorf("%d: got %d connections, %v, want %d", i, n, err, want)
 		}
 		if i == 1 {
-			got.Drop()
+			c.Close()
 		}
 	}
 }
