@@ -132,7 +132,7 @@ const textUsedToken = textInvalid + ": the signed token was used for another ope
 // bindKey reserves the request's Idempotency-Key for its operation and body. It returns false, with
 // the response, if the key came with others before, or the reservation fails.
 func (h *Handler) bindKey(c call, o origin) (response, bool) {
-	if o.key == "" || c.kind == "" {
+	if o.key == "" {
 		return response{}, true
 	}
 	text, err := contentOf(*c.req)
