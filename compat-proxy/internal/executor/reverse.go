@@ -30,7 +30,7 @@ func (s session) reverse(ctx context.Context, c command.Reverse) command.Result 
 		return s.withVoidedCapture(ctx, s.voidRead(ctx, t))
 	}
 	if !alone {
-		return command.Result{Outcome: command.Refused, Status: http.StatusConflict, Code: v1.CodeNotVoidable, Transaction: t}
+		return notVoidable(t, nil)
 	}
 	if unmet := unmetBy(c, t); unmet != "" {
 		return command.Result{Outcome: command.Unmet, Unmet: unmet, Transaction: t}
@@ -73,9 +73,7 @@ func (s session) cancelCapture(ctx context.Context, c command.CancelCapture) com
 	default: // v1 refuses it, or has the stored response to this command
 	}
 	if !only {
-		return command.Result{
-			Outcome: command.Refused, Status: http.StatusConflict, Code: v1.CodeNotVoidable, Transaction: t, Capture: captured,
-		}
+		return notVoidable(t, captured)
 	}
 	done := s.voidRead(ctx, t)
 	done.Capture = captured
@@ -137,16 +135,35 @@ func (s session) captures(ctx context.Context, t *v1.Transaction) ([]v1.Capture,
 }
 
 // authorizedAs reads the payment with that number, or else the one that the Named Authorize of that
-// name made. If it is NotFound, the name is used anyway: see findNamed.
+// name made. The name of a Named Capture is Refused with its payment. If the name is NotFound, it
+// is used anyway: see findNamed.
 func (s session) authorizedAs(ctx context.Context, n command.Number, name string) (*v1.Transaction, command.Result) {
 	if n != "" {
 		return s.target(ctx, n)
 	}
-	txn, r := s.findUnlessRefunded(ctx, name, command.PaymentAuthorize)
-	if txn == "" {
+	made, r := s.findUnlessRefunded(ctx, name, command.PaymentAuthorize, command.PaymentCapture)
+	switch {
+	case made == "":
+		return nil, r
+	case !isID(id.Capture, made):
+		return s.read(ctx, made)
+	}
+	captured, r := s.captureOf(ctx, made)
+	if captured == nil {
 		return nil, r
 	}
-	return s.read(ctx, txn)
+	t, r := s.read(ctx, captured.Transaction)
+	if t == nil {
+		return nil, r
+	}
+	return nil, notVoidable(t, captured)
+}
+
+// notVoidable returns the result if v1's void would cancel more of a payment than its client named.
+func notVoidable(t *v1.Transaction, captured *v1.Capture) command.Result {
+	return command.Result{
+		Outcome: command.Refused, Status: http.StatusConflict, Code: v1.CodeNotVoidable, Transaction: t, Capture: captured,
+	}
 }
 
 // findUnlessRefunded is findNamed, unless a Named Refund or Credit with that name had an effect, or

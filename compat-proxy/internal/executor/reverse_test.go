@@ -322,6 +322,12 @@ func TestReversalByName(t *testing.T) {
 			map[string][]response{payment: {{status: 403, body: refusal("insufficient_scope")}}},
 			command.Refused, 0,
 		},
+		{
+			"a capture, reversed", reverse,
+			map[string][]response{captured: completed(capID), readCap: ok(of("succeeded", "2000")), read: sale},
+			command.Refused, 0,
+		},
+		{"a capture under way, reversed", reverse, map[string][]response{captured: running}, command.Uncertain, 0},
 		{"a sale", cancel, map[string][]response{payment: completed(txnID), read: sale}, command.Done, 1},
 		{"an authorization", cancel, map[string][]response{payment: completed(txnID), read: authorized}, command.Refused, 0},
 		{

@@ -185,7 +185,7 @@ func TestVoidOfAnExpectedVersion(t *testing.T) {
 	}
 }
 
-// TestNotFoundByNameReservesTheName: a payment arrives after its reversal found none.
+// TestNotFoundByNameReservesTheName: a payment or a capture arrives after its reversal found none.
 func TestNotFoundByNameReservesTheName(t *testing.T) {
 	t.Parallel()
 	for name, undo := range map[string]command.Command{
@@ -205,8 +205,8 @@ func TestNotFoundByNameReservesTheName(t *testing.T) {
 			}
 		}
 		late := b.result(t, 1, command.Named{Command: command.Capture{Target: number, Seen: true}, Name: "n"})
-		if (late.Outcome == command.Done) != (name == "reversal") {
-			t.Errorf("%s: the late capture: got %s", name, late.Outcome)
+		if late.Outcome != command.Refused || late.Code != v1.CodeKeyReused {
+			t.Errorf("%s: the late capture: got %s %s, want refused", name, late.Outcome, late.Code)
 		}
 	}
 }
