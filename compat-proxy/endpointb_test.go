@@ -70,6 +70,9 @@ func endpointCases() map[string]endpointCase {
 		"three times":       {"POST", "/compat/provider-b/compat/provider-b" + pathB, asB, 404, noResourceB, 0},
 		"twice at the root": {"POST", "/pts/v2/pts/v2/payments", asB, 404, noResourceB, 0},
 		"another family":    {"POST", "/risk/v1/authentication-setups", asB, 404, noResourceB, 0},
+		"browser sessions":  {"POST", "/flex/v2/sessions", asB, 404, noResourceB, 0},
+		"webhooks":          {"GET", "/notification-subscriptions/v2/webhooks", asB, 404, noResourceB, 0},
+		"reports, no login": {"GET", "/reporting/v3/reports", func(*http.Request) {}, 401, noLoginB, 0},
 		"stored objects":    {"DELETE", "/tms/v1/paymentinstruments/pm_1", asB, 404, noResourceB, 0},
 		"another version":   {"POST", "/pts/v1/transaction-batches", asB, 404, noResourceB, 0},
 		"no login, family":  {"POST", "/risk/v1/decisions", func(*http.Request) {}, 401, noLoginB, 0},
@@ -123,7 +126,7 @@ func checkHeadB(t *testing.T, resp reply) {
 func TestEndpointB_noDropIn(t *testing.T) {
 	t.Parallel()
 	proxy := mustProxy(t, &v1{}, nil)
-	for _, path := range []string{"/pts/v2/payments", "/risk/v1/decisions"} {
+	for _, path := range []string{"/pts/v2/payments", "/risk/v1/decisions", "/flex/v2/sessions"} {
 		resp, body := send(t, http.MethodPost, proxy.URL+path, strings.NewReader(saleB), asB)
 		if resp.status != http.StatusNotFound || !strings.Contains(body, "route_not_found") {
 			t.Errorf("%s: got %d %s", path, resp.status, body)

@@ -18,11 +18,16 @@ func IsDropIn(path string) bool {
 
 // familiesB are the top-level paths of provider-b's APIs. The dialect responds to every path below
 // them, because a client cannot read v1's errors. Few of the paths have an operation.
-var familiesB = []string{"/pts/", "/risk/", "/tms/", "/tss/"}
+var familiesB = []string{
+	"accountupdater", "bavs", "bin", "boarding", "dms", "flex", "icc", "invoicing", "ipl", "kms", "microform",
+	"notification-subscriptions", "oauth2", "pts", "rbs", "reporting", "risk", "sfs", "tms", "tss", "uc", "ums", "up",
+	"vas",
+}
 
 // isDropInB is IsDropIn for provider-b.
 func isDropInB(path string) bool {
-	return slices.ContainsFunc(familiesB, func(family string) bool { return strings.HasPrefix(path, family) })
+	family, _, below := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	return below && slices.Contains(familiesB, family)
 }
 
 // dropInA is the only original path of provider-a. Some clients add a slash.
