@@ -1,0 +1,94 @@
+package compatproxy_test
+
+import (
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	compatproxy "github.com/causeway-pay/causeway/compat-proxy"
+)
+
+// comparedA has two values of each field of a transactionRequest in the README's list. The fields
+// without a value are in every request, or belong to other operations.
+var comparedA = map[string][2]string{
+	"transactionType": {}, "amount": {}, "payment": {}, "refTransId": {}, "splitTenderId": {}, "authCode": {},
+	"currencyCode":             {`"USD"`, `"EUR"`},
+	"profile":                  {`{"createProfile":false}`, `{"createProfile":true}`},
+	"solution":                 {`{"id":"1"}`, `{"id":"2"}`},
+	"order":                    {`{"invoiceNumber":"1"}`, `{"invoiceNumber":"2"}`},
+	"lineItems":                {lineItem("1"), lineItem("2")},
+	"tax":                      {`{"amount":"1"}`, `{"amount":"2"}`},
+	"duty":                     {`{"amount":"1"}`, `{"amount":"2"}`},
+	"shipping":                 {`{"amount":"1"}`, `{"amount":"2"}`},
+	"taxExempt":                {`true`, `false`},
+	"poNumber":                 {`"1"`, `"2"`},
+	"customer":                 {`{"id":"1"}`, `{"id":"2"}`},
+	"billTo":                   {`{"zip":"1"}`, `{"zip":"2"}`},
+	"shipTo":                   {`{"zip":"1"}`, `{"zip":"2"}`},
+	"customerIP":               {`"192.0.2.1"`, `"192.0.2.2"`},
+	"cardholderAuthentication": {authenticated("8"), authenticated("9")},
+	"retail":                   {`{"marketType":"1"}`, `{"marketType":"2"}`},
+	"employeeId":               {`"1"`, `"2"`},
+	"surcharge":                {`{"amount":"1"}`, `{"amount":"2"}`},
+	"merchantDescriptor":       {`"1"`, `"2"`},
+	"tip":                      {`{"amount":"1"}`, `{"amount":"2"}`},
+	"processingOptions":        {`{"isFirstRecurringPayment":true}`, `{"isStoredCredentials":true}`},
+	"subsequentAuthInformation": {
+		`{"originalNetworkTransId":"1","reason":"resubmission"}`, `{"originalNetworkTransId":"2","reason":"resubmission"}`,
+	},
+	"authorizationIndicatorType": {},
+}
+
+func lineItem(id string) string {
+	return `{"lineItem":{"itemId":"` + id + `","name":"mug","quantity":"1","unitPrice":"1"}}`
+}
+
+func authenticated(value string) string {
+	return `{"authenticationIndicator":"05","cardholderAuthenticationValue":"AAABAWFlmQAAAABjRWWZEEFgFz` + value + `="}`
+}
+
+// TestComparedFields: another value of a field in the README's list is another request under an
+// Idempotency-Key of provider-a. Other fields are not compared.
+func TestComparedFields(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, found := strings.Cut(string(readme), "\nprovider-a, transactionRequest: ")
+	list, _, ended := strings.Cut(list, "\nprovider-a, ")
+	if !found || !ended || len(strings.Fields(list)) != len(comparedA) {
+		t.Fatalf("got the list %q, want %d fields", list, len(comparedA))
+	}
+	f := &keeping{kept: map[string]keptResponse{}, customers: map[string]map[string]any{}}
+	proxy := mustProxyOf(t, f, func(c *compatproxy.Config) { c.LenientOrder = true })
+	refused := func(name, first, second string) bool {
+		t.Helper()
+		for _, value := range []string{first, second} {
+			before := f.done()
+			body := strings.Replace(sale, `"amount":"24.50"`, `"amount":"24.50","`+name+`":`+value, 1)
+			_, got := send(t, http.MethodPost, proxy.URL+path, strings.NewReader(body), keyed("k "+name))
+			switch {
+			case strings.Contains(got, "E00013"):
+				return value == second
+			case value == first && f.done() == before:
+				t.Errorf("%s: got %s, want a payment", name, got)
+			}
+		}
+		return false
+	}
+	for name, values := range comparedA {
+		if !slices.Contains(strings.Fields(list), name) {
+			t.Errorf("the list lacks %s", name)
+		}
+		if values[0] != "" && !refused(name, values[0], values[1]) {
+			t.Errorf("%s: want another value refused", name)
+		}
+	}
+	if refused("userFields", `{"userField":{"name":"a","value":"1"}}`, `{"userField":{"name":"a","value":"2"}}`) ||
+		refused("terminalNumber", `"1"`, `"2"`) || refused("callId", `"1"`, `"2"`) {
+		t.Error("a field that is not in the list is compared")
+	}
+}
