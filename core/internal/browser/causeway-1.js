@@ -5,6 +5,7 @@
   // The service has the address of this script.
   const base = document.currentScript.src.replace(/\/v1\/js\/[^/]*$/, "");
   const attempts = 3, patience = 60_000; // per request; milliseconds
+  const decision = 120_000; // milliseconds until the outcome of a payment is awaited no longer
   const utf8 = new TextEncoder();
 
   // CausewayError is a refused payment, or one without a known outcome. The code is stable, and the
@@ -28,26 +29,37 @@
   // paid at most once, so the payer can try again after every error.
   async function pay({transaction, clientSecret, amount, currency, card, ...options}) {
     const token = await createToken({card, ...options});
-    return await send("/v1/transactions/" + encodeURIComponent(transaction) + "/confirm",
-      {client_secret: clientSecret, payment_method: token.value, amount, currency}, options);
+    try {
+      return await send("/v1/transactions/" + encodeURIComponent(transaction) + "/confirm",
+        {client_secret: clientSecret, payment_method: token.value, amount, currency}, options);
+    } catch (error) { // an earlier attempt can have paid after the page showed its error
+      if (error.code !== "transaction_not_confirmable" || !paid.has(error.transaction?.status)) throw error;
+      return error.transaction;
+    }
   }
+  const paid = new Set(["authorized", "partially_captured", "captured"]);
 
   // createToken returns a token, for a merchant's server that confirms the payment itself.
   const createToken = ({card, ...options}) => send("/v1/tokens", {card}, options);
 
-  // send repeats a request that got no response, or that had no effect. The Idempotency-Key is the
-  // same each time, so the service carries it out once.
+  // The codes of a request whose outcome the service does not know yet. Later the same request gets
+  // the outcome.
+  const undecided = new Set(["outcome_unknown", "idempotency_key_in_use", "operation_in_progress"]);
+
+  // send repeats a request that got no response or no outcome, or that had no effect. The
+  // Idempotency-Key is the same each time, so the service carries it out once.
   async function send(path, body, {key, encrypt = false}) {
-    const headers = {"Idempotency-Key": crypto.randomUUID()};
-    const plain = JSON.stringify(body);
-    for (let attempt = 1; ; attempt++) {
-      const last = attempt === attempts;
+    const headers = {"Idempotency-Key": base64(crypto.getRandomValues(new Uint8Array(16)))};
+    const plain = JSON.stringify(body), begun = performance.now();
+    for (let failures = 0; ;) {
       try {
         return encrypt ? await sendEncrypted(path, plain, key, headers)
           : result(...await exchange("POST", path, key, plain, {...headers, "Content-Type": "application/json"}));
       } catch (error) {
-        if (last || !(error.code === "unreachable" || error.status === 429 || error.status === 503)) throw error;
-        await new Promise((resume) => setTimeout(resume, 1000 * Math.min(error.retryAfter || attempt, 10)));
+        const again = undecided.has(error.code) ? performance.now() - begun < decision
+          : (error.code === "unreachable" || error.status === 429 || error.status === 503) && ++failures < attempts;
+        if (!again) throw error;
+        await new Promise((resume) => setTimeout(resume, 1000 * Math.min(error.retryAfter || failures || 1, 10)));
       }
     }
   }
@@ -80,6 +92,9 @@
   // sendEncrypted sends an encrypted body and demands an encrypted response, as mle-filter/README.md
   // describes them.
   async function sendEncrypted(path, plain, key, headers) {
+    if (!crypto.subtle) { // browsers have it only in pages from HTTPS and localhost
+      throw new CausewayError({code: "insecure_page", message: "A card can be encrypted only in a page from HTTPS."});
+    }
     const current = result(...await exchange("GET", "/v1/mle/keys/current", key));
     const {message, contentKey} = await seal(plain, current, path);
     const [response, text] = await exchange("POST", path, key, message, {...headers, "Content-Type": "application/jose",

@@ -1,0 +1,105 @@
+package browser_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/causeway-pay/causeway/deploy/test/browser"
+)
+
+// payments is a v1 that responds as the transaction's id asks for.
+type payments struct {
+	mu   sync.Mutex
+	keys map[string][]string // the Idempotency-Keys of each path; guarded by mu
+}
+
+func (p *payments) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	p.keys[r.URL.Path] = append(p.keys[r.URL.Path], r.Header.Get("Idempotency-Key"))
+	sent := len(p.keys[r.URL.Path])
+	p.mu.Unlock()
+	w.Header().Set("Retry-After", "0.01")
+	refuse := func(status int, code, more string) {
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, `{"error":{"message":"refused","code":"`+code+`"`+more+`}}`)
+	}
+	transaction, confirm := strings.CutPrefix(strings.TrimSuffix(r.URL.Path, "/confirm"), "/v1/transactions/")
+	switch status, done := strings.CutPrefix(transaction, "ended-"); {
+	case r.URL.Path == "/":
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = io.WriteString(w, `<!doctype html><title>Shop</title><script src="/v1/js/causeway-1.js"></script>`)
+	case strings.HasPrefix(r.URL.Path, "/v1/js/"):
+		http.ServeFile(w, r, "../../../core/internal/browser/causeway-1.js")
+	case r.URL.Path == "/v1/tokens":
+		_, _ = io.WriteString(w, `{"id":"tok_1","value":"tok_2"}`)
+	case !confirm:
+		http.NotFound(w, r)
+	case done:
+		refuse(http.StatusConflict, "transaction_not_confirmable", `,"transaction":{"id":"t","status":"`+status+`"}`)
+	case sent == 1:
+		refuse(http.StatusGatewayTimeout, "outcome_unknown", "")
+	case sent < 5:
+		refuse(http.StatusConflict, "idempotency_key_in_use", "")
+	default:
+		_, _ = io.WriteString(w, `{"id":"t","status":"captured"}`)
+	}
+}
+
+// TestBrowserScript: the page's script awaits an outcome that is not known yet, and finds a payment
+// that an earlier attempt made. It works in a page without HTTPS too, but encrypts nothing there.
+func TestBrowserScript(t *testing.T) {
+	t.Parallel()
+	p := &payments{keys: map[string][]string{}}
+	server := httptest.NewServer(p)
+	t.Cleanup(server.Close)
+	at := strings.TrimPrefix(server.URL, "http://")
+	first := browser.Start(t, "MAP shop.example:8080 "+at)
+	for _, origin := range []string{server.URL, "http://shop.example:8080"} {
+		b, plain := first.NewTab(t), origin != server.URL
+		b.Open(t, origin)
+		if secure := browser.Read[bool](t, b, "isSecureContext"); secure == plain {
+			t.Fatalf("%s: got a secure page: %v", origin, secure)
+		}
+		pay := func(transaction, encrypt string) string {
+			t.Helper()
+			return browser.Read[string](t, b, `Causeway.pay({key: "pk", clientSecret: "s", card: {}, encrypt: `+encrypt+
+				`, transaction: "`+transaction+`"}).then((t) => t.id + " " + t.status, (e) => e.name + " " + e.code)`)
+		}
+		lost := map[bool]string{false: "lost", true: "lost-plain"}[plain]
+		for transaction, want := range map[string]string{
+			lost: "t captured", "ended-captured": "t captured", "ended-authorized": "t authorized",
+			"ended-voided": "CausewayError transaction_not_confirmable",
+		} {
+			if got := pay(transaction, "false"); got != want {
+				t.Errorf("%s, %s: got %q, want %q", origin, transaction, got, want)
+			}
+		}
+		keys := p.of("/v1/transactions/" + lost + "/confirm")
+		if len(keys) != 5 || len(keys[0]) < 20 || strings.Count(strings.Join(keys, " "), keys[0]) != 5 {
+			t.Errorf("%s: got the keys %v, want the same five times", origin, keys)
+		}
+		if plain {
+			if got, want := pay("encrypted", "true"), "CausewayError insecure_page"; got != want {
+				t.Errorf("encrypted: got %q, want %q", got, want)
+			}
+		}
+	}
+	tokens := map[string]bool{}
+	for _, key := range p.of("/v1/tokens") {
+		tokens[key] = true
+	}
+	if len(tokens) != 8 {
+		t.Errorf("got %d keys of tokens, want 8: each request has another", len(tokens))
+	}
+}
+
+// of returns the Idempotency-Keys of a path.
+func (p *payments) of(path string) []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]string{}, p.keys[path]...)
+}
