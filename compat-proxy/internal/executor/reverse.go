@@ -135,28 +135,38 @@ func (s session) captures(ctx context.Context, t *v1.Transaction) ([]v1.Capture,
 }
 
 // authorizedAs reads the payment with that number, or else the one that the Named Authorize of that
-// name made. The name of a Named Capture is Refused with its payment. If the name is NotFound, it
-// is used anyway: see findNamed.
+// name made. The name of a Named Capture is Refused with its payment, unless the capture failed. If
+// the name is NotFound, it is used anyway: see findNamed.
 func (s session) authorizedAs(ctx context.Context, n command.Number, name string) (*v1.Transaction, command.Result) {
 	if n != "" {
 		return s.target(ctx, n)
 	}
 	made, r := s.findUnlessRefunded(ctx, name, command.PaymentAuthorize, command.PaymentCapture)
-	switch {
-	case made == "":
-		return nil, r
-	case !isID(id.Capture, made):
-		return s.read(ctx, made)
+	if isID(id.Capture, made) {
+		captured, failed := s.captureOf(ctx, made)
+		switch {
+		case captured == nil:
+			return nil, failed
+		case captured.Status == v1.CaptureStatusPending:
+			return nil, command.KeyInUse()
+		case captured.Status != v1.CaptureStatusFailed:
+			return nil, s.capturedInstead(ctx, captured)
+		}
+		made, r = s.findUnlessRefunded(ctx, name, command.PaymentAuthorize) // the capture keeps its key
 	}
-	captured, r := s.captureOf(ctx, made)
-	if captured == nil {
+	if made == "" {
 		return nil, r
 	}
+	return s.read(ctx, made)
+}
+
+// capturedInstead returns the result if the name of a payment is a capture's.
+func (s session) capturedInstead(ctx context.Context, captured *v1.Capture) command.Result {
 	t, r := s.read(ctx, captured.Transaction)
 	if t == nil {
-		return nil, r
+		return r
 	}
-	return nil, notVoidable(t, captured)
+	return notVoidable(t, captured)
 }
 
 // notVoidable returns the result if v1's void would cancel more of a payment than its client named.

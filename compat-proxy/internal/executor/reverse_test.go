@@ -328,6 +328,16 @@ func TestReversalByName(t *testing.T) {
 			command.Refused, 0,
 		},
 		{"a capture under way, reversed", reverse, map[string][]response{captured: running}, command.Uncertain, 0},
+		{
+			"a capture without an outcome, reversed", reverse,
+			map[string][]response{captured: completed(capID), readCap: ok(of("pending", "2000")), read: authorized},
+			command.Uncertain, 0,
+		},
+		{
+			"a capture that failed, reversed", reverse,
+			map[string][]response{captured: completed(capID), readCap: ok(of("failed", "2000")), read: authorized},
+			command.NotFound, 0,
+		},
 		{"a sale", cancel, map[string][]response{payment: completed(txnID), read: sale}, command.Done, 1},
 		{"an authorization", cancel, map[string][]response{payment: completed(txnID), read: authorized}, command.Refused, 0},
 		{
