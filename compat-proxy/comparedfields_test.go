@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -15,7 +16,7 @@ import (
 var comparedA = map[string][2]string{
 	"transactionType": {}, "amount": {}, "payment": {}, "refTransId": {}, "splitTenderId": {}, "authCode": {},
 	"currencyCode":             {`"USD"`, `"EUR"`},
-	"profile":                  {`{"createProfile":false}`, `{"createProfile":true}`},
+	"profile":                  {stored("false"), stored("true")},
 	"solution":                 {`{"id":"1"}`, `{"id":"2"}`},
 	"order":                    {`{"invoiceNumber":"1"}`, `{"invoiceNumber":"2"}`},
 	"lineItems":                {lineItem("1"), lineItem("2")},
@@ -41,6 +42,15 @@ var comparedA = map[string][2]string{
 	"authorizationIndicatorType": {},
 }
 
+// stored also has the customer, without which no profile is made.
+func stored(created string) string {
+	return `{"createProfile":` + created + `},"customer":{"email":"ana@example.org"}`
+}
+
+func setting(name, value string) string {
+	return `{"setting":{"settingName":"` + name + `","settingValue":"` + value + `"}}`
+}
+
 func lineItem(id string) string {
 	return `{"lineItem":{"itemId":"` + id + `","name":"mug","quantity":"1","unitPrice":"1"}}`
 }
@@ -49,27 +59,39 @@ func authenticated(value string) string {
 	return `{"authenticationIndicator":"05","cardholderAuthenticationValue":"AAABAWFlmQAAAABjRWWZEEFgFz` + value + `="}`
 }
 
-// TestComparedFields: another value of a field in the README's list is another request under an
-// Idempotency-Key of provider-a. Other fields are not compared.
-func TestComparedFields(t *testing.T) {
-	t.Parallel()
+// listedA returns a list of the README.
+func listedA(t *testing.T, name string) []string {
+	t.Helper()
 	readme, err := os.ReadFile("README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, list, found := strings.Cut(string(readme), "\nprovider-a, transactionRequest: ")
-	list, _, ended := strings.Cut(list, "\nprovider-a, ")
-	if !found || !ended || len(strings.Fields(list)) != len(comparedA) {
+	_, list, found := strings.Cut(string(readme), "\nprovider-a, "+name+": ")
+	list, _, ended := strings.Cut(list, "\nprovider-")
+	if !found || !ended {
+		t.Fatalf("the README has no list of %s", name)
+	}
+	return strings.Fields(list)
+}
+
+// TestComparedFields: another value of a field in the README's list is another request under an
+// Idempotency-Key of provider-a. Other fields are not compared.
+func TestComparedFields(t *testing.T) {
+	t.Parallel()
+	list := listedA(t, "transactionRequest")
+	if len(list) != len(comparedA) {
 		t.Fatalf("got the list %q, want %d fields", list, len(comparedA))
 	}
 	f := &keeping{kept: map[string]keptResponse{}, customers: map[string]map[string]any{}}
 	proxy := mustProxyOf(t, f, func(c *compatproxy.Config) { c.LenientOrder = true })
+	key := 0
 	refused := func(name, first, second string) bool {
 		t.Helper()
+		key++
 		for _, value := range []string{first, second} {
 			before := f.done()
 			body := strings.Replace(sale, `"amount":"24.50"`, `"amount":"24.50","`+name+`":`+value, 1)
-			_, got := send(t, http.MethodPost, proxy.URL+path, strings.NewReader(body), keyed("k "+name))
+			_, got := send(t, http.MethodPost, proxy.URL+path, strings.NewReader(body), keyed(strconv.Itoa(key)))
 			switch {
 			case strings.Contains(got, "E00013"):
 				return value == second
@@ -80,7 +102,7 @@ func TestComparedFields(t *testing.T) {
 		return false
 	}
 	for name, values := range comparedA {
-		if !slices.Contains(strings.Fields(list), name) {
+		if !slices.Contains(list, name) {
 			t.Errorf("the list lacks %s", name)
 		}
 		if values[0] != "" && !refused(name, values[0], values[1]) {
@@ -90,5 +112,12 @@ func TestComparedFields(t *testing.T) {
 	if refused("userFields", `{"userField":{"name":"a","value":"1"}}`, `{"userField":{"name":"a","value":"2"}}`) ||
 		refused("terminalNumber", `"1"`, `"2"`) || refused("callId", `"1"`, `"2"`) {
 		t.Error("a field that is not in the list is compared")
+	}
+	settings := listedA(t, "transactionSettings")
+	for _, name := range []string{"allowPartialAuth", "recurringBilling", "emailCustomer", "headerEmailReceipt"} {
+		sent := "transactionSettings"
+		if got := refused(sent, setting(name, "false"), setting(name, "true")); got != slices.Contains(settings, name) {
+			t.Errorf("%s: got another value refused: %v", name, got)
+		}
 	}
 }
