@@ -42,9 +42,9 @@
   // createToken returns a token, for a merchant's server that confirms the payment itself.
   const createToken = ({card, ...options}) => send("/v1/tokens", {card}, options);
 
-  // The codes of a request whose outcome the service does not know yet. Later the same request gets
-  // the outcome.
-  const undecided = new Set(["outcome_unknown", "idempotency_key_in_use", "operation_in_progress"]);
+  // The codes of a request whose outcome is not known yet. Later the same request gets the outcome.
+  const undecided = new Set(["outcome_unknown", "idempotency_key_in_use", "operation_in_progress", "response_lost",
+    "response_timeout"]);
 
   // send repeats a request that got no response or no outcome, or that had no effect. The
   // Idempotency-Key is the same each time, so the service carries it out once.

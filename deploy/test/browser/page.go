@@ -22,7 +22,8 @@ type Service struct {
 }
 
 // Pay opens core's sample page at another origin and pays there, with an encrypted card. The page
-// shows a decline. Its script also makes a token of a card in the clear.
+// shows a decline. Its script also finds a payment that was made before, and makes a token of a card
+// in the clear.
 func Pay(t *testing.T, b *Tab, s Service) {
 	t.Helper()
 	shop := httptest.NewServer(&shopServer{t, s, samplePage(t, s)})
@@ -43,6 +44,15 @@ func Pay(t *testing.T, b *Tab, s Service) {
 		t.Errorf("the payment: got %+v, want 1250 captured", payment)
 	}
 	const card = `{number: "4111111111111111", exp_month: 4, exp_year: 2031}`
+	var order v1.Transaction
+	s.mustSend(t, http.MethodPost, "/v1/transactions", `{"amount":1250,"currency":"usd","confirm":false}`, &order)
+	again := `Causeway.pay({key, encrypt: true, card: ` + card + `, transaction: "` + order.ID + `", clientSecret: "` +
+		order.ClientSecret.Reveal() + `"}).then((t) => t.id + " " + t.status)`
+	for range 2 { // the second attempt finds the payment of the first
+		if got, want := Read[string](t, b, again), order.ID+" captured"; got != want {
+			t.Errorf("a second attempt: got %q, want %q", got, want)
+		}
+	}
 	token := Read[string](t, b, `Causeway.createToken({key, card: `+card+`}).then((t) => t.value)`)
 	if !strings.HasPrefix(token, "tok_") {
 		t.Errorf("a token: got %q", token)

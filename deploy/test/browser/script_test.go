@@ -42,8 +42,14 @@ func (p *payments) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(http.StatusConflict, "transaction_not_confirmable", `,"transaction":{"id":"t","status":"`+status+`"}`)
 	case sent == 1:
 		refuse(http.StatusGatewayTimeout, "outcome_unknown", "")
-	case sent < 5:
+	case sent == 2: // by the edge
+		refuse(http.StatusBadGateway, "response_lost", "")
+	case sent == 3:
+		refuse(http.StatusGatewayTimeout, "response_timeout", "")
+	case sent == 4:
 		refuse(http.StatusConflict, "idempotency_key_in_use", "")
+	case sent == 5:
+		refuse(http.StatusConflict, "operation_in_progress", "")
 	default:
 		_, _ = io.WriteString(w, `{"id":"t","status":"captured"}`)
 	}
@@ -79,8 +85,8 @@ func TestBrowserScript(t *testing.T) {
 			}
 		}
 		keys := p.of("/v1/transactions/" + lost + "/confirm")
-		if len(keys) != 5 || len(keys[0]) < 20 || strings.Count(strings.Join(keys, " "), keys[0]) != 5 {
-			t.Errorf("%s: got the keys %v, want the same five times", origin, keys)
+		if len(keys) != 6 || len(keys[0]) < 20 || strings.Count(strings.Join(keys, " "), keys[0]) != 6 {
+			t.Errorf("%s: got the keys %v, want the same six times", origin, keys)
 		}
 		if plain {
 			if got, want := pay("encrypted", "true"), "CausewayError insecure_page"; got != want {
