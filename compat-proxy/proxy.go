@@ -29,6 +29,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/v1client"
 	"github.com/causeway-pay/causeway/shared/admission"
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/dropin"
 	"github.com/causeway-pay/causeway/shared/health"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/id"
@@ -194,7 +195,7 @@ func (p *Proxy) Handler() http.Handler {
 	limited := p.limited(http.HandlerFunc(providera.Busy), p.providerA)
 	paths := []string{catalogue.PathA}
 	if p.cfg.DropInPaths {
-		paths = append(paths, dropInA)
+		paths = append(paths, dropin.PathA)
 	}
 	for _, path := range paths {
 		paths = append(paths, path+"/{$}") // some clients add a slash

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strings"
 
-	compatproxy "github.com/causeway-pay/causeway/compat-proxy"
+	"github.com/causeway-pay/causeway/shared/dropin"
 )
 
 // route routes legacy paths to compat-proxy, /v1/trust to the trust handler, and all other paths to
@@ -25,7 +25,7 @@ func route(v1, legacy, trust http.Handler) http.Handler {
 
 // isLegacy reports whether path is under /compat/ or is a provider's own.
 func isLegacy(path string) bool {
-	return strings.HasPrefix(path, "/compat/") || compatproxy.IsDropIn(path)
+	return strings.HasPrefix(path, "/compat/") || dropin.IsA(path) || dropin.IsB(path)
 }
 
 // baseURL returns the base URL of a listener for a client on this machine.

@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/causeway-pay/causeway/deploy/test/sdk"
+	"github.com/causeway-pay/causeway/shared/dropin"
 	"github.com/causeway-pay/causeway/shared/programtest"
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
 	"github.com/causeway-pay/causeway/shared/tlspolicy/tlspolicytest"
@@ -36,6 +37,7 @@ func TestEdge(t *testing.T) {
 	t.Run("Requirement", func(t *testing.T) { testRequirement(t, r) })
 	t.Run("EncryptionUnavailable", func(t *testing.T) { testEncryptionUnavailable(t, r) })
 	t.Run("Paths", func(t *testing.T) { testPaths(t, r) })
+	t.Run("Families", func(t *testing.T) { testFamilies(t, r) })
 	t.Run("Malformed", func(t *testing.T) { testMalformed(t, r) })
 	t.Run("UnfinishedBodies", func(t *testing.T) { testUnfinishedBodies(t, r) })
 	t.Run("Pages", func(t *testing.T) { testPages(t, r) })
@@ -223,7 +225,7 @@ func testEncryptionUnavailable(t *testing.T, r *deployment) {
 	client := r.client(t, nil)
 	for _, path := range []string{
 		"/xml/v1/request.api", "/compat/methods", "/compat/rpc", "/pts/v2/payments",
-		"/risk/v1/decisions", "/tss/v2/transactions/1", "/v1/health",
+		"/risk/v1/decisions", "/tss/v2/transactions/1", "/flex/v2/sessions", "/v1/health",
 	} {
 		for name, sent := range map[string]struct {
 			fields []string
@@ -291,6 +293,18 @@ func testPaths(t *testing.T, r *deployment) {
 	if got := send(t, http.DefaultClient, http.MethodGet, r.url(portCore)+"/v1/transactions", "", "Authorization",
 		"Bearer "+r.key); got.status < 400 {
 		t.Errorf("around the edge: got %d %s", got.status, got.body)
+	}
+}
+
+// testFamilies checks that provider-b's errors arrive for all families of its paths.
+func testFamilies(t *testing.T, r *deployment) {
+	t.Helper()
+	client := r.client(t, nil)
+	for _, family := range dropin.FamiliesB() {
+		got := send(t, client, http.MethodGet, "https://"+host+"/"+family+"/v2/things", "")
+		if got.status != http.StatusUnauthorized || got.body != `{"response":{"rmsg":"Authentication Failed"}}` {
+			t.Errorf("%s: got %d %s", family, got.status, got.body)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/causeway-pay/causeway/mle-filter/internal/jwe"
+	"github.com/causeway-pay/causeway/shared/dropin"
 )
 
 // typesV1 and typesA are the media types of decrypted bodies. v1, provider-b and JSON-RPC have only
@@ -14,22 +15,6 @@ var (
 	typesV1 = []string{typeJSON}
 	typesA  = []string{"application/xml", "text/xml", typeJSON}
 )
-
-// legacyPaths are the paths of compat-proxy, with the media types of their bodies. A path that ends
-// in a slash stands for all paths below it. The first match applies.
-var legacyPaths = []struct {
-	path  string
-	types []string
-}{
-	{"/compat/provider-a/", typesA},
-	{"/compat/", typesV1},
-	{"/xml/v1/request.api", typesA},
-	{"/xml/v1/request.api/", typesA},
-	{"/pts/", typesV1},
-	{"/risk/", typesV1},
-	{"/tms/", typesV1},
-	{"/tss/", typesV1},
-}
 
 // IsLegacy reports whether compat-proxy serves a path: below /compat, or a provider's own.
 func IsLegacy(path string) bool { return legacyTypes(path) != nil }
@@ -40,12 +25,15 @@ func legacyTypes(path string) []string {
 	if decoded, err := url.PathUnescape(path); err == nil {
 		path = decoded
 	}
-	for _, row := range legacyPaths {
-		if path == row.path || strings.HasSuffix(row.path, "/") && strings.HasPrefix(path, row.path) {
-			return row.types
-		}
+	below := func(root string) bool { return strings.HasPrefix(path, root+"/") }
+	switch {
+	case below("/compat/provider-a"), path == dropin.PathA, below(dropin.PathA):
+		return typesA
+	case below("/compat"), dropin.IsB(path):
+		return typesV1
+	default:
+		return nil
 	}
-	return nil
 }
 
 // hasLogin reports whether a request has an Authorization field, valid or not.

@@ -6,10 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/causeway-pay/causeway/deploy/edge/internal/config"
+	"github.com/causeway-pay/causeway/shared/dropin"
 )
 
 const least = "hosts: [a.example]\ncertificates: {folder: certs}\nextproc: {address: 'unix:mle.sock'}\n"
@@ -255,6 +257,27 @@ func TestLoginInURL(t *testing.T) {
 		_, err := config.Decode("c", fmt.Appendf(nil, "hosts: [a.example]\noperator: '%s'\n", url))
 		if err == nil || strings.Contains(err.Error(), "planted") || !strings.Contains(err.Error(), "c: operator: ") {
 			t.Errorf("%s: got %v", url, err)
+		}
+	}
+}
+
+// TestLegacyRoutes checks that compat-proxy gets all families of provider-b, as in the standalone.
+// Its clients cannot read Envoy's own errors.
+func TestLegacyRoutes(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{
+		"../../../../configs/edge.yaml", "../../../on/kubernetes/compat-sidecar/config/edge.yaml",
+	} {
+		c, err := config.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, family := range dropin.FamiliesB() {
+			if !slices.ContainsFunc(c.Routes, func(r config.Route) bool {
+				return r.Path == "/"+family+"/**" && r.Upstream == "compat"
+			}) {
+				t.Errorf("%s: no route of %s", path, family)
+			}
 		}
 	}
 }

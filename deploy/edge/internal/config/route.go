@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/causeway-pay/causeway/shared/dropin"
 )
 
 // Route sends the requests for a path to an upstream. The first matching route applies.
@@ -30,7 +32,7 @@ const (
 const TrustPath = "/v1/trust/**"
 
 func defaultRoutes() []Route {
-	return []Route{
+	routes := []Route{
 		{"/compat/**", "compat", OnDemand},
 		{"/xml/v1/request.api/**", "compat", OnDemand},
 		{"/pts/**", "compat", OnDemand},
@@ -42,6 +44,14 @@ func defaultRoutes() []Route {
 		{"/v1/**", "core", Optional},
 		{"/docs/**", "core", Optional},
 	}
+	// compat-proxy only refuses the other families of provider-b, so they are last.
+	for _, family := range dropin.FamiliesB() {
+		path := "/" + family + "/**"
+		if !slices.ContainsFunc(routes, func(r Route) bool { return r.Path == path }) {
+			routes = append(routes, Route{path, "compat", OnDemand})
+		}
+	}
+	return routes
 }
 
 // Pattern is a parsed path of a route.
