@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +18,22 @@ type payments struct {
 	keys map[string][]string // the Idempotency-Keys of each path; guarded by mu
 }
 
+// refusals are the responses to the first confirmations of a transaction, by its id up to a dash.
+var refusals = map[string][]struct {
+	status int
+	code   string
+}{
+	"lost": {
+		{504, "outcome_unknown"},
+		{502, "response_lost"},
+		{504, "response_timeout"}, // these two are the edge's
+		{409, "idempotency_key_in_use"},
+		{409, "operation_in_progress"},
+	},
+	"busy": {{429, "rate_limited"}, {503, "service_unavailable"}},
+	"down": {{503, "service_unavailable"}, {503, "service_unavailable"}, {503, "service_unavailable"}},
+}
+
 func (p *payments) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	p.keys[r.URL.Path] = append(p.keys[r.URL.Path], r.Header.Get("Idempotency-Key"))
@@ -25,9 +42,11 @@ func (p *payments) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Retry-After", "0.01")
 	refuse := func(status int, code, more string) {
 		w.WriteHeader(status)
-		_, _ = io.WriteString(w, `{"error":{"message":"refused","code":"`+code+`"`+more+`}}`)
+		fields := `"status":` + strconv.Itoa(status) + `,"code":"` + code + `"` + more
+		_, _ = io.WriteString(w, `{"error":{"message":"refused",`+fields+`}}`)
 	}
 	transaction, confirm := strings.CutPrefix(strings.TrimSuffix(r.URL.Path, "/confirm"), "/v1/transactions/")
+	name, _, _ := strings.Cut(transaction, "-")
 	switch status, done := strings.CutPrefix(transaction, "ended-"); {
 	case r.URL.Path == "/":
 		w.Header().Set("Content-Type", "text/html")
@@ -40,23 +59,16 @@ func (p *payments) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 	case done:
 		refuse(http.StatusConflict, "transaction_not_confirmable", `,"transaction":{"id":"t","status":"`+status+`"}`)
-	case sent == 1:
-		refuse(http.StatusGatewayTimeout, "outcome_unknown", "")
-	case sent == 2: // by the edge
-		refuse(http.StatusBadGateway, "response_lost", "")
-	case sent == 3:
-		refuse(http.StatusGatewayTimeout, "response_timeout", "")
-	case sent == 4:
-		refuse(http.StatusConflict, "idempotency_key_in_use", "")
-	case sent == 5:
-		refuse(http.StatusConflict, "operation_in_progress", "")
+	case sent <= len(refusals[name]):
+		refuse(refusals[name][sent-1].status, refusals[name][sent-1].code, "")
 	default:
 		_, _ = io.WriteString(w, `{"id":"t","status":"captured"}`)
 	}
 }
 
-// TestBrowserScript: the page's script awaits an outcome that is not known yet, and finds a payment
-// that an earlier attempt made. It works in a page without HTTPS too, but encrypts nothing there.
+// TestBrowserScript: the page's script awaits an outcome that is not known yet, repeats a request
+// without an effect twice, and finds a payment that an earlier attempt made. It works in a page
+// without HTTPS too, but encrypts nothing there.
 func TestBrowserScript(t *testing.T) {
 	t.Parallel()
 	p := &payments{keys: map[string][]string{}}
@@ -75,16 +87,18 @@ func TestBrowserScript(t *testing.T) {
 			return browser.Read[string](t, b, `Causeway.pay({key: "pk", clientSecret: "s", card: {}, encrypt: `+encrypt+
 				`, transaction: "`+transaction+`"}).then((t) => t.id + " " + t.status, (e) => e.name + " " + e.code)`)
 		}
-		lost := map[bool]string{false: "lost", true: "lost-plain"}[plain]
+		suffix := map[bool]string{true: "-plain"}[plain]
 		for transaction, want := range map[string]string{
-			lost: "t captured", "ended-captured": "t captured", "ended-authorized": "t authorized",
+			"lost" + suffix: "t captured", "busy" + suffix: "t captured",
+			"down" + suffix:  "CausewayError service_unavailable",
+			"ended-captured": "t captured", "ended-authorized": "t authorized",
 			"ended-voided": "CausewayError transaction_not_confirmable",
 		} {
 			if got := pay(transaction, "false"); got != want {
 				t.Errorf("%s, %s: got %q, want %q", origin, transaction, got, want)
 			}
 		}
-		keys := p.of("/v1/transactions/" + lost + "/confirm")
+		keys := p.of("/v1/transactions/lost" + suffix + "/confirm")
 		if len(keys) != 6 || len(keys[0]) < 20 || strings.Count(strings.Join(keys, " "), keys[0]) != 6 {
 			t.Errorf("%s: got the keys %v, want the same six times", origin, keys)
 		}
@@ -98,8 +112,8 @@ func TestBrowserScript(t *testing.T) {
 	for _, key := range p.of("/v1/tokens") {
 		tokens[key] = true
 	}
-	if len(tokens) != 8 {
-		t.Errorf("got %d keys of tokens, want 8: each request has another", len(tokens))
+	if len(tokens) != 12 {
+		t.Errorf("got %d keys of tokens, want 12: each request has another", len(tokens))
 	}
 }
 
