@@ -15,8 +15,8 @@ const (
 type Reverse struct {
 	Target Number `json:"target,omitempty"`
 	// Name is that of the Named Authorize that made the payment. It counts if Target is empty. The
-	// name of a Named Capture is Refused with the payment and v1.CodeNotVoidable, and the name of a
-	// Named Refund or Credit is NotFound with the refund, unless these failed.
+	// name of a Named Capture is Refused with the payment and v1.CodeNotVoidable. The name of a Named
+	// Refund or Credit is NotFound with the refund. A step that failed is NotFound alone.
 	Name string `json:"name,omitempty"`
 	// Amount is a canonical decimal in major units of the payment's currency. Any amount but the
 	// payment's whole amount is Unmet. Empty means all.

@@ -22,8 +22,8 @@ type Service struct {
 }
 
 // Pay opens core's sample page at another origin and pays there, with an encrypted card. The page
-// shows a decline. Its script also finds a payment that was made before, and makes a token of a card
-// in the clear.
+// shows a decline. Its script also finds a payment that was made before, and makes a token of a
+// card in the clear.
 func Pay(t *testing.T, b *Tab, s Service) {
 	t.Helper()
 	shop := httptest.NewServer(&shopServer{t, s, samplePage(t, s)})

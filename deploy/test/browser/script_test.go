@@ -12,7 +12,7 @@ import (
 	"github.com/causeway-pay/causeway/deploy/test/browser"
 )
 
-// payments is a v1 that responds as the transaction's id asks for.
+// payments is a v1 with a response for each id of a transaction.
 type payments struct {
 	mu   sync.Mutex
 	keys map[string][]string // the Idempotency-Keys of each path; guarded by mu
@@ -66,8 +66,8 @@ func (p *payments) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// TestBrowserScript: the page's script awaits an outcome that is not known yet, repeats a request
-// without an effect twice, and finds a payment that an earlier attempt made. It works in a page
+// TestBrowserScript: the page's script awaits an outcome that is not known yet, and finds a payment
+// that an earlier attempt made. It repeats a request without an effect twice. It works in a page
 // without HTTPS too, but encrypts nothing there.
 func TestBrowserScript(t *testing.T) {
 	t.Parallel()

@@ -158,7 +158,8 @@ func TestNoEncryptionWithoutAnAPIKey(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir())
 	for _, path := range []string{
-		"/xml/v1/request.api", "/compat/methods", "/pts/v2/payments", "/risk/v1/decisions", "/flex/v2/sessions", "/compat/rpc",
+		"/xml/v1/request.api", "/compat/methods", "/pts/v2/payments", "/risk/v1/decisions", "/flex/v2/sessions",
+		"/compat/rpc",
 	} {
 		for want, fields := range map[string]http.Header{
 			"400 mle_not_supported Authorization":     {"X-Svc-Mle-Response": {"required"}},
