@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"runtime"
-	"strconv"
+
+	"github.com/causeway-pay/causeway/shared/panics"
 )
 
 // Recover turns a panic into the response of onPanic if nothing was written yet. Otherwise it cuts
@@ -57,22 +57,6 @@ func logPanic(r *http.Request, log *slog.Logger, v any) {
 	log.LogAttrs(ctx, slog.LevelError, "panic",
 		slog.String("request_id", RequestIDFrom(ctx)),
 		slog.String("type", fmt.Sprintf("%T", v)),
-		slog.Any("stack", stack()),
+		slog.Any("stack", panics.Stack(3)), // from the function that panicked
 	)
-}
-
-// stack lists "function:line", innermost first. logPanic calls it in the deferred response.
-func stack() []string {
-	pcs := make([]uintptr, 48)
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(4, pcs)])
-	var lines []string
-	for {
-		f, more := frames.Next()
-		if f.Function != "" {
-			lines = append(lines, f.Function+":"+strconv.Itoa(f.Line))
-		}
-		if !more {
-			return lines
-		}
-	}
 }

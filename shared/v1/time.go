@@ -61,7 +61,11 @@ func (t *Time) UnmarshalText(b []byte) error {
 	if err := parsed.UnmarshalText(bytes.ToUpper(b)); err != nil {
 		return ErrTime
 	}
-	t.Time = parsed.UTC()
+	parsed = parsed.UTC()
+	if y := parsed.Year(); y < 0 || y > 9999 { // it could not be written
+		return ErrTime
+	}
+	t.Time = parsed
 	return nil
 }
 

@@ -2,6 +2,7 @@ package v1_test
 
 import (
 	stdjson "encoding/json"
+	"errors"
 	"testing"
 	"time"
 
@@ -57,6 +58,12 @@ func TestTimeRefusesYearsItCannotWrite(t *testing.T) {
 		}
 		if got, err := stdjson.Marshal(in); err == nil {
 			t.Errorf("%d, v1: got %s, want an error", year, got)
+		}
+	}
+	for _, in := range []string{"9999-12-31T23:59:59-01:00", "0000-01-01T00:00:00+01:00"} {
+		var got v1.Time
+		if err := got.UnmarshalText([]byte(in)); !errors.Is(err, v1.ErrTime) {
+			t.Errorf("%s: got %v, %v, want %v", in, got, err, v1.ErrTime)
 		}
 	}
 }

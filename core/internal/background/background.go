@@ -11,6 +11,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/metrics"
 	"github.com/causeway-pay/causeway/core/internal/root"
+	"github.com/causeway-pay/causeway/shared/panics"
 )
 
 const (
@@ -105,7 +106,7 @@ func (w work) repeat(ctx context.Context, log *slog.Logger) {
 }
 
 func (w work) once(ctx context.Context, log *slog.Logger) {
-	if err := w.pass(ctx); err != nil && ctx.Err() == nil {
+	if err := panics.Catch(func() error { return w.pass(ctx) }); err != nil && ctx.Err() == nil {
 		log.ErrorContext(ctx, "background work failed; it is retried", slog.String("work", w.name), slog.Any("error", err))
 	}
 }

@@ -137,6 +137,10 @@ func (e *Engine) decided(requestID string, t *payment.Transaction) Result {
 	return e.created(t)
 }
 
+// longestAuthorization bounds the end of an authorization as the acquirer states it. An end beyond
+// it, or before the payment, is an error of the acquirer.
+const longestAuthorization = 366 * 24 * time.Hour
+
 // resolve applies the acquirer's outcome to an open payment. An authorization that the acquirer set
 // no end lasts for payment.AuthorizationLifetime from the request on.
 func resolve(t *payment.Transaction, a acquirer.Response, now time.Time) error {
@@ -154,7 +158,7 @@ func resolve(t *payment.Transaction, a acquirer.Response, now time.Time) error {
 	if a.Approved && (a.Amount < min(1, t.Amount) || a.Amount > t.Amount) {
 		return errors.New("engine: the acquirer approved an amount outside the request")
 	}
-	if a.ExpiresAt.IsZero() {
+	if end := a.ExpiresAt; !end.After(t.UpdatedAt) || end.Sub(t.UpdatedAt) > longestAuthorization {
 		a.ExpiresAt = t.UpdatedAt.Add(payment.AuthorizationLifetime)
 	}
 	t.Status, t.Version, t.Claim, t.UpdatedAt = next, t.Version+1, 0, now

@@ -11,35 +11,43 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-// endless is an acquirer that sets no end to authorizations.
-type endless struct{ *coretest.Acquirer }
+// ending is an acquirer that states one end for all authorizations, zero for none.
+type ending struct {
+	*coretest.Acquirer
+	end time.Time
+}
 
-func withoutEnd(a acquirer.Response, err error) (acquirer.Response, error) {
-	a.ExpiresAt = time.Time{}
+func (u ending) with(a acquirer.Response, err error) (acquirer.Response, error) {
+	a.ExpiresAt = u.end
 	return a, err
 }
 
 // Authorize implements acquirer.Acquirer.
-func (u endless) Authorize(ctx context.Context, r acquirer.Authorize) (acquirer.Response, error) {
-	return withoutEnd(u.Acquirer.Authorize(ctx, r))
+func (u ending) Authorize(ctx context.Context, r acquirer.Authorize) (acquirer.Response, error) {
+	return u.with(u.Acquirer.Authorize(ctx, r))
 }
 
 // Inquire implements acquirer.Acquirer.
-func (u endless) Inquire(ctx context.Context, about acquirer.Sent) (acquirer.Response, error) {
-	return withoutEnd(u.Acquirer.Inquire(ctx, about))
+func (u ending) Inquire(ctx context.Context, about acquirer.Sent) (acquirer.Response, error) {
+	return u.with(u.Acquirer.Inquire(ctx, about))
 }
 
 // TestAuthorizationWithoutAnEnd: an authorization without an end of the acquirer's lapses after
-// payment.AuthorizationLifetime, counted from its request. A payment that takes the money has no
-// end.
+// payment.AuthorizationLifetime, counted from its request. So does one with an end that cannot be
+// right. A payment that takes the money has no end.
 func TestAuthorizationWithoutAnEnd(t *testing.T) {
 	t.Parallel()
-	for _, capture := range []bool{false, true} {
-		for _, lost := range []bool{false, true} {
-			t.Run(fmt.Sprint("capture ", capture, " lost ", lost), func(t *testing.T) {
+	ends := map[string]time.Time{
+		"": {}, "past": time.Date(1, 1, 31, 0, 0, 0, 0, time.UTC), "year of five digits": time.Date(10000, 1, 30, 0, 0, 0, 0, time.UTC),
+		"two years": coretest.Birth.AddDate(2, 0, 0),
+	}
+	for name, stated := range ends {
+		for n := range 4 {
+			capture, lost := n%2 == 1, n > 1
+			t.Run(fmt.Sprint(name, " capture ", capture, " lost ", lost), func(t *testing.T) {
 				t.Parallel()
 				s := coretest.Open(t)
-				s.Engine.Test = endless{s.Acquirer}
+				s.Engine.Test = ending{s.Acquirer, stated}
 				requested, want := s.Clock.Now(), 201
 				if lost {
 					lose(s, coretest.Authorize, true, nil)

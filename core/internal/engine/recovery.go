@@ -10,6 +10,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/store/pass"
+	"github.com/causeway-pay/causeway/shared/panics"
 )
 
 // sweepEvery is how often the attempts at steps that have ended are removed.
@@ -155,7 +156,7 @@ func (r *Recovery) try(ctx context.Context, t task) error {
 func (*Recovery) do(ctx context.Context, t task) error {
 	ctx, cancel := attemptContext(ctx)
 	defer cancel()
-	return t.do(ctx)
+	return panics.Catch(func() error { return t.do(ctx) }) // one step must not end the process
 }
 
 // postpone postpones a step whose attempt could not be written, and returns the error.

@@ -13,6 +13,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/store/pass"
+	"github.com/causeway-pay/causeway/shared/panics"
 )
 
 const (
@@ -97,7 +98,7 @@ func (r *Reports) begin(ctx context.Context, o *round) {
 	}
 	r.next[o.account] = time.Time{}
 	r.all.Go(func() {
-		err := o.run(ctx, r.store)
+		err := panics.Catch(func() error { return o.run(ctx, r.store) })
 		r.mu.Lock()
 		r.next[o.account] = r.e.Clock.Now().Add(reportEvery)
 		r.mu.Unlock()

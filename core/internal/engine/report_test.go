@@ -220,6 +220,22 @@ func TestReportsOfAHangingAccount(t *testing.T) {
 	}
 }
 
+// TestPanicInReports: a round that panics ends, and disturbs no other account.
+func TestPanicInReports(t *testing.T) {
+	t.Parallel()
+	s := coretest.OpenLive(t)
+	mustPay(t, s, true)
+	s.AddAccount(t, otherAccount)
+	s.Accounts.Enable(otherAccount)
+	served := mustPay(t, s, true)
+	s.Acquirer.Settle = func(context.Context, []acquirer.Sent) ([]acquirer.Settlement, error) { panic("a response") }
+	s.Clock.Advance(settlementDay)
+	mustReport(t, s)
+	if got := mustTransaction(t, s, served).Settlement(); got != payment.SettlementSettled {
+		t.Errorf("the other account: got %s", got)
+	}
+}
+
 // TestReportsOfEndedDays: the reports of a capture are requested once its day has ended, with the
 // amount that was captured. A sale can be approved for a part of its amount.
 func TestReportsOfEndedDays(t *testing.T) {

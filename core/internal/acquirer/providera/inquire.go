@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/core/internal/acquirer/upstream"
 )
 
 // Inquire implements acquirer.Acquirer. A capture or void has no invoice number, so its outcome is
@@ -83,7 +84,7 @@ func (c *Connector) details(ctx context.Context, id string) (*details, error) {
 // read calls a method that moves nothing. Its error is acquirer.ErrUnknown, also if nothing was
 // sent: it proves nothing about the request that the caller reads about.
 func (c *Connector) read(ctx context.Context, method string, request any) (*document, error) {
-	response, err := c.post(ctx, request)
+	response, err := c.post(ctx, request, upstream.MaxList)
 	if err != nil {
 		return nil, fmt.Errorf("providera: %s: %w (%s)", method, acquirer.ErrUnknown, err.Error())
 	}

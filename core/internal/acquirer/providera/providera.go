@@ -70,13 +70,13 @@ func (c *Connector) login() login { return login{c.name, c.key.Reveal()} }
 
 // post sends a document once and returns the response's. Every outcome of the API has the status
 // 200.
-func (c *Connector) post(ctx context.Context, request any) (upstream.Response, error) {
+func (c *Connector) post(ctx context.Context, request any, most int64) (upstream.Response, error) {
 	body, err := encode(request)
 	if err != nil {
 		return upstream.Response{}, fmt.Errorf("%w: %w", acquirer.ErrUnavailable, err)
 	}
 	header := http.Header{"Content-Type": {"text/xml; charset=utf-8"}}
-	response, err := c.client.Send(ctx, http.MethodPost, path, header, body)
+	response, err := c.client.Send(ctx, http.MethodPost, path, header, body, most)
 	if err != nil {
 		return upstream.Response{}, fmt.Errorf("providera: %w", err)
 	}
@@ -90,7 +90,7 @@ func (c *Connector) post(ctx context.Context, request any) (upstream.Response, e
 // transact sends a transaction once and returns its outcome.
 func (c *Connector) transact(ctx context.Context, q question, t transaction) (acquirer.Response, error) {
 	q.now = c.clock.Now()
-	response, err := c.post(ctx, createTransactionRequest{Login: c.login(), RefID: q.refID, Transaction: t})
+	response, err := c.post(ctx, createTransactionRequest{Login: c.login(), RefID: q.refID, Transaction: t}, upstream.MaxOutcome)
 	if err != nil {
 		return acquirer.Response{}, err
 	}

@@ -215,7 +215,7 @@ func (c *Connector) exchange(ctx context.Context, method, path string, body []by
 	id := rand.Text()
 	header := c.signer.header(method, path, body, c.clock.Now())
 	header.Set(correlation, id)
-	response, err := c.host.Send(ctx, method, path, header, body)
+	response, err := c.host.Send(ctx, method, path, header, body, upstream.MaxOutcome)
 	if err != nil {
 		return upstream.Response{}, err //nolint:wrapcheck // it has the class of the cause
 	}

@@ -23,7 +23,9 @@ import (
 )
 
 const (
-	maxBody   = 1 << 20  // bytes of a response's body
+	// MaxList and MaxOutcome are the greatest body of a list, and of any other response, in bytes.
+	MaxList, MaxOutcome = 1 << 20, 64 << 10
+
 	maxHeader = 64 << 10 // bytes of a response's header
 	// connectTimeout bounds a TCP connection, and again a TLS handshake.
 	connectTimeout = 5 * time.Second
@@ -124,9 +126,9 @@ func (c *Client) Close() { c.transport.CloseIdleConnections() }
 //
 // The error is acquirer.ErrUnavailable if no byte of the request was sent and none will be. Any
 // other failure is acquirer.ErrUnknown: also a response that is malformed, cut off or larger than
-// 1 MiB. No error has any text of the request or the response.
+// most bytes. No error has any text of the request or the response.
 func (c *Client) Send(
-	ctx context.Context, method, path string, header http.Header, body []byte,
+	ctx context.Context, method, path string, header http.Header, body []byte, most int64,
 ) (Response, error) {
 	var connected atomic.Bool
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
@@ -150,13 +152,12 @@ func (c *Client) Send(
 		return Response{}, fmt.Errorf("upstream: %w: response of another protocol", acquirer.ErrUnknown)
 	}
 	var content bytes.Buffer
-	content.Grow(int(min(max(response.ContentLength, 0), maxBody)) + bytes.MinRead)
-	_, err = content.ReadFrom(io.LimitReader(response.Body, maxBody+1))
+	_, err = content.ReadFrom(io.LimitReader(response.Body, most+1)) // it grows by what arrives, not by what is announced
 	switch {
 	case err != nil:
 		return Response{}, lost(ctx, "read the response", err)
-	case content.Len() > maxBody:
-		return Response{}, fmt.Errorf("upstream: %w: response of more than %d bytes", acquirer.ErrUnknown, maxBody)
+	case int64(content.Len()) > most:
+		return Response{}, fmt.Errorf("upstream: %w: response of more than %d bytes", acquirer.ErrUnknown, most)
 	}
 	return Response{Status: response.StatusCode, Header: response.Header, Body: content.Bytes()}, nil
 }

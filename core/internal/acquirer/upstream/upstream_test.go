@@ -15,6 +15,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -107,7 +108,7 @@ func client(t *testing.T, cfg upstream.Config) *upstream.Client {
 func post(ctx context.Context, t *testing.T, c *upstream.Client, path string) (upstream.Response, error) {
 	t.Helper()
 	header := http.Header{"Idempotency-Key": {"k"}, "Signature": {planted}}
-	response, err := c.Send(ctx, http.MethodPost, path, header, []byte(strings.Repeat(planted, 2000)))
+	response, err := c.Send(ctx, http.MethodPost, path, header, []byte(strings.Repeat(planted, 2000)), upstream.MaxList)
 	if err != nil && strings.Contains(err.Error(), "4242") {
 		t.Errorf("the error has text of the request or response: %v", err)
 	}
@@ -301,7 +302,7 @@ func TestSend(t *testing.T) {
 	for method, body := range map[string]string{http.MethodPost: "b", http.MethodGet: ""} {
 		ctx, cancel := context.WithTimeout(t.Context(), plenty)
 		defer cancel()
-		got, err := c.Send(ctx, method, "/path/?q=1", http.Header{"Signature": {"s"}}, []byte(body))
+		got, err := c.Send(ctx, method, "/path/?q=1", http.Header{"Signature": {"s"}}, []byte(body), upstream.MaxOutcome)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -339,6 +340,30 @@ func TestClose(t *testing.T) {
 		if i == 1 {
 			c.Close()
 		}
+	}
+}
+
+// TestAnnouncedLength: a response takes memory as it arrives, and not as it announces.
+func TestAnnouncedLength(t *testing.T) { //nolint:paralleltest // it measures the memory of the process
+	const requests = 32
+	p := serve(t, func(_ string, c net.Conn) bool {
+		text(c, fmt.Sprintf("HTTP/1.1 201 Created\r\nContent-Length: %d\r\n\r\nx", upstream.MaxList))
+		return false
+	})
+	c := client(t, upstream.Config{BaseURL: p.url})
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range requests {
+		if _, err := c.Send(t.Context(), http.MethodGet, "/", nil, nil, upstream.MaxList); !errors.Is(err, acquirer.ErrUnknown) {
+			t.Fatal(err)
+		}
+	}
+	runtime.ReadMemStats(&after)
+	if got := (after.TotalAlloc - before.TotalAlloc) / requests; got > 200<<10 {
+		t.Errorf("a request took %d bytes of memory", got)
+	}
+	if _, err := c.Send(t.Context(), http.MethodGet, "/", nil, nil, 0); !errors.Is(err, acquirer.ErrUnknown) {
+		t.Errorf("a response that is too long: got %v", err)
 	}
 }
 
@@ -384,7 +409,7 @@ func TestWrongRequests(t *testing.T) {
 		{http.MethodPost, "/%zz", "b"},
 		{"B A D", "/", "b"},
 	} {
-		if _, err := c.Send(t.Context(), r.method, r.path, nil, []byte(r.body)); !errors.Is(err, acquirer.ErrUnavailable) {
+		if _, err := c.Send(t.Context(), r.method, r.path, nil, []byte(r.body), upstream.MaxOutcome); !errors.Is(err, acquirer.ErrUnavailable) {
 			t.Errorf("%v: got %v, want %v", r, err, acquirer.ErrUnavailable)
 		}
 	}
