@@ -205,7 +205,7 @@ func (w *pages) turn(p page, first, last time.Time) bool {
 	case full:
 		w.with = n
 	default:
-		w.with, w.after, w.cut = n, n+1, false
+		w.with, w.after = n, n+1
 	}
 	switch {
 	case has && w.after == n+1 || w.back:

@@ -169,9 +169,10 @@ func TestSearchOfALongList(t *testing.T) {
 func TestSearchOfAClockAhead(t *testing.T) {
 	t.Parallel()
 	h, c := startHost(t)
+	h.more(2*pageSize+10, h.now.Add(-time.Minute), others)
 	about, want := lostSale(t, c)
 	about.Tag = tagOf(h.now.Add(5 * time.Hour))
-	h.more(2*pageSize, h.now.Add(time.Minute), others)
+	h.more(3*pageSize, h.now.Add(time.Minute), others)
 	if got := searched(t, h.after(t, time.Minute), about); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
