@@ -103,8 +103,11 @@ func TestLookByThePayment(t *testing.T) {
 					} else {
 						st.mustDeclineAgain(t, s, effect)
 					}
-					began := s.Clock.Now()
+					began, voids := s.Clock.Now(), len(s.Acquirer.Calls(coretest.Void))
 					lookUntilTheEnd(t, s)
+					if got := len(s.Acquirer.Calls(coretest.Void)); st.verb == coretest.Void && got != voids {
+						t.Errorf("sent %d voids, want none: a void cannot be dropped", got-voids)
+					}
 					if effect {
 						st.wantDone(t, s)
 						return
