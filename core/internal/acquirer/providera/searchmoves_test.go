@@ -100,8 +100,8 @@ func TestSearchBesideAnUnlistedBatch(t *testing.T) {
 	}
 }
 
-// TestSearchOfAGrowingBatch: an attempt reads a batch before the batch has all rows. The attempt
-// ends before its search. The next attempt ends the search once the batch is complete. It must not count the
+// TestSearchOfAGrowingBatch: an attempt reads a batch that has not all rows yet. The
+// attempt ends before its search. The next attempt ends the search once the batch is complete. It must not count the
 // earlier read.
 func TestSearchOfAGrowingBatch(t *testing.T) {
 	t.Parallel()
