@@ -118,7 +118,8 @@ func TestNotListedIsNoEnd(t *testing.T) {
 	if got := s.Number(t, "SELECT COALESCE(SUM(held), 0) FROM reversals"); got != 100 {
 		t.Errorf("the release of %d is pending, want 100", got)
 	}
-	if due := time.UnixMilli(s.Number(t, "SELECT due_at FROM reversals")); due.After(s.Clock.Now().Add(payment.LongestPause)) {
+	due := time.UnixMilli(s.Number(t, "SELECT due_at FROM reversals"))
+	if due.After(s.Clock.Now().Add(payment.LongestPause)) {
 		t.Errorf("it is due at %s, want it repeated", due)
 	}
 	heal(s)

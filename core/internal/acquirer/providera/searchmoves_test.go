@@ -100,9 +100,9 @@ func TestSearchBesideAnUnlistedBatch(t *testing.T) {
 	}
 }
 
-// TestSearchOfAGrowingBatch: an attempt reads a batch that has not all rows yet. The
-// attempt ends before its search. The next attempt ends the search once the batch is complete. It must not count the
-// earlier read.
+// TestSearchOfAGrowingBatch: an attempt reads a batch that does not have all rows yet, and ends
+// before its search. The next attempt ends the search once the batch is complete. It must not count
+// the earlier read.
 func TestSearchOfAGrowingBatch(t *testing.T) {
 	t.Parallel()
 	h, c := startHost(t)
