@@ -3,6 +3,7 @@
 package fleet
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -69,6 +70,11 @@ func (c *Clock) Set(tb testing.TB, offset time.Duration) {
 func (c *Clock) Advance(tb testing.TB, by time.Duration) {
 	tb.Helper()
 	c.Set(tb, c.offset+by)
+}
+
+// SetCommand returns a command of a shell that sets the clock. The Clock does not record it.
+func (c *Clock) SetCommand(offset time.Duration) string {
+	return fmt.Sprintf("printf %s > %s.new && mv %s.new %s", offset, c.path, c.path, c.path)
 }
 
 // Variable returns the clock's environment variable, for a program.

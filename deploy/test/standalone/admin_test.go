@@ -25,12 +25,7 @@ func TestAdminShowsBothPrograms(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = response.Body.Close() // the metrics show the outcome
-	match := regexp.MustCompile(`operators' port","listener":"admin","address":"([^"]+)"`).
-		FindStringSubmatch(p.Log.String())
-	if match == nil {
-		t.Fatalf("the address of the operators' port is not in\n%s", p.Log)
-	}
-	series := readMetrics(t, "http://"+match[1]+"/metrics")
+	series := readMetrics(t, p.adminURL(t)+"/metrics")
 	for _, want := range []string{
 		`causeway_compat_request_seconds_count{method="createTransactionRequest",outcome="approved"} 1`,
 		`causeway_compat_v1_call_seconds_count{attempt="1",route="POST /v1/transactions",status="201"} 1`,
@@ -43,6 +38,17 @@ func TestAdminShowsBothPrograms(t *testing.T) {
 		}
 	}
 	p.Stop(t)
+}
+
+// adminURL returns the address of the operators' port of a program with --log info.
+func (p *process) adminURL(t *testing.T) string {
+	t.Helper()
+	match := regexp.MustCompile(`operators' port","listener":"admin","address":"([^"]+)"`).
+		FindStringSubmatch(p.Log.String())
+	if match == nil {
+		t.Fatalf("the address of the operators' port is not in\n%s", p.Log)
+	}
+	return "http://" + match[1]
 }
 
 func readMetrics(t *testing.T, url string) string {

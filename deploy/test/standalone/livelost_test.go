@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -30,14 +31,43 @@ const (
 	liveTries    = 25 // of a request whose outcome stays unknown
 )
 
-// steered returns a standalone that reads a fleet.Clock instead of the machine's.
-var steered = sync.OnceValues(func() (path string, err error) {
-	folder, err := programtest.Variant{
-		Name: "steered", Programs: []string{"standalone"},
-		Replaced: map[string]string{"shared/clock/system.go": fleet.SteeredClock},
+// steered returns a folder with programs that read a fleet.Clock instead of the machine's, and
+// search for due settlement reports each second.
+var steered = sync.OnceValues(func() (folder string, err error) {
+	const background, pause = "core/internal/background/background.go", "reportsEvery = time.Minute"
+	root, err := programtest.Root()
+	if err != nil {
+		return "", err
+	}
+	text, err := os.ReadFile(filepath.Join(root, background))
+	if err != nil {
+		return "", err
+	}
+	if !strings.Contains(string(text), pause) {
+		return "", fmt.Errorf("%s has no %q", background, pause)
+	}
+	return programtest.Variant{
+		Name: "steered", Programs: []string{"standalone", "core"},
+		Replaced: map[string]string{
+			"shared/clock/system.go": fleet.SteeredClock,
+			background:               strings.Replace(string(text), pause, "reportsEvery = time.Second", 1),
+		},
 	}.Build(context.Background())
-	return filepath.Join(folder, "standalone"), err
 })
+
+// startSteered is start on a clock.
+func startSteered(t *testing.T, clock *fleet.Clock, dir string, args ...string) *process {
+	t.Helper()
+	folder, err := steered()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fill(t, dir)
+	p := launchProgram(t, filepath.Join(folder, "standalone"), []string{clock.Variable()},
+		fleet.StandaloneArgs(dir, args...)...)
+	p.awaitReady(t)
+	return p
+}
 
 // livePlans are the steps after a payment, by the payment's kind. The first word is its capture.
 var livePlans = map[string][]string{
@@ -119,14 +149,7 @@ func (l *liveLoad) die() {
 // run starts a standalone on the steered clock.
 func (l *liveLoad) run(t *testing.T, dir string) *process {
 	t.Helper()
-	path, err := steered()
-	if err != nil {
-		t.Fatal(err)
-	}
-	fill(t, dir)
-	p := launchProgram(t, path, []string{l.clock.Variable()}, fleet.StandaloneArgs(dir, "--log", "error")...)
-	p.awaitReady(t)
-	return p
+	return startSteered(t, l.clock, dir, "--log", "error")
 }
 
 func startLive(t *testing.T, kind string, rng *rand.Rand) *liveLoad {
