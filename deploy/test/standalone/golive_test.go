@@ -180,7 +180,7 @@ func commands(text string) string {
 // bash runs a script in a folder with lines of input, and returns its standard output.
 func bash(t *testing.T, dir, script string, input ...string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-c", script)
 	cmd.Dir, cmd.WaitDelay = dir, time.Second
