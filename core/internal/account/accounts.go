@@ -210,7 +210,8 @@ func (a *Accounts) open(ctx context.Context, row *payment.Account) (opened, erro
 		return opened{}, fmt.Errorf("account: open %s: %w", name, err)
 	}
 	calls := a.recent.of(fresh.ID)
-	watched := acquirer.Observed(acquirer.Discreet(connector), a.Clock, func(operation, outcome string, took time.Duration) {
+	discreet := acquirer.Discreet(connector)
+	watched := acquirer.Observed(discreet, a.Clock, func(operation, outcome string, took time.Duration) {
 		calls.add(outcome, took, a.Clock.Now())
 		a.Called(Call{Account: name, Kind: fresh.Kind, Operation: operation, Outcome: outcome, Took: took})
 	})

@@ -254,7 +254,8 @@ func TestResponsesAreDiscreet(t *testing.T) {
 	b.host.Network = acquirer.NetworkDecline{Given: true, Advice: number}
 	a := b.account(t, b.add(t, func(*operator.AccountCreate) {}))
 	got, err := a.Authorize(t.Context(), acquirer.Authorize{
-		Reference: "one", Amount: 100, Currency: "usd", Source: acquirer.Source{Card: acquirer.Card{Number: secret.New(number)}},
+		Reference: "one", Amount: 100, Currency: "usd",
+		Source: acquirer.Source{Card: acquirer.Card{Number: secret.New(number)}},
 	})
 	if err != nil || got.Approved || got.Network.Advice != "" {
 		t.Errorf("got %+v, %v", got, err)

@@ -29,16 +29,17 @@ func TestDiscreet(t *testing.T) {
 	const number = "4485040993287640"
 	card := acquirer.Source{Card: acquirer.Card{Number: secret.New(number), CVC: secret.New("731")}}
 	token := acquirer.Source{NetworkToken: acquirer.NetworkToken{Number: secret.New(number)}}
+	plain := acquirer.Response{ID: "7310", Code: "K73173"}
 	bank := acquirer.Source{BankAccount: acquirer.BankAccount{Number: secret.New("731")}}
 	for name, c := range map[string]struct {
 		source    acquirer.Source
 		got, want acquirer.Response
 		err       error
 	}{
-		"plain":     {card, acquirer.Response{ID: "7310", Code: "K73173"}, acquirer.Response{ID: "7310", Code: "K73173"}, nil},
+		"plain":     {card, plain, plain, nil},
 		"id":        {card, acquirer.Response{Approved: true, ID: "7" + number}, acquirer.Response{}, acquirer.ErrUnknown},
 		"token":     {token, acquirer.Response{ID: number}, acquirer.Response{}, acquirer.ErrUnknown},
-		"network":   {card, acquirer.Response{Approved: true, NetworkTransactionID: number}, acquirer.Response{Approved: true}, nil},
+		"network":   {card, acquirer.Response{NetworkTransactionID: number}, acquirer.Response{}, nil},
 		"link":      {token, acquirer.Response{NetworkLinkID: number + "000000"}, acquirer.Response{}, nil},
 		"code":      {card, acquirer.Response{Code: "731"}, acquirer.Response{}, nil},
 		"code, two": {card, acquirer.Response{Code: "731731"}, acquirer.Response{}, nil},

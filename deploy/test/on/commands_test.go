@@ -51,7 +51,7 @@ func callFunctions(t *testing.T, block string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for _, name := range []string{"docker", "kubectl", "core", "mle-filter"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(called), 0o700); err != nil { //nolint:gosec // a program
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(called), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -24,7 +24,7 @@ var trialWants = []string{
 		`"mode":"test","status":"captured","amount":1250`,
 	`(?s)"object":"capture".*"amount":500.*"status":"voided".*"code":"card_declined"`,
 	`(?s)"object":"refund".*"status":"succeeded","amount":250`,
-	`(?s)^acct_\w+\n.*txn_\w+ .*authorize .*1000 usd.*"amount":1000.*txn_\w+ approved\n.*"status":"captured","amount":1000`,
+	`(?s)^acct_\w+\n.*txn_\w+ .*authorize .*1000 usd.*:1000.*txn_\w+ approved\n.*"status":"captured","amount":1000`,
 	`^acct_\w+\n$`,
 	`(?s)^acct_\w+\n.*"status":"captured","amount":1100.*provider-a.* disabled .*provider-b.*second.*enabled`,
 	`(?s)^[^\n]*"responseCode":"1"[^\n]*\n[^\n]*"responseCode":"1"[^\n]*\n$`,

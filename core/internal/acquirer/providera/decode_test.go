@@ -149,12 +149,14 @@ func refusals() map[string]decoding {
 
 func contradictions() map[string]decoding {
 	return map[string]decoding{
-		"no number":              {auth, changed("60410000123", "0"), "unknown"},
-		"a leading zero":         {auth, changed("60410000123", "060410000123"), "unknown"},
-		"no digits":              {auth, changed("60410000123", "6041000012x"), "unknown"},
-		"another reference":      {auth, changed(reference, "txn_01jd8m3k2q4r6"), "unknown"},
-		"no reference":           {auth, changed("<refId>"+reference+"</refId>", ""), "unknown"},
-		"declined, no reference": {auth, strings.Replace(outcomeOf(bad, errorOf("2", "2", ids)), "<refId>"+reference+"</refId>", "", 1), "unknown"},
+		"no number":         {auth, changed("60410000123", "0"), "unknown"},
+		"a leading zero":    {auth, changed("60410000123", "060410000123"), "unknown"},
+		"no digits":         {auth, changed("60410000123", "6041000012x"), "unknown"},
+		"another reference": {auth, changed(reference, "txn_01jd8m3k2q4r6"), "unknown"},
+		"no reference":      {auth, changed("<refId>"+reference+"</refId>", ""), "unknown"},
+		"declined, no reference": {
+			auth, strings.Replace(outcomeOf(bad, errorOf("2", "2", ids)), "<refId>"+reference+"</refId>", "", 1), "unknown",
+		},
 		"another card":           {auth, changed("XXXX1111", "XXXX1112"), "unknown"},
 		"another original":       {auth, changed("<refTransID />", "<refTransID>7</refTransID>"), "unknown"},
 		"approved as error":      {auth, outcomeOf(bad, whole), "unknown"},

@@ -90,7 +90,8 @@ func (c *Connector) post(ctx context.Context, request any, most int64) (upstream
 // transact sends a transaction once and returns its outcome.
 func (c *Connector) transact(ctx context.Context, q question, t transaction) (acquirer.Response, error) {
 	q.now = c.clock.Now()
-	response, err := c.post(ctx, createTransactionRequest{Login: c.login(), RefID: q.refID, Transaction: t}, upstream.MaxOutcome)
+	request := createTransactionRequest{Login: c.login(), RefID: q.refID, Transaction: t}
+	response, err := c.post(ctx, request, upstream.MaxOutcome)
 	if err != nil {
 		return acquirer.Response{}, err
 	}

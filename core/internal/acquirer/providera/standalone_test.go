@@ -21,6 +21,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/core/internal/acquirer/upstream"
+	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/programtest"
 	"github.com/causeway-pay/causeway/shared/secret"
@@ -385,7 +386,7 @@ func (s *standalone) made(t *testing.T, c *Connector, source acquirer.Source, ca
 
 func followOf(original acquirer.Sent, prefix string, amount int64, last4 string) acquirer.Follow {
 	return acquirer.Follow{
-		Reference: newReference(prefix), Tag: tagOf(time.Now()), Original: original, Amount: amount,
+		Reference: newReference(prefix), Tag: tagOf(clock.System().Now()), Original: original, Amount: amount,
 		Currency: original.Currency, Final: true, Last4: last4,
 	}
 }

@@ -21,8 +21,10 @@ func TestLateDuplicate(t *testing.T) {
 		status int
 		body   string
 	}{
-		"refusal": {400, `{"submitTimeUtc":"2026-01-01T00:00:00Z","status":"INVALID_REQUEST","reason":"INVALID_DATA","message":"x"}`},
-		"approval": {201, `{"id":"7000000000000000000001","status":"AUTHORIZED","clientReferenceInformation":{"code":"subscription"},` +
+		"refusal": {400, `{"submitTimeUtc":"2026-01-01T00:00:00Z","status":"INVALID_REQUEST",` +
+			`"reason":"INVALID_DATA","message":"x"}`},
+		"approval": {201, `{"id":"7000000000000000000001","status":"AUTHORIZED",` +
+			`"clientReferenceInformation":{"code":"subscription"},` +
 			`"orderInformation":{"amountDetails":{"authorizedAmount":"10.00","currency":"USD"}}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -42,7 +44,9 @@ func TestLateDuplicate(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c, err := providerb.New(providerb.Config{MerchantID: "shop", KeyID: "id", SharedSecret: secret.New("c2VjcmV0"), Upstream: host})
+			c, err := providerb.New(providerb.Config{
+				MerchantID: "shop", KeyID: "id", SharedSecret: secret.New("c2VjcmV0"), Upstream: host,
+			})
 			if err != nil {
 				t.Fatal(err)
 			}

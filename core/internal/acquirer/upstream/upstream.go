@@ -23,8 +23,10 @@ import (
 )
 
 const (
-	// MaxList and MaxOutcome are the greatest body of a list, and of any other response, in bytes.
-	MaxList, MaxOutcome = 1 << 20, 64 << 10
+	// MaxList is the greatest body of a list, in bytes.
+	MaxList = 1 << 20
+	// MaxOutcome is the greatest body of any other response, in bytes.
+	MaxOutcome = 64 << 10
 
 	maxHeader = 64 << 10 // bytes of a response's header
 	// connectTimeout bounds a TCP connection, and again a TLS handshake.
@@ -152,7 +154,7 @@ func (c *Client) Send(
 		return Response{}, fmt.Errorf("upstream: %w: response of another protocol", acquirer.ErrUnknown)
 	}
 	var content bytes.Buffer
-	_, err = content.ReadFrom(io.LimitReader(response.Body, most+1)) // it grows by what arrives, not by what is announced
+	_, err = content.ReadFrom(io.LimitReader(response.Body, most+1)) // it grows as the bytes arrive
 	switch {
 	case err != nil:
 		return Response{}, lost(ctx, "read the response", err)

@@ -24,6 +24,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/core/internal/acquirer/upstream"
+	"github.com/causeway-pay/causeway/shared/clock"
 )
 
 const (
@@ -354,7 +355,8 @@ func TestAnnouncedLength(t *testing.T) { //nolint:paralleltest // it measures th
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	for range requests {
-		if _, err := c.Send(t.Context(), http.MethodGet, "/", nil, nil, upstream.MaxList); !errors.Is(err, acquirer.ErrUnknown) {
+		_, err := c.Send(t.Context(), http.MethodGet, "/", nil, nil, upstream.MaxList)
+		if !errors.Is(err, acquirer.ErrUnknown) {
 			t.Fatal(err)
 		}
 	}
@@ -374,14 +376,19 @@ func TestCertificateNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{"x\x1b]0;" + planted}, NotAfter: time.Now().Add(time.Hour)} //nolint:forbidigo // the certificate is valid now
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), DNSNames: []string{"x\x1b]0;" + planted},
+		NotAfter: clock.System().Now().Add(time.Hour),
+	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {
 		t.Fatal(err)
 	}
 	roots := x509.NewCertPool()
 	host := httptest.NewUnstartedServer(http.NotFoundHandler())
-	host.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}, MinVersion: tls.VersionTLS12}
+	host.TLS = &tls.Config{
+		Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}, MinVersion: tls.VersionTLS12,
+	}
 	host.StartTLS()
 	t.Cleanup(host.Close)
 	for name, trusted := range map[string]*x509.CertPool{"untrusted": nil, "another name": roots} {
@@ -409,7 +416,8 @@ func TestWrongRequests(t *testing.T) {
 		{http.MethodPost, "/%zz", "b"},
 		{"B A D", "/", "b"},
 	} {
-		if _, err := c.Send(t.Context(), r.method, r.path, nil, []byte(r.body), upstream.MaxOutcome); !errors.Is(err, acquirer.ErrUnavailable) {
+		_, err := c.Send(t.Context(), r.method, r.path, nil, []byte(r.body), upstream.MaxOutcome)
+		if !errors.Is(err, acquirer.ErrUnavailable) {
 			t.Errorf("%v: got %v, want %v", r, err, acquirer.ErrUnavailable)
 		}
 	}
