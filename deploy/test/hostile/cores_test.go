@@ -91,7 +91,8 @@ func (a *arrangement) logSessions(t *testing.T) {
 	defer func() { _ = db.Close() }() // it was only read
 	var all string
 	if err := db.QueryRowContext(t.Context(), `SELECT string_agg(
-		concat_ws(' ', pid, client_port, state, wait_event_type, wait_event, xact_start, state_change, 'blocked by', pg_blocking_pids(pid), query), E'\n' ORDER BY pid)
+		concat_ws(' ', pid, client_port, state, wait_event_type, wait_event, xact_start, state_change,
+			'blocked by', pg_blocking_pids(pid), query), E'\n' ORDER BY pid)
 		FROM pg_stat_activity WHERE state <> 'idle' AND pid <> pg_backend_pid()`).Scan(&all); err != nil {
 		t.Error(err)
 	}
