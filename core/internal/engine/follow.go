@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
@@ -195,8 +196,33 @@ func correctFollow(
 		}
 	}
 	out, err := record()
-	if errors.Is(err, store.ErrConflict) {
-		return Result{}, notRecordable, nil
+	if !errors.Is(err, store.ErrConflict) {
+		return out, recorded, err
 	}
-	return out, recorded, err
+	busy, err := otherStep(tx, o)
+	switch {
+	case err != nil || !busy:
+		return Result{}, notRecordable, err
+	case look != nil:
+		return Result{}, "", errOtherStep
+	}
+	later := o.reversal(tx.Now)
+	later.Held, later.AcquirerID = a.Amount, a.ID
+	return Result{}, leftToLook, tx.InsertReversal(later)
+}
+
+// errOtherStep: the transaction has another step in progress. The acquirer's effect can be of that
+// step. Only its end shows whether a late approval can be recorded.
+var errOtherStep = fmt.Errorf("%w: another step of the transaction is in progress", errStillOpen)
+
+// otherStep reports whether a transaction has a step in progress. The caller's step is closed.
+func otherStep(tx *store.Tx, o about) (bool, error) {
+	if o.Transaction == 0 {
+		return false, nil
+	}
+	t, err := tx.TransactionForUpdate(o.tenant, o.Transaction)
+	if err != nil {
+		return false, err
+	}
+	return t.Operation != "", nil
 }

@@ -55,8 +55,12 @@ func (c *Connector) Capture(ctx context.Context, r acquirer.Follow) (acquirer.Re
 // outcome, first reads the transaction. It is sent while the transaction holds money: the process
 // can have died before it sent the first one. A second void has no further effect: the provider
 // responds that the transaction was voided. A capture that shall be dropped must not void its
-// payment, so such a void is never sent.
+// payment, so such a void is never sent. If another capture of the payment stands, it is the only
+// one, and a release of this capture has nothing to release.
 func (c *Connector) Void(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
+	if r.Original.Kind == acquirer.Capture && r.Original.Follow != nil && len(r.Original.Follow.Captures) > 0 {
+		return acquirer.Response{Approved: true, ResponseCode: isoApproved, Amount: r.Amount}, nil
+	}
 	original := r.Original.ID
 	if original == "" || r.Again || r.Original.Kind == acquirer.Capture {
 		d, err := c.find(ctx, paymentOf(r.Original))

@@ -98,3 +98,21 @@ func TestDropOfCapture(t *testing.T) {
 		}
 	}
 }
+
+// TestReleaseOfCaptureBesideAnother: the release of a capture voids no other capture of its payment.
+func TestReleaseOfCaptureBesideAnother(t *testing.T) {
+	t.Parallel()
+	h, c := startHost(t)
+	payment := paid(t, c, false)
+	h.do(func() { h.made[0].status = "capturedPendingSettlement" })
+	a, err := c.Void(t.Context(), acquirer.Follow{
+		Reference: "late", Amount: payment.Amount, Currency: payment.Currency,
+		Original: acquirer.Sent{
+			Kind: acquirer.Capture, Reference: "cap_1", Amount: payment.Amount, Currency: payment.Currency,
+			Follow: &acquirer.Follow{Original: payment, Captures: []acquirer.Sent{{Kind: acquirer.Capture, Reference: "cap_2"}}},
+		},
+	})
+	if err != nil || !a.Approved || h.sent[typeVoid] != 0 {
+		t.Errorf("got %+v, %v, sent %d", a, err, h.sent[typeVoid])
+	}
+}
