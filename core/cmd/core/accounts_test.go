@@ -88,7 +88,8 @@ func TestAccounts(t *testing.T) {
 	}
 	mustRun(t, a, "", "check", made)
 	a.host.Accept("planted-next")
-	if code, _, stderr := a.run(t, "", "check", made); code != 1 || !strings.Contains(stderr, "did not accept") {
+	if code, _, stderr := a.run(t, "", "check", made); code != 1 || !strings.Contains(stderr, "does not accept") ||
+		strings.Contains(stderr, "nothing was changed") {
 		t.Errorf("a failing check: got %d, %q", code, stderr)
 	}
 	if code, _, stderr := a.run(t, firstCredentials, "rotate", made, "--credentials", "-"); code != 1 || !strings.Contains(stderr, "nothing was changed") {

@@ -27,10 +27,10 @@ const (
 )
 
 // CheckError reports that the acquirer did not accept the credentials of an account, or could not
-// be reached. Reason has no credential.
+// be reached. Reason names the base URL and the cause. It has no credential.
 type CheckError struct{ Reason string }
 
-func (e *CheckError) Error() string { return "account: the check failed: " + e.Reason }
+func (e *CheckError) Error() string { return e.Reason }
 
 // Create checks a new account. It returns the account, to which the store adds the sealed
 // credentials, and the credentials as the vault seals them. Unless the operator has ruled that out,
@@ -150,10 +150,28 @@ func (a *Accounts) prove(ctx context.Context, kind string, s Settings, unchecked
 	}
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
-	if err := connector.Check(ctx); err != nil {
-		return &CheckError{Reason: s.redact(err.Error())}
+	err = connector.Check(ctx)
+	if err == nil {
+		return nil
 	}
-	return nil
+	if ctx.Err() != nil {
+		return &CheckError{Reason: fmt.Sprintf("%s did not respond within %s", s.BaseURL, checkTime)}
+	}
+	return &CheckError{Reason: s.redact(s.failed(err))}
+}
+
+// failed returns the reason of a failed check: what failed, and what the operator can check.
+func (s Settings) failed(err error) string {
+	cause := acquirer.Cause(err)
+	switch {
+	case errors.Is(err, acquirer.ErrLogin):
+		return fmt.Sprintf("%s refused the login (%s): check the settings and the credentials", s.BaseURL, cause)
+	case errors.Is(err, acquirer.ErrUnavailable):
+		return fmt.Sprintf("%s cannot be reached (%s): check the base URL and the firewall", s.BaseURL, cause)
+	case errors.Is(err, acquirer.ErrUnknown):
+		return fmt.Sprintf("%s did not respond as the acquirer does (%s): is the base URL right?", s.BaseURL, cause)
+	}
+	return s.BaseURL + ": " + cause
 }
 
 // refused returns the error of a kind that did not open a connector, as an operator.FieldError.

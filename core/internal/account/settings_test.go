@@ -133,7 +133,7 @@ func TestFailedChecks(t *testing.T) {
 	wrong.Credentials = keys(nextKey)
 	var failed *account.CheckError
 	_, _, err := b.accounts.Create(t.Context(), wrong)
-	if !errors.As(err, &failed) || failed.Reason != "the host does not accept the key [redacted]" {
+	if !errors.As(err, &failed) || failed.Reason != "https://host.example.com: the host does not accept the key [redacted]" {
 		t.Errorf("got %v, want a failed check without the key", err)
 	}
 	wrong.Unchecked = true

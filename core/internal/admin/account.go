@@ -44,18 +44,18 @@ func (a *Admin) AddAccount(ctx context.Context, in operator.AccountCreate) (stri
 		}
 		return err
 	})
-	return made, accountError(err)
+	return made, unchanged(accountError(err))
 }
 
 // RotateAccount replaces the credentials of an account, acct_….
 func (a *Admin) RotateAccount(ctx context.Context, name string, in operator.AccountRotate) error {
-	return a.onAccount(ctx, "accounts.rotate", name, func(on accountAction) error {
+	return unchanged(a.onAccount(ctx, "accounts.rotate", name, func(on accountAction) error {
 		credentials, err := on.accounts.Rotate(ctx, on.account, in)
 		if err == nil {
 			_, err = on.engine.RotateAccount(ctx, on.request, on.account, credentials)
 		}
 		return err
-	})
+	}))
 }
 
 // CheckAccount checks the credentials of an account, acct_…, at the acquirer. It moves no money.
@@ -107,12 +107,16 @@ func (a *Admin) onAccount(ctx context.Context, action, name string, fn func(acco
 	return accountError(err)
 }
 
+// unchanged adds to the error of a failed check that it has prevented the change.
+func unchanged(err error) error {
+	if _, ok := errors.AsType[*account.CheckError](err); ok {
+		return fmt.Errorf("%w; nothing was changed", err)
+	}
+	return err
+}
+
 // accountError explains an error to the operator.
 func accountError(err error) error {
-	if failed, ok := errors.AsType[*account.CheckError](err); ok {
-		return fmt.Errorf("the acquirer did not accept the credentials, or could not be reached; nothing was changed: %s",
-			failed.Reason)
-	}
 	if errors.Is(err, payment.ErrAccountExists) {
 		return errors.New("the merchant has an enabled account for this currency and method: disable it first, " +
 			"or add a second one for failover with --second")

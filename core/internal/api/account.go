@@ -164,8 +164,8 @@ func (o *Operator) accountChanged(out engine.Result, err error) (engine.Result, 
 // unchanged.
 func accountFault(err error) error {
 	if failed, ok := errors.AsType[*account.CheckError](err); ok {
-		return &fault{code: codeAccountCheckFailed, cause: err, message: "The acquirer did not accept the credentials, or could not be reached. " +
-			"Nothing was changed. The reason: " + failed.Reason}
+		return &fault{code: codeAccountCheckFailed, cause: err, message: "The check of the account failed. Nothing was changed. The reason: " +
+			failed.Reason}
 	}
 	if errors.Is(err, engine.ErrNoMerchant) {
 		return &fault{code: codeInvalidValue, param: "merchant", message: "The merchant does not exist.", cause: err}

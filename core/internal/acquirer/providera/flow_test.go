@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -447,11 +448,38 @@ func TestCheck(t *testing.T) {
 	}
 	h.do(func() { h.key = "another" })
 	err := c.Check(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "the login: E00007") || strings.Contains(err.Error(), hostKey) {
+	if !errors.Is(err, acquirer.ErrLogin) || acquirer.Cause(err) != "E00007" || strings.Contains(err.Error(), hostKey) {
 		t.Errorf("got %v, want E00007", err)
 	}
 	if got := h.totals(); got != "map[]" {
 		t.Errorf("sent %s", got)
+	}
+}
+
+// TestCheckOfAnotherHost: a check fails at any other host.
+func TestCheckOfAnotherHost(t *testing.T) {
+	t.Parallel()
+	const method = "authenticateTestResponse"
+	for name, c := range map[string]struct {
+		status int
+		body   string
+	}{
+		"html":           {200, "<html><body>Please log in</body></html>"},
+		"json":           {200, `{"messages":{"resultCode":"Ok"}}`},
+		"not found":      {404, "404 page not found"},
+		"another method": {200, wrap("logoutResponse", okay)},
+		"system error":   {200, envelope(method, "E00001")},
+		"own status":     {500, wrap(method, okay)},
+	} {
+		other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(c.status)
+			_, _ = io.WriteString(w, c.body)
+		}))
+		t.Cleanup(other.Close)
+		a := connect(t, upstream.Config{BaseURL: other.URL}, Config{Name: "shop", TransactionKey: secret.New(hostKey)})
+		if err := a.Check(t.Context()); !errors.Is(err, acquirer.ErrUnknown) || errors.Is(err, acquirer.ErrLogin) {
+			t.Errorf("%s: got %v, want %v", name, err, acquirer.ErrUnknown)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package providera
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
@@ -84,9 +85,18 @@ func (c *Connector) details(ctx context.Context, id string) (*details, error) {
 // read calls a method that moves nothing. Its error is acquirer.ErrUnknown, also if nothing was
 // sent: it proves nothing about the request that the caller reads about.
 func (c *Connector) read(ctx context.Context, method string, request any) (*document, error) {
+	d, err := c.ask(ctx, method, request)
+	if errors.Is(err, acquirer.ErrUnavailable) {
+		return nil, fmt.Errorf("providera: %s: %w: %s", method, acquirer.ErrUnknown, acquirer.Cause(err))
+	}
+	return d, err
+}
+
+// ask calls a method that moves nothing.
+func (c *Connector) ask(ctx context.Context, method string, request any) (*document, error) {
 	response, err := c.post(ctx, request, upstream.MaxList)
 	if err != nil {
-		return nil, fmt.Errorf("providera: %s: %w (%s)", method, acquirer.ErrUnknown, err.Error())
+		return nil, fmt.Errorf("providera: %s: %w", method, err)
 	}
 	return parse(method, response.Body)
 }

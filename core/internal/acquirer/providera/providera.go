@@ -108,23 +108,27 @@ var ErrDetailsOff = errors.New(
 	"providera: the account's Transaction Details API is off: turn it on in the merchant interface")
 
 // Check proves that the credentials are right and that the account's transactions can be read. It
-// moves no money.
+// moves no money. It returns acquirer.ErrLogin if the credentials are wrong.
 func (c *Connector) Check(ctx context.Context) error {
-	d, err := c.read(ctx, "authenticateTest", authenticateTestRequest{Login: c.login()})
+	d, err := c.ask(ctx, "authenticateTest", authenticateTestRequest{Login: c.login()})
 	if err != nil {
 		return err
 	}
-	if !d.ok() {
-		return fmt.Errorf("providera: the account refused the login: %s", shown(d.code()))
+	switch {
+	case d.ok():
+	case envelopes[d.code()].class == noEffect:
+		return fmt.Errorf("providera: %w: %s", acquirer.ErrLogin, shown(d.code()))
+	default:
+		return fmt.Errorf("providera: %w: %s", acquirer.ErrUnknown, shown(d.code()))
 	}
-	d, err = c.read(ctx, "getTransactionDetails", detailsRequest{Login: c.login(), ID: "1"}) // of another account
+	d, err = c.ask(ctx, "getTransactionDetails", detailsRequest{Login: c.login(), ID: "1"}) // of another account
 	switch {
 	case err != nil:
 		return err
 	case d.code() == codeDenied:
 		return ErrDetailsOff
 	case !d.ok() && d.code() != codeNoRecord:
-		return fmt.Errorf("providera: the account refused to show transactions: %s", shown(d.code()))
+		return fmt.Errorf("providera: the account does not show transactions: %s", shown(d.code()))
 	}
 	return nil
 }

@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/core/internal/acquirer/upstream"
 	"github.com/causeway-pay/causeway/shared/clock"
@@ -77,20 +79,30 @@ func New(cfg Config) (*Connector, error) {
 	}, nil
 }
 
-// ErrCredentials reports that the provider refuses the account's credentials.
-var ErrCredentials = errors.New("provider-b: the credentials were refused")
-
-// Check proves the credentials and moves no money: the provider looks for a transaction that does
-// not exist. It returns ErrCredentials if they are wrong.
+// Check proves the host and the credentials, and moves no money: the provider looks for a transaction
+// that does not exist. It returns acquirer.ErrLogin if the credentials are wrong. Any other host can
+// accept every request, so a wrong signature must be refused.
 func (c *Connector) Check(ctx context.Context) error {
 	response, err := c.get(ctx, "1")
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case response.Status == http.StatusUnauthorized:
-		return ErrCredentials
-	case response.Status != http.StatusNotFound:
-		return fmt.Errorf("provider-b: check: HTTP %d, want 404", response.Status)
+	}
+	if response.Status == http.StatusUnauthorized {
+		return fmt.Errorf("provider-b: %w: HTTP 401", acquirer.ErrLogin)
+	}
+	var body struct {
+		Message string `json:"message"`
+	}
+	if response.Status != http.StatusNotFound || json.Unmarshal(response.Body, &body) != nil || body.Message == "" {
+		return fmt.Errorf("provider-b: %w: HTTP %d, want the provider's 404", acquirer.ErrUnknown, response.Status)
+	}
+	wrong := *c
+	wrong.signer.key = secret.New("not " + c.signer.key.Reveal())
+	if response, err = wrong.get(ctx, "1"); err != nil {
+		return err
+	}
+	if response.Status != http.StatusUnauthorized {
+		return fmt.Errorf("provider-b: %w: it does not check signatures", acquirer.ErrUnknown)
 	}
 	return nil
 }

@@ -215,8 +215,8 @@ func TestStandalone(t *testing.T) {
 				t.Errorf("good credentials: got %v", err)
 			}
 		}
-		if err := c.Check(t.Context()); !errors.Is(err, providerb.ErrCredentials) {
-			t.Errorf("wrong credentials: got %v, want %v", err, providerb.ErrCredentials)
+		if err := c.Check(t.Context()); !errors.Is(err, acquirer.ErrLogin) {
+			t.Errorf("wrong credentials: got %v, want %v", err, acquirer.ErrLogin)
 		}
 		if _, err := c.Authorize(t.Context(), payment(100, true)); !errors.Is(err, acquirer.ErrUnavailable) {
 			t.Errorf("a payment with wrong credentials: got %v, want %v", err, acquirer.ErrUnavailable)
