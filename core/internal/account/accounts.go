@@ -120,6 +120,7 @@ func (a *Accounts) ForPayment(
 		o, err := a.open(ctx, row)
 		if err != nil { // nothing was sent, so the payment may go to the other account
 			failed = errors.Join(failed, err)
+			a.recent.of(row.ID).add("unavailable", 0, a.Clock.Now(), acquirer.Cause(err))
 			a.Called(Call{
 				Account: id.Format(id.Account, row.ID), Kind: row.Kind, Operation: "authorize", Outcome: "unavailable",
 			})
@@ -205,16 +206,20 @@ func (a *Accounts) open(ctx context.Context, row *payment.Account) (opened, erro
 	if err != nil {
 		return opened{}, fmt.Errorf("account: read %s: %w", name, err)
 	}
-	connector, err := a.connect(fresh)
+	connector, s, err := a.connect(fresh)
 	if err != nil {
 		return opened{}, fmt.Errorf("account: open %s: %w", name, err)
 	}
 	calls := a.recent.of(fresh.ID)
-	discreet := acquirer.Discreet(connector)
-	watched := acquirer.Observed(discreet, a.Clock, func(operation, outcome string, took time.Duration) {
-		calls.add(outcome, took, a.Clock.Now())
+	observe := func(operation, outcome string, took time.Duration, err error) {
+		cause := ""
+		if outcome == "unavailable" || outcome == "unknown" {
+			cause = s.redact(acquirer.Cause(err))
+		}
+		calls.add(outcome, took, a.Clock.Now(), cause)
 		a.Called(Call{Account: name, Kind: fresh.Kind, Operation: operation, Outcome: outcome, Took: took})
-	})
+	}
+	watched := acquirer.Observed(acquirer.Discreet(connector), a.Clock, observe)
 	_, once := connector.(acquirer.CapturesOnce)
 	next := opened{fresh.Version, connector, acquirer.Account{
 		ID: fresh.ID, Acquirer: a.Wrap(watched), Reporter: connector, CapturesOnce: once,
@@ -229,16 +234,17 @@ func (a *Accounts) open(ctx context.Context, row *payment.Account) (opened, erro
 }
 
 // connect opens the connector of an account as it is stored.
-func (a *Accounts) connect(row *payment.Account) (Connector, error) {
+func (a *Accounts) connect(row *payment.Account) (Connector, Settings, error) {
 	credentials, err := a.Vault.OpenCredentials(object(row), row.VaultKey, row.Credentials)
 	if err != nil {
-		return nil, err
+		return nil, Settings{}, err
 	}
 	s, err := settingsOf(row.Profile, credentials)
 	if err != nil {
-		return nil, err
+		return nil, Settings{}, err
 	}
-	return a.connector(row.Kind, s)
+	connector, err := a.connector(row.Kind, s)
+	return connector, s, err
 }
 
 // connector opens a connector of a kind. The error is an operator.FieldError if the operator can

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -467,7 +468,7 @@ func TestActivity(t *testing.T) {
 	b := setup(t)
 	n := b.add(t, func(*operator.AccountCreate) {})
 	a := b.account(t, n)
-	if got := b.accounts.Activity(n); got.Calls != 0 || !got.LastSuccess.IsZero() || got.UnknownShare() != 0 {
+	if got := b.accounts.Activity(n); got.Calls != 0 || !got.LastSuccess.IsZero() || got.Share("unknown") != 0 {
 		t.Errorf("before any call: got %+v", got)
 	}
 	b.host.Decide = func(c coretest.Call) string {
@@ -484,7 +485,12 @@ func TestActivity(t *testing.T) {
 		_, _ = b.pay(t, a, reference)
 	}
 	success := b.Clock.Now().Add(-time.Millisecond)
-	b.host.Accept("another")
+	b.host.Before = func(_ context.Context, c coretest.Call) error {
+		if c.Reference == "unavailable" { // as a careless acquirer writes
+			return fmt.Errorf("%w: the key %s is refused", acquirer.ErrUnavailable, firstKey)
+		}
+		return nil
+	}
 	_, _ = b.pay(t, a, "unavailable")
 	if _, err := a.Inquire(t.Context(), acquirer.Sent{Reference: "missing"}); !errors.Is(err, acquirer.ErrNotFound) {
 		t.Errorf("got %v", err)
@@ -495,7 +501,10 @@ func TestActivity(t *testing.T) {
 			t.Errorf("%s: got %d calls, want 1", outcome, got.Outcomes[outcome])
 		}
 	}
-	if got.Calls != 5 || got.UnknownShare() != 0.2 || got.Slowest != time.Millisecond || !got.LastSuccess.Equal(success) {
+	if got.Share("unavailable") != 0.2 || got.LastError != "the key [redacted] is refused" || !got.LastErrorAt.Equal(success.Add(time.Millisecond)) {
+		t.Errorf("got %+v, want the last error", got)
+	}
+	if got.Calls != 5 || got.Share("unknown") != 0.2 || got.Slowest != time.Millisecond || !got.LastSuccess.Equal(success) {
 		t.Errorf("got %+v, want a last success at %s", got, success)
 	}
 	first := account.Call{

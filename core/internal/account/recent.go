@@ -27,14 +27,18 @@ type Activity struct {
 	// LastSuccess is when the acquirer last responded with a result, approved or declined. Zero: it
 	// has not since the start of this core.
 	LastSuccess time.Time
+	// LastError is the cause of the last call that had no effect or an unknown outcome, at
+	// LastErrorAt. "": there was none since the start of this core.
+	LastError   string
+	LastErrorAt time.Time
 }
 
-// UnknownShare returns the share of calls with an unknown outcome, from 0 to 1.
-func (a Activity) UnknownShare() float64 {
+// Share returns the share of calls with an outcome, from 0 to 1.
+func (a Activity) Share(outcome string) float64 {
 	if a.Calls == 0 {
 		return 0
 	}
-	return float64(a.Outcomes["unknown"]) / float64(a.Calls)
+	return float64(a.Outcomes[outcome]) / float64(a.Calls)
 }
 
 // recent are the recent calls by account.
@@ -60,6 +64,8 @@ type calls struct {
 	ring    []call // guarded by mu, as all fields
 	next    int
 	success time.Time
+	failure time.Time
+	cause   string // of the failure
 }
 
 type call struct {
@@ -68,9 +74,13 @@ type call struct {
 	at      time.Time
 }
 
-func (c *calls) add(outcome string, took time.Duration, at time.Time) {
+// add adds a call. cause is the cause of a call without a result, else "".
+func (c *calls) add(outcome string, took time.Duration, at time.Time, cause string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if cause != "" {
+		c.failure, c.cause = at, cause
+	}
 	if outcome == "approved" || outcome == "declined" {
 		c.success = at
 	}
@@ -86,7 +96,7 @@ func (c *calls) add(outcome string, took time.Duration, at time.Time) {
 func (c *calls) activity(now time.Time) Activity {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	out := Activity{Outcomes: map[string]int{}, LastSuccess: c.success}
+	out := Activity{Outcomes: map[string]int{}, LastSuccess: c.success, LastError: c.cause, LastErrorAt: c.failure}
 	var took []time.Duration
 	for _, one := range c.ring {
 		if now.Sub(one.at) >= recentTime {

@@ -16,7 +16,7 @@ const maxCause = 200
 // "connection refused". It is the text of the error without the names of packages and classes. No
 // error of an acquirer has a credential, card data or any text of a response.
 func Cause(err error) string {
-	parts := strings.Split(err.Error(), ": ")
+	parts := strings.Split(strings.ReplaceAll(err.Error(), "\n", ": "), ": ")
 	kept := slices.DeleteFunc(slices.Clone(parts), func(part string) bool { return slices.Contains(wrappers, part) })
 	if len(kept) == 0 {
 		kept = parts[len(parts)-1:]
@@ -28,5 +28,5 @@ func Cause(err error) string {
 // wrappers are the parts of an error's text that name no cause.
 var wrappers = []string{
 	"engine", "still open", "settlement", "account", "acquirer", "providera", "provider-b", "simulator", "upstream",
-	"outcome unknown", "unavailable", "the login was refused", "the acquirer's records do not decide", "connect", "send",
+	"outcome unknown", "unavailable", "the login was refused", "connect", "send",
 }

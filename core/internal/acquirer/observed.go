@@ -35,15 +35,18 @@ func Outcome(a Response, err error) string {
 	}
 }
 
+// Observer receives a call that has ended. The error is the call's.
+type Observer func(operation, outcome string, took time.Duration, err error)
+
 // Observed returns a, and reports each call to an observer when it has ended.
-func Observed(a Acquirer, c clock.Clock, observe func(operation, outcome string, took time.Duration)) Acquirer {
+func Observed(a Acquirer, c clock.Clock, observe Observer) Acquirer {
 	return &observed{a, c, observe}
 }
 
 type observed struct {
 	next    Acquirer
 	clock   clock.Clock
-	observe func(operation, outcome string, took time.Duration)
+	observe Observer
 }
 
 func (a *observed) Prepare(ctx context.Context) (string, error) {
@@ -77,6 +80,6 @@ func (a *observed) Inquire(ctx context.Context, about Sent) (Response, error) {
 func (a *observed) time(operation string, call func() (Response, error)) (Response, error) {
 	start := a.clock.Now()
 	response, err := call()
-	a.observe(operation, Outcome(response, err), a.clock.Now().Sub(start))
+	a.observe(operation, Outcome(response, err), a.clock.Now().Sub(start), err)
 	return response, err
 }

@@ -179,8 +179,9 @@ func (o *Operator) showActiveAccount(a *payment.Account, unfinished map[int64]in
 	out.Activity = &operator.AccountActivity{
 		Calls: seen.Calls, Approved: seen.Outcomes["approved"], Declined: seen.Outcomes["declined"],
 		NotFound: seen.Outcomes["not_found"], Unavailable: seen.Outcomes["unavailable"], Unknown: seen.Outcomes["unknown"],
-		UnknownShare: seen.UnknownShare(), MedianMS: seen.Median.Milliseconds(), SlowestMS: seen.Slowest.Milliseconds(),
-		LastSuccessAt: optionalTime(seen.LastSuccess), Unfinished: unfinished[a.ID],
+		UnknownShare: seen.Share("unknown"), UnavailableShare: seen.Share("unavailable"),
+		MedianMS: seen.Median.Milliseconds(), SlowestMS: seen.Slowest.Milliseconds(), LastSuccessAt: optionalTime(seen.LastSuccess),
+		LastError: seen.LastError, LastErrorAt: optionalTime(seen.LastErrorAt), Unfinished: unfinished[a.ID],
 	}
 	return out
 }
@@ -250,7 +251,8 @@ func AccountsHealth(ctx context.Context, accounts *account.Accounts) ([]operator
 		seen := accounts.Activity(a.ID)
 		out = append(out, operator.AccountHealth{
 			ID: id.Format(id.Account, a.ID), Kind: a.Kind, Status: operator.Status(a.State),
-			LastSuccessAt: optionalTime(seen.LastSuccess), UnknownShare: seen.UnknownShare(), Unfinished: unfinished[a.ID],
+			LastSuccessAt: optionalTime(seen.LastSuccess), UnknownShare: seen.Share("unknown"), UnavailableShare: seen.Share("unavailable"),
+			LastError: seen.LastError, LastErrorAt: optionalTime(seen.LastErrorAt), Unfinished: unfinished[a.ID],
 		})
 	}
 	return out, nil

@@ -73,6 +73,30 @@ func TestAccountAfterARestart(t *testing.T) {
 	MustDecode[v1.Transaction](t, b.post(t, "/v1/transactions", body, as(live)), 201)
 }
 
+// TestRefusedCredentials: the log of an unavailable payment names the account and the cause. So do
+// the health of the operators' port and the list of accounts. None has the credential.
+func TestRefusedCredentials(t *testing.T) {
+	t.Parallel()
+	b, p, host := hosted(t)
+	made := p.MustAddAccount(t, "")
+	host.Accept("planted-next")
+	const body = `{"amount":100,"currency":"usd","payment_method":"card","card":{"number":"4242424242424242","exp_month":12,"exp_year":2030}}`
+	wantRefusal(t, b.post(t, "/v1/transactions", body, as(b.live(t))), refusal{503, v1.ErrorTypeAPIError, "acquirer_unavailable", ""})
+	const cause = "the key is refused"
+	health := MustDecode[operator.Health](t, p.get(t, "/v1/health"), 200).Accounts
+	if len(health) != 1 || health[0].UnavailableShare != 1 || health[0].LastError != cause || health[0].LastErrorAt == nil {
+		t.Errorf("health: got %+v", health)
+	}
+	listed := MustDecode[operator.AccountList](t, p.get(t, accounts), 200).Data
+	if len(listed) != 1 || listed[0].Activity.UnavailableShare != 1 || listed[0].Activity.LastError != cause {
+		t.Errorf("list: got %+v", listed)
+	}
+	if log := b.logs.String(); !strings.Contains(log, made.ID+": "+cause) || strings.Contains(log, "planted-") ||
+		strings.Contains(log, "424242") {
+		t.Errorf("got the log\n%s", log)
+	}
+}
+
 // TestUnfinishedStepsOfAnAccount: operators see the steps without an outcome at their account, and
 // the share of unknown outcomes.
 func TestUnfinishedStepsOfAnAccount(t *testing.T) {

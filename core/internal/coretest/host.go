@@ -3,6 +3,7 @@ package coretest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 
 	"github.com/causeway-pay/causeway/core/internal/account"
@@ -83,7 +84,7 @@ func (c *hosted) Check(context.Context) error { return c.present() }
 // Authorize implements acquirer.Acquirer.
 func (c *hosted) Authorize(ctx context.Context, r acquirer.Authorize) (acquirer.Response, error) {
 	if err := c.present(); err != nil {
-		return acquirer.Response{}, acquirer.ErrUnavailable
+		return acquirer.Response{}, fmt.Errorf("%w: the key is refused", acquirer.ErrUnavailable)
 	}
 	return c.Acquirer.Authorize(ctx, r)
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,10 +45,11 @@ func (e *Engine) take(
 	if !errors.Is(err, acquirer.ErrUnavailable) {
 		return e.conclude(ctx, from, s, a, err), nil
 	}
+	unavailable := fmt.Errorf("%w: %s: %s", ErrAcquirerUnavailable, cmp.Or(accountName(s.about().account), "test mode"), acquirer.Cause(err))
 	if err := e.cancelFirst(ctx, s); err != nil {
 		return e.keepOpen(ctx, from, s, err), nil
 	}
-	return Result{}, ErrAcquirerUnavailable
+	return Result{}, unavailable
 }
 
 // takeAgain is take for a step that recovery can repeat: both attempts send the same request, and

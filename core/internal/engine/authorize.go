@@ -89,7 +89,7 @@ func (s *authorizationStep) send(
 	if unprepared != nil {
 		return a, err
 	}
-	if err := s.moveTo(ctx, next.ID, tag); err != nil {
+	if err := s.moveTo(ctx, next.ID, tag, acquirer.Cause(err)); err != nil {
 		return acquirer.Response{}, err
 	}
 	return next.Authorize(ctx, s.request(p))
@@ -97,7 +97,7 @@ func (s *authorizationStep) send(
 
 // moveTo commits that the payment is at another account, before that gets a request. It returns
 // store.ErrConflict if recovery has reclaimed the payment.
-func (s *authorizationStep) moveTo(ctx context.Context, account int64, tag string) error {
+func (s *authorizationStep) moveTo(ctx context.Context, account int64, tag, why string) error {
 	err := s.Store.Finish(ctx, s.t.Tenant, func(tx *store.Tx) error {
 		if err := tx.LockUnreclaimed(authorizationStepID(s.t), s.t.Account); err != nil {
 			return err
@@ -109,7 +109,7 @@ func (s *authorizationStep) moveTo(ctx context.Context, account int64, tag strin
 	}
 	s.Log.WarnContext(ctx, "authorize: the account was not reached; the payment goes to another one",
 		slog.String("transaction", authorizationReference(s.t)), slog.String("from", accountName(s.t.Account)),
-		slog.String("to", accountName(account)))
+		slog.String("to", accountName(account)), slog.String("error", why))
 	s.t.Account, s.t.Tag = account, tag
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/telemetry"
@@ -357,9 +358,9 @@ func (q *lanes) ended(t task, l *lane, err error) {
 	}
 }
 
-// whyFailed returns the part of an error that is stored with an attempt.
+// whyFailed returns the cause of an error, as it is stored with an attempt.
 func whyFailed(err error) string {
-	text := strings.ToValidUTF8(strings.ReplaceAll(err.Error(), "\x00", ""), "")
+	text := strings.ToValidUTF8(strings.ReplaceAll(acquirer.Cause(err), "\x00", ""), "")
 	if len(text) <= errorBytes {
 		return text
 	}

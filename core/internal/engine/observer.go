@@ -68,6 +68,8 @@ type Observer interface {
 	SettlementEnded(s Settlement, err error)
 	// SettlementExceptions reports the captures of live mode that wait for an operator, by kind.
 	SettlementExceptions(map[payment.ExceptionKind]int)
+	// AccountReported reports the end of a round of an account's settlement reports: complete, or not.
+	AccountReported(account string, complete bool)
 	// ClockBehind reports how far the clock is behind the newest row, 0 for not at all.
 	ClockBehind(by time.Duration)
 	// ClockUnconfirmed reports how far the clock is ahead of the confirmed time, 0 for not at all.
@@ -93,6 +95,7 @@ type noObserver struct{}
 func (noObserver) SettlementBegun(time.Duration)                        {}
 func (noObserver) SettlementEnded(Settlement, error)                    {}
 func (noObserver) SettlementExceptions(map[payment.ExceptionKind]int)   {}
+func (noObserver) AccountReported(string, bool)                         {}
 func (noObserver) ClockBehind(time.Duration)                            {}
 func (noObserver) ClockUnconfirmed(time.Duration)                       {}
 func (noObserver) ExpiryEnded(int, error)                               {}

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -61,7 +62,7 @@ func TestReclaimedVoidThenAnother(t *testing.T) {
 	s.Acquirer.Decide = func(coretest.Call) string { return "generic_decline" }
 	s.Recover(t)
 	s.Acquirer.Before = func(context.Context, coretest.Call) error { return acquirer.ErrUnavailable }
-	if a, err := s.Engine.Void(t.Context(), s.Request("l"), txn, nil); err != engine.ErrAcquirerUnavailable { //nolint:errorlint // returned as it is
+	if a, err := s.Engine.Void(t.Context(), s.Request("l"), txn, nil); !errors.Is(err, engine.ErrAcquirerUnavailable) {
 		t.Errorf("got %d %s, %v, want that the acquirer is unavailable", a.Status, a.Body, err)
 	}
 	if open := s.Open(t); open != 0 {

@@ -174,7 +174,7 @@ func TestPauses(t *testing.T) {
 		pass(t, r, 0)
 		s.Clock.Advance(time.Millisecond)
 	}
-	if got := s.Texts(t, "SELECT attempts || ' ' || running || ' ' || last_error FROM step_attempts"); len(got) != 1 || got[0] != "12 0 engine: still open: "+errForGood.Error() {
+	if got := s.Texts(t, "SELECT attempts || ' ' || running || ' ' || last_error FROM step_attempts"); len(got) != 1 || got[0] != "12 0 "+errForGood.Error() {
 		t.Errorf("attempts: got %q", got)
 	}
 	heal(s)

@@ -16,7 +16,7 @@ import (
 )
 
 // errForGood is an acquirer's error for a request that it can never decide.
-var errForGood = errors.New("acquirer: the account is closed")
+var errForGood = errors.New("the account is closed")
 
 // stuck makes an acquirer fail permanently for the references of some steps, and counts the
 // attempts at each.

@@ -252,11 +252,15 @@ func (o *round) commit(ctx context.Context, part []reported) (n int, err error) 
 	return n, err
 }
 
-// log writes the result of a round.
+// log writes the result of a round, and reports it to the observer.
 func (o *round) log(ctx context.Context, err error) {
 	about := []any{slog.String("account", accountName(o.account)), slog.Int("transactions", o.settled)}
-	switch err := errors.Join(err, o.failed); {
-	case ctx.Err() != nil:
+	err = errors.Join(err, o.failed)
+	if ctx.Err() != nil {
+		return
+	}
+	o.e.Observer.AccountReported(accountName(o.account), err == nil)
+	switch {
 	case err != nil:
 		o.e.Log.ErrorContext(ctx, "settlement: the account made no complete report; it is retried", append(about, slog.Any("error", err))...)
 	case o.settled > 0:

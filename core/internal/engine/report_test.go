@@ -141,9 +141,14 @@ func TestSettlementExceptions(t *testing.T) {
 	since := s.Number(t, "SELECT MAX(exception_at) FROM captures")
 	wantExceptions(t, s, "after four days", "failed: settlementError", "unreported: in no settled batch")
 	s.Clock.Advance(time.Hour)
+	series := scraped(s)
 	s.Acquirer.Settle = func(context.Context, []acquirer.Sent) ([]acquirer.Settlement, error) { return nil, errForGood }
 	mustReport(t, s)
 	wantExceptions(t, s, "without reports", "failed: settlementError", "unreported: in no settled batch")
+	want := `causeway_account_reports_failures_total{account="` + id.Format(id.Account, coretest.LiveAccount) + `"} 1`
+	if text := series(); !strings.Contains(text, "\n"+want+"\n") {
+		t.Errorf("the metrics lack %s", want)
+	}
 	wantNumber(t, s, "since", "SELECT MAX(exception_at) FROM captures", since)
 	s.Acquirer.Settle = nil // all are settled
 	mustReport(t, s)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +20,43 @@ func scraped(t *testing.T, m *metrics.Metrics) string {
 	w := httptest.NewRecorder()
 	m.Handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/metrics", nil))
 	return w.Body.String()
+}
+
+// TestAccountReports: the time of the last complete reports of an account stays while it makes none.
+// It begins with the first attempt.
+func TestAccountReports(t *testing.T) {
+	t.Parallel()
+	const begin = 1_800_000_000
+	c := clock.NewFake(time.Unix(begin, 0))
+	m := metrics.New(metrics.Config{
+		Waiting: func() int { return 0 }, LogSize: func() int64 { return 0 },
+		Pending: func(context.Context) (int64, time.Time, error) { return 0, time.Time{}, nil },
+		Clock:   c, Leads: func() bool { return true },
+	})
+	want := func(series string, value float64) {
+		t.Helper()
+		line := fmt.Sprintf("\n%s{account=\"acct_1\"} %s\n", series, strconv.FormatFloat(value, 'g', -1, 64))
+		if text := scraped(t, m); !strings.Contains(text, line) {
+			t.Errorf("the metrics lack %s", line)
+		}
+	}
+	const last, failed = "causeway_account_reports_last_success_timestamp_seconds", "causeway_account_reports_failures_total"
+	for _, step := range []struct {
+		complete     bool
+		last, failed float64
+	}{{false, begin, 1}, {false, begin, 2}, {true, begin + 120, 2}, {false, begin + 120, 3}} {
+		m.AccountReported("acct_1", step.complete)
+		want(last, step.last)
+		want(failed, step.failed)
+		c.Advance(time.Minute)
+	}
+	for n := range 500 {
+		m.AccountReported(fmt.Sprintf("acct_of_%d", n), true)
+	}
+	text := scraped(t, m)
+	if strings.Contains(text, last+`{account="other"}`) || !strings.Contains(text, failed+`{account="other"} 0`) {
+		t.Error("the other accounts have a last success, or no failures")
+	}
 }
 
 // TestAccountCalls counts the calls by account. The number of series is bounded: the accounts after

@@ -33,6 +33,7 @@ type Metrics struct {
 	recovery
 	purges
 	accounts
+	reports
 }
 
 // Config holds the functions that are called when the series are read. All fields but Server are
@@ -94,7 +95,7 @@ func New(c Config) *Metrics {
 		}, []string{"operation", "outcome"}),
 		webhooks: newWebhooks(), passes: newPasses(c.Clock), recovery: newRecovery(c.Clock), purges: newPurges(c.Clock),
 	}
-	m.accounts = newAccounts()
+	m.accounts, m.reports = newAccounts(), newReports(c.Clock)
 	m.startAtZero()
 	m.registry.MustRegister(m.refused, m.logins, m.requests, m.groups, m.commits, m.waits, m.calls,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
@@ -116,7 +117,7 @@ func New(c Config) *Metrics {
 
 func (m *Metrics) registerParts() {
 	for _, part := range [][]prometheus.Collector{
-		m.webhooks.all(), m.passes.all(), m.recovery.all(), m.purges.all(), m.accounts.all(),
+		m.webhooks.all(), m.passes.all(), m.recovery.all(), m.purges.all(), m.accounts.all(), m.reports.all(),
 	} {
 		m.registry.MustRegister(part...)
 	}
@@ -175,7 +176,9 @@ func (m *Metrics) Group(g store.Batch) {
 
 // Acquirer returns a, measured.
 func (m *Metrics) Acquirer(a acquirer.Acquirer, c clock.Clock) acquirer.Acquirer {
-	return acquirer.Observed(a, c, m.acquirerCalled)
+	return acquirer.Observed(a, c, func(operation, outcome string, took time.Duration, _ error) {
+		m.acquirerCalled(operation, outcome, took)
+	})
 }
 
 func (m *Metrics) acquirerCalled(operation, outcome string, took time.Duration) {

@@ -30,16 +30,21 @@ type Account struct {
 
 // AccountActivity are the last calls of an account by one core: at most 256, of the last hour.
 type AccountActivity struct {
-	Calls         int      `json:"calls"`
-	Approved      int      `json:"approved"`
-	Declined      int      `json:"declined"`
-	NotFound      int      `json:"not_found"`
-	Unavailable   int      `json:"unavailable"`
-	Unknown       int      `json:"unknown"`
-	UnknownShare  float64  `json:"unknown_share"` // 0 to 1
-	MedianMS      int64    `json:"median_ms"`
-	SlowestMS     int64    `json:"slowest_ms"`
-	LastSuccessAt *v1.Time `json:"last_success_at,omitempty"`
+	Calls        int     `json:"calls"`
+	Approved     int     `json:"approved"`
+	Declined     int     `json:"declined"`
+	NotFound     int     `json:"not_found"`
+	Unavailable  int     `json:"unavailable"`
+	Unknown      int     `json:"unknown"`
+	UnknownShare float64 `json:"unknown_share"` // 0 to 1
+	// UnavailableShare is the share of calls without effect.
+	UnavailableShare float64  `json:"unavailable_share"`
+	MedianMS         int64    `json:"median_ms"`
+	SlowestMS        int64    `json:"slowest_ms"`
+	LastSuccessAt    *v1.Time `json:"last_success_at,omitempty"`
+	// LastError is the cause of the last call without effect or with an unknown outcome.
+	LastError   string   `json:"last_error,omitempty"`
+	LastErrorAt *v1.Time `json:"last_error_at,omitempty"`
 	// Unfinished is the number of steps of all cores that have had no outcome for a minute.
 	Unfinished int64 `json:"unfinished_steps"`
 }
@@ -88,7 +93,12 @@ type AccountHealth struct {
 	Status        Status   `json:"status"`
 	LastSuccessAt *v1.Time `json:"last_success_at,omitempty"`
 	UnknownShare  float64  `json:"unknown_share"`
-	Unfinished    int64    `json:"unfinished_steps"`
+	// UnavailableShare is the share of recent calls without effect.
+	UnavailableShare float64 `json:"unavailable_share"`
+	// LastError is the cause of the last call without effect or with an unknown outcome.
+	LastError   string   `json:"last_error,omitempty"`
+	LastErrorAt *v1.Time `json:"last_error_at,omitempty"`
+	Unfinished  int64    `json:"unfinished_steps"`
 }
 
 // Health is the health of the operators' port: v1's, and the accounts.

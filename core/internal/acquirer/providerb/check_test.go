@@ -29,9 +29,9 @@ func TestCheck(t *testing.T) {
 		want         error
 		requests     int
 	}{
-		"provider":            {noResource, noLogin, nil, 2},
-		"wrong credentials":   {noLogin, noLogin, acquirer.ErrLogin, 1},
-		"another host's page": {"404 404 page not found", "404 404 page not found", acquirer.ErrUnknown, 1},
+		"provider":                            {noResource, noLogin, nil, 2},
+		"wrong credentials":                   {noLogin, noLogin, acquirer.ErrLogin, 1},
+		"another host's page":                 {"404 404 page not found", "404 404 page not found", acquirer.ErrUnknown, 1},
 		"another host's page, behind a login": {"404 404 page not found", noLogin, acquirer.ErrUnknown, 1},
 		"another host's JSON":                 {`404 {"error":"not found"}`, noLogin, acquirer.ErrUnknown, 1},
 		"no signatures checked":               {noResource, noResource, acquirer.ErrUnknown, 2},
