@@ -69,7 +69,7 @@ Usage:
                  [--second]                    add the second account for failover
                  [--setting NAME=VALUE]…       the settings of the kind
                  [--unchecked]                 do not have the acquirer check the credentials first
-  core accounts list                           all accounts: merchant, kind, currency, method, status, rotation, base URL
+  core accounts list [--merchant mer_…]        all accounts: merchant, kind, currency, method, status, rotation, base URL, settings
   core accounts check acct_…                   have the acquirer check the credentials; moves no money
   core accounts rotate acct_… --credentials FILE [--unchecked]
                                                check new credentials, and replace the old ones; cores use them within a second
@@ -93,12 +93,13 @@ Usage:
                  [--merchant mer_…] [--kind KIND] [--limit 50]
   core steps show STEP                         one of them: txn_…, void_…, cap_…, re_… or rev_…
   core steps resolve STEP --outcome OUTCOME --reason TEXT
-                                               record the outcome that the acquirer has stated: approved, declined or no_effect; for a
-                                               pending reversal: released
+                                               record the outcome that the acquirer has stated, which is final: approved, declined or
+                                               no_effect; for a pending reversal: released
   core settlements list                        captures of live mode that the acquirer does not report as settled, oldest first
                  [--merchant mer_…] [--limit 50]
   core settlements resolve cap_… --outcome settled|not_settled --reason TEXT
-                                               record what the acquirer's statement shows; moves no money
+                                               record what the acquirer's statement shows; moves no money, and is final
+                 [--despite-failed-report]     settled although the acquirer's report is that it failed
   core personal-data due                       personal data past its period and not yet erased, per merchant and kind: rows and the oldest
                  [--keep-personal-data DAYS] [--keep-customers DAYS]
                                                the periods of serve
@@ -185,7 +186,7 @@ func (m *Main) run(ctx context.Context) error {
 	}
 	switch m.Args[0] {
 	case "help", "-h", "-help", "--help":
-		_, err := io.WriteString(m.Stdout, usage)
+		_, err := io.WriteString(m.Stdout, usageOf(m.Args[1:]))
 		return err
 	}
 	run, ok := commands[m.Args[0]]
@@ -196,7 +197,7 @@ func (m *Main) run(ctx context.Context) error {
 }
 
 func (m *Main) misused(why string) error {
-	_, _ = fmt.Fprintf(m.Stderr, "core: %s\n\n%s", why, usage) // stderr may be closed
+	_, _ = fmt.Fprintf(m.Stderr, "core: %s\n\n%s", why, usageOf(m.Args)) // stderr may be closed
 	return program.ErrUsage
 }
 
@@ -221,7 +222,7 @@ func (m *Main) parseSome(f *flag.FlagSet, args []string) ([]string, error) {
 	err := f.Parse(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
-		_, _ = io.WriteString(m.Stdout, usage)
+		_, _ = io.WriteString(m.Stdout, usageOf(m.Args))
 		return nil, err
 	case err != nil:
 		return nil, m.misused(f.Name() + ": " + err.Error())

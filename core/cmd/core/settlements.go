@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/admin"
+	"github.com/causeway-pay/causeway/core/internal/operator"
 )
 
 // settlements lists and resolves settlement exceptions.
@@ -14,8 +15,10 @@ func (m *Main) settlements(ctx context.Context, args []string) error {
 	f, at := m.flags("settlements")
 	merchant := f.String("merchant", "", "")
 	limit := f.Int("limit", 50, "")
-	outcome := f.String("outcome", "", "")
-	reason := f.String("reason", "", "")
+	var in operator.SettlementResolve
+	f.StringVar(&in.Outcome, "outcome", "", "")
+	f.StringVar(&in.Reason, "reason", "", "")
+	f.BoolVar(&in.DespiteFailedReport, "despite-failed-report", false, "")
 	words, err := m.words(f, args)
 	if err != nil {
 		return err
@@ -27,11 +30,12 @@ func (m *Main) settlements(ctx context.Context, args []string) error {
 		}
 		return m.listExceptions(ctx, at, *merchant, *limit)
 	case len(words) == 2 && words[0] == "resolve":
-		if *outcome == "" || *reason == "" {
+		if in.Outcome == "" || in.Reason == "" {
 			return m.misused("settlements resolve: --outcome and --reason are required")
 		}
 		return m.administer(ctx, at, func(a *admin.Admin) (string, error) {
-			return words[1] + " " + *outcome, a.ResolveException(ctx, words[1], *outcome, *reason)
+			x, err := a.ResolveException(ctx, words[1], in)
+			return fmt.Sprintf("%s %s: %d %s, report: %s", words[1], in.Outcome, x.Amount, x.Currency, orDash(x.Report)), err
 		})
 	}
 	return m.misused("settlements: want list or resolve cap_…")

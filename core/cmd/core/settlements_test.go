@@ -57,9 +57,17 @@ func TestSettlements(t *testing.T) {
 		t.Errorf("with a limit: got %d\n%s", code, got)
 	}
 	const reason = "statement of today, line 7"
-	for capture, outcome := range map[string]string{firstException: "settled", secondException: "not_settled"} {
-		if got := MustPrint(t, "settlements", "resolve", capture, "--outcome", outcome, "--reason", reason, "--data", data); got != capture+" "+outcome {
-			t.Errorf("got %q", got)
+	for want, c := range map[string][2]string{
+		firstException + " settled: 60 usd, report: in no settled batch":  {firstException, "settled"},
+		secondException + " not_settled: 40 usd, report: settlementError": {secondException, "not_settled"},
+	} {
+		resolve := []string{"settlements", "resolve", c[0], "--outcome", c[1], "--reason", reason, "--data", data}
+		if got := MustPrint(t, resolve...); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		if code, _, stderr := run(t, resolve...); code != 1 || !strings.Contains(stderr, c[0]+" was resolved by cli ") ||
+			!strings.Contains(stderr, "Both outcomes are final") {
+			t.Errorf("again: got %d, %q", code, stderr)
 		}
 	}
 	inspect := coretest.MustInspect(t, data+"/causeway.db")
@@ -71,6 +79,24 @@ func TestSettlements(t *testing.T) {
 	}
 	if code, got, _ := run(t, "settlements", "list", "--data", data); code != 0 || strings.Contains(got, "cap_") {
 		t.Errorf("afterwards: got %d\n%s", code, got)
+	}
+}
+
+// TestSettledDespiteTheReport: an outcome that contradicts the acquirer's report needs a flag.
+func TestSettledDespiteTheReport(t *testing.T) {
+	t.Parallel()
+	data, _ := mustExcept(t)
+	resolve := []string{
+		"settlements", "resolve", secondException, "--outcome", "settled", "--reason", "statement of today", "--data", data,
+	}
+	code, stdout, stderr := run(t, resolve...)
+	for _, want := range []string{secondException, "40 usd", "settlementError", "--despite-failed-report"} {
+		if code != 1 || stdout != "" || !strings.Contains(stderr, want) {
+			t.Errorf("without the flag: got %d, %q, %q, want %s in it", code, stdout, stderr, want)
+		}
+	}
+	if got := MustPrint(t, append(resolve, "--despite-failed-report")...); got != secondException+" settled: 40 usd, report: settlementError" {
+		t.Errorf("with the flag: got %q", got)
 	}
 }
 

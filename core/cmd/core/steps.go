@@ -46,7 +46,8 @@ func (m *Main) steps(ctx context.Context, args []string) error {
 			return m.misused("steps resolve: --outcome and --reason are required")
 		}
 		return m.administer(ctx, at, func(a *admin.Admin) (string, error) {
-			return words[1] + " " + *outcome, a.ResolveStep(ctx, words[1], *outcome, *reason)
+			s, err := a.ResolveStep(ctx, words[1], operator.StepResolve{Outcome: *outcome, Reason: *reason})
+			return fmt.Sprintf("%s %s: %s of %d %s, account %s", words[1], *outcome, s.Kind, s.Amount, s.Currency, orDash(s.Account)), err
 		})
 	}
 	return m.misused("steps: want list, show STEP or resolve STEP")

@@ -75,7 +75,7 @@ func TestSteps(t *testing.T) {
 	if code, _, stderr := run(t, "steps", "resolve", refund, "--outcome", "released", "--reason", "statement of today", "--data", data); code != 1 || !strings.Contains(stderr, "pending reversal") {
 		t.Errorf("released: got %d, %s", code, stderr)
 	}
-	if got := MustPrint(t, "steps", "resolve", refund, "--outcome", "approved", "--reason", "statement of today, line 7", "--data", data); got != refund+" approved" {
+	if got := MustPrint(t, "steps", "resolve", refund, "--outcome", "approved", "--reason", "statement of today, line 7", "--data", data); got != refund+" approved: credit of 100 usd, account -" {
 		t.Errorf("got %q", got)
 	}
 	inspect := coretest.MustInspect(t, data+"/causeway.db")

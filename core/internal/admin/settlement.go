@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/api"
+	"github.com/causeway-pay/causeway/core/internal/audit"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/operator"
 	"github.com/causeway-pay/causeway/core/internal/payment"
@@ -39,25 +41,56 @@ func (a *Admin) SettlementExceptions(
 	return out, nil
 }
 
-// ResolveException ends the settlement exception of a capture, cap_…: settled or not_settled. The
-// reason has 10 to 500 characters.
-func (a *Admin) ResolveException(ctx context.Context, capture, outcome, reason string) error {
+// resolveExceptions is the action of ResolveException in the audit record.
+const resolveExceptions = "settlements.resolve"
+
+// ResolveException ends the settlement exception of a capture, cap_…, and returns it as it was.
+func (a *Admin) ResolveException(
+	ctx context.Context, capture string, in operator.SettlementResolve,
+) (out operator.SettlementException, err error) {
 	n, err := id.Parse(id.Capture, capture)
 	if err != nil {
-		return fmt.Errorf("capture %q: %w", capture, err)
+		return out, fmt.Errorf("capture %q: %w", capture, err)
 	}
-	if err := checkText("reason", reason); err != nil {
-		return err
+	if err := checkText("reason", in.Reason); err != nil {
+		return out, err
 	}
-	d, err := operator.SettlementResolve{Outcome: outcome, Reason: reason}.Resolution()
+	d, err := in.Resolution()
 	if err != nil {
-		return err
+		return out, err
 	}
-	return a.act(ctx, "settlements.resolve", capture, func(r engine.Request) error {
+	found, err := a.db.SettlementExceptions(ctx, payment.ExceptionFilter{Capture: n}, 1)
+	if err != nil {
+		return out, fmt.Errorf("read the settlement exception: %w", err)
+	}
+	if len(found) > 0 {
+		out = api.ShowException(&found[0], nil)
+	}
+	return out, a.act(ctx, resolveExceptions, capture, func(r engine.Request) error {
 		_, err := a.engine().ResolveException(ctx, r, n, d)
-		if errors.Is(err, payment.ErrNotFound) {
-			return ErrNoException
+		switch {
+		case errors.Is(err, payment.ErrNotFound):
+			return a.ended(ctx, capture)
+		case errors.Is(err, engine.ErrFailedReport):
+			return fmt.Errorf("the report of %s, %d %s, is that it did not settle (%s). If the money is on the acquirer's statement, "+
+				"repeat the command with --despite-failed-report. Both outcomes are final", capture, out.Amount, out.Currency, out.Report)
 		}
 		return err
 	})
+}
+
+// ended returns the error for an exception that does not exist. It names the operator who ended it.
+func (a *Admin) ended(ctx context.Context, capture string) error {
+	var by *audit.Record
+	err := a.eachAuditRecord(ctx, func(r *audit.Record) error {
+		if r.Action == resolveExceptions && r.Object == capture && r.Outcome == audit.Done {
+			by = r
+		}
+		return nil
+	})
+	if err != nil || by == nil {
+		return errors.Join(ErrNoException, err)
+	}
+	return fmt.Errorf("%s was resolved by %s at %s. Both outcomes are final: see core audit list",
+		capture, by.Actor, by.At.Format(time.RFC3339))
 }

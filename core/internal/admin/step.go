@@ -35,7 +35,7 @@ func (a *Admin) Steps(ctx context.Context, merchant, kind string, limit int) ([]
 func (a *Admin) Step(ctx context.Context, name string) (operator.UnfinishedStep, error) {
 	f, err := engine.ParseStep(name)
 	if err != nil {
-		return operator.UnfinishedStep{}, err
+		return operator.UnfinishedStep{}, fmt.Errorf("step %q: %w", name, err)
 	}
 	found, err := a.steps(ctx, f, 1)
 	if err != nil {
@@ -59,21 +59,29 @@ func (a *Admin) steps(ctx context.Context, f payment.UnfinishedFilter, limit int
 	return out, nil
 }
 
-// ResolveStep ends an unfinished step: approved, declined or no_effect, or released for a pending
-// reversal. The reason has 10 to 500 characters.
-func (a *Admin) ResolveStep(ctx context.Context, name, outcome, reason string) error {
+// ResolveStep ends an unfinished step, and returns it as it was.
+func (a *Admin) ResolveStep(
+	ctx context.Context, name string, in operator.StepResolve,
+) (out operator.UnfinishedStep, err error) {
 	f, err := engine.ParseStep(name)
 	if err != nil {
-		return err
+		return out, fmt.Errorf("step %q: %w", name, err)
 	}
-	if err := checkText("reason", reason); err != nil {
-		return err
+	if err := checkText("reason", in.Reason); err != nil {
+		return out, err
 	}
-	d, err := operator.StepResolve{Outcome: outcome, Reason: reason}.Resolution()
+	d, err := in.Resolution()
 	if err != nil {
-		return err
+		return out, err
 	}
-	return a.act(ctx, "steps.resolve", name, func(r engine.Request) error {
+	found, err := a.steps(ctx, f, 1)
+	if err != nil {
+		return out, err
+	}
+	if len(found) > 0 {
+		out = found[0]
+	}
+	return out, a.act(ctx, "steps.resolve", name, func(r engine.Request) error {
 		_, err := a.engine().ResolveStep(ctx, r, f, d)
 		if errors.Is(err, payment.ErrNotFound) {
 			return ErrNoStep

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"net/http"
 
 	"github.com/causeway-pay/causeway/core/internal/engine"
@@ -78,7 +79,16 @@ func (o *Operator) resolveException(c *call, left *trail) (engine.Result, error)
 	if err != nil {
 		return engine.Result{}, err
 	}
-	return o.Engine.ResolveException(c.Context(), c.request, capture, d)
+	out, err := o.Engine.ResolveException(c.Context(), c.request, capture, d)
+	switch {
+	case errors.Is(err, engine.ErrFailedReport):
+		err = &fault{code: codeInvalidValue, param: "despite_failed_report", message: "The acquirer's report is that the capture did not settle. " +
+			"If the money is on the acquirer's statement, send `true`. Both outcomes are final."}
+	case errors.Is(err, payment.ErrNotFound):
+		err = &fault{code: codeNotFound, param: "id", message: "No settlement exception has this id, or it has ended. Both outcomes are final: " +
+			"GET /admin/v1/audit_records shows who ended it."}
+	}
+	return out, err
 }
 
 // ShowException shows a settlement exception as the operator's API has it.

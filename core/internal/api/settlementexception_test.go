@@ -69,7 +69,7 @@ func TestOperatorResolvesAnException(t *testing.T) {
 }
 
 // settledByLine7 is the body of a resolve.
-const settledByLine7 = `{"outcome":"settled","reason":"statement of November 22, line 7"}`
+const settledByLine7 = `{"outcome":"settled","reason":"statement of November 22, line 7","despite_failed_report":true}`
 
 // failing returns reports in which the payments of an amount failed to settle, and all others have
 // settled.
@@ -105,6 +105,8 @@ func (p port) wantExceptionKept(t *testing.T, capture string) {
 	t.Helper()
 	path := exceptionsOf + "/" + capture
 	wantRefusal(t, p.post(t, path+"/resolve", strings.Replace(settledByLine7, "settled", "approved", 1)), invalid("invalid_value", "outcome"))
+	unconfirmed := strings.Replace(settledByLine7, "true", "false", 1)
+	wantRefusal(t, p.post(t, path+"/resolve", unconfirmed), invalid("invalid_value", "despite_failed_report"))
 	wantRefusal(t, p.post(t, path+"/resolve", `{"outcome":"settled","reason":"short"}`), invalid("invalid_value", "reason"))
 	missing := refusal{404, v1.ErrorTypeInvalidRequestError, "not_found", "id"}
 	wantRefusal(t, p.post(t, exceptionsOf+"/cap_0000000000001/resolve", settledByLine7), missing)

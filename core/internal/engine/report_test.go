@@ -362,6 +362,12 @@ func TestResolveException(t *testing.T) {
 			mustReport(t, s)
 			x := mustExcept(t, s, txn)
 			d := engine.SettlementResolution{Outcome: outcome, Reason: "statement of November 22, line 7"}
+			if outcome == engine.OutcomeSettled {
+				if _, err := s.Engine.ResolveException(t.Context(), operatorRequest(s), x.Capture, d); !errors.Is(err, engine.ErrFailedReport) {
+					t.Errorf("without a confirmation: got %v, want %v", err, engine.ErrFailedReport)
+				}
+				d.DespiteFailedReport = true
+			}
 			a, err := s.Engine.ResolveException(t.Context(), operatorRequest(s), x.Capture, d)
 			if err != nil || a.Status != 200 {
 				t.Fatalf("got %d %s, %v", a.Status, a.Body, err)

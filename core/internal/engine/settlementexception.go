@@ -24,7 +24,14 @@ const (
 type SettlementResolution struct {
 	Outcome SettlementOutcome
 	Reason  string // 10 to 500 characters: by which statement or person
+	// DespiteFailedReport confirms that the money arrived although the acquirer's report is that the
+	// settlement failed.
+	DespiteFailedReport bool
 }
+
+// ErrFailedReport reports a resolution as settled that contradicts the acquirer's report, without
+// DespiteFailedReport.
+var ErrFailedReport = errors.New("engine: the acquirer's report is that the capture did not settle")
 
 // ResolvedException is a settlement exception. Its resolution is nil unless an operator has ended
 // it.
@@ -35,7 +42,7 @@ type ResolvedException struct {
 
 // ResolveException ends the settlement exception of a capture as an operator decides, with the
 // event and the audit record in one commit. It moves no money. It returns payment.ErrNotFound if
-// there is no such exception.
+// there is no such exception, and ErrFailedReport.
 func (e *Engine) ResolveException(
 	ctx context.Context, r Request, capture int64, d SettlementResolution,
 ) (Result, error) {
@@ -44,6 +51,9 @@ func (e *Engine) ResolveException(
 		x, err := tx.SettlementException(capture)
 		if err != nil {
 			return nil, err
+		}
+		if d.Outcome == OutcomeSettled && x.Kind == payment.FailedSettlement && !d.DespiteFailedReport {
+			return nil, ErrFailedReport
 		}
 		if err := e.endException(tx, x, d.Outcome); errors.Is(err, store.ErrConflict) {
 			return nil, fmt.Errorf("the capture has changed: %w", store.ErrChanged)

@@ -48,7 +48,7 @@ func (u MerchantUpdate) Change() (payment.MerchantChange, error) {
 	if u.Cutoff != nil {
 		end, err := time.Parse("15:04", *u.Cutoff)
 		if err != nil || len(*u.Cutoff) != len("15:04") {
-			return c, fieldError("cutoff", "00:00 to 23:59")
+			return c, fieldError("cutoff", "two digits each, 00:00 to 23:59")
 		}
 		c.Cutoff = end.Hour()*60 + end.Minute()
 	}
@@ -96,6 +96,7 @@ func checkReason(reason string) error {
 func (r SettlementResolve) Resolution() (engine.SettlementResolution, error) {
 	d := engine.SettlementResolution{
 		Outcome: engine.SettlementOutcome(r.Outcome), Reason: strings.TrimSpace(r.Reason),
+		DespiteFailedReport: r.DespiteFailedReport,
 	}
 	if d.Outcome != engine.OutcomeSettled && d.Outcome != engine.OutcomeNotSettled {
 		return d, fieldError("outcome", "settled or not_settled")

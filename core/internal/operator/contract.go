@@ -195,4 +195,6 @@ type SettlementExceptionList struct {
 type SettlementResolve struct {
 	Outcome string `json:"outcome"` // settled or not_settled
 	Reason  string `json:"reason"`  // 10 to 500 characters
+	// DespiteFailedReport is required for settled if the acquirer's report is that it failed.
+	DespiteFailedReport bool `json:"despite_failed_report,omitempty"`
 }
