@@ -1,16 +1,20 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/causeway-pay/causeway/core/internal/admin"
 	"github.com/causeway-pay/causeway/core/internal/operator"
@@ -28,43 +32,74 @@ func (m *Main) accounts(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	given := 0
-	f.Visit(func(one *flag.Flag) {
-		if one.Name != "data" && one.Name != "store" {
-			given++
-		}
-	})
-	if in.Unchecked {
-		given--
+	if err := m.accountForm(f, words); err != nil {
+		return err
 	}
-	verb := strings.Join(words[:min(len(words), 1)], "")
-	switch {
-	case verb == "list" && len(words) == 1 && given == 0 && !in.Unchecked:
-		return m.listAccounts(ctx, at)
-	case verb == "add" && len(words) == 1:
+	switch verb := words[0]; verb {
+	case "list":
+		return m.listAccounts(ctx, at, in.Merchant)
+	case "add":
 		if in.Credentials, err = m.credentials(*credentials); err != nil {
 			return err
 		}
-		return m.administer(ctx, at, func(a *admin.Admin) (string, error) { return a.AddAccount(ctx, *in) })
-	case verb == "rotate" && len(words) == 2 && given == 1 && *credentials != "":
+		err := m.administer(ctx, at, func(a *admin.Admin) (string, error) { return a.AddAccount(ctx, *in) })
+		if invalid, ok := errors.AsType[*operator.FieldError](err); ok {
+			return errors.New(flagged(err.Error(), invalid))
+		}
+		return err
+	case "rotate":
 		rotate := operator.AccountRotate{Unchecked: in.Unchecked}
 		if rotate.Credentials, err = m.credentials(*credentials); err != nil {
 			return err
 		}
 		return m.onAccount(ctx, at, words[1], func(a *admin.Admin) error { return a.RotateAccount(ctx, words[1], rotate) })
+	case "check":
+		return m.onAccount(ctx, at, words[1], func(a *admin.Admin) error { return a.CheckAccount(ctx, words[1]) })
+	default:
+		return m.onAccount(ctx, at, words[1], func(a *admin.Admin) error { return a.DisableAccount(ctx, words[1], verb == "disable") })
 	}
-	if len(words) != 2 || given != 0 || in.Unchecked {
-		return m.misused("accounts: want add, list, check acct_…, rotate acct_… --credentials FILE, disable acct_… or enable acct_…")
+}
+
+// accountForms are the flags of the commands about accounts, and the number of their arguments.
+var accountForms = map[string]struct {
+	arguments int
+	required  []string
+	optional  []string
+}{
+	"add": {0, []string{"merchant", "kind", "currency", "base-url", "credentials"}, []string{
+		"method", "second", "setting", "unchecked",
+	}},
+	"list":    {0, nil, []string{"merchant"}},
+	"check":   {1, nil, nil},
+	"rotate":  {1, []string{"credentials"}, []string{"unchecked"}},
+	"disable": {1, nil, nil},
+	"enable":  {1, nil, nil},
+}
+
+// accountForm checks the words and the flags of a command about accounts.
+func (m *Main) accountForm(f *flag.FlagSet, words []string) error {
+	verb := strings.Join(words[:min(len(words), 1)], "")
+	form, known := accountForms[verb]
+	if !known {
+		return m.misused(fmt.Sprintf("accounts %q: want add, list, check, rotate, disable or enable", verb))
 	}
-	change := map[string]func(*admin.Admin) error{
-		"check":   func(a *admin.Admin) error { return a.CheckAccount(ctx, words[1]) },
-		"disable": func(a *admin.Admin) error { return a.DisableAccount(ctx, words[1], true) },
-		"enable":  func(a *admin.Admin) error { return a.DisableAccount(ctx, words[1], false) },
-	}[verb]
-	if change == nil {
-		return m.misused(fmt.Sprintf("accounts %s: want add, list, check, rotate, disable or enable", verb))
+	if n := len(words) - 1; n != form.arguments {
+		return m.misused(fmt.Sprintf("accounts %s: want %d arguments in addition to the flags, got %d", verb, form.arguments, n))
 	}
-	return m.onAccount(ctx, at, words[1], change)
+	given := map[string]bool{"data": true, "store": true}
+	f.Visit(func(one *flag.Flag) { given[one.Name] = true })
+	for _, name := range form.required {
+		if !given[name] {
+			return m.misused(fmt.Sprintf("accounts %s: --%s is required", verb, name))
+		}
+	}
+	allowed := slices.Concat([]string{"data", "store"}, form.required, form.optional)
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if !slices.Contains(allowed, name) {
+			return m.misused(fmt.Sprintf("accounts %s: it has no flag --%s", verb, name))
+		}
+	}
+	return nil
 }
 
 // accountFlags adds the flags of a new account, and the path of its credentials.
@@ -99,9 +134,6 @@ func (m *Main) onAccount(ctx context.Context, at *storeFlags, account string, ch
 // credentials reads the credentials of an account from a file, or with "-" from standard input. No
 // error quotes them.
 func (m *Main) credentials(path string) (map[string]secret.String, error) {
-	if path == "" {
-		return nil, m.misused("accounts: --credentials FILE is required: a JSON object of texts; - for standard input")
-	}
 	in := m.Stdin
 	if path != "-" {
 		file, err := os.Open(path)
@@ -118,33 +150,63 @@ func (m *Main) credentials(path string) (map[string]secret.String, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--credentials %s: %w", path, err)
 	}
-	var out map[string]secret.String
-	if len(text) > maxCredentials || json.Unmarshal(text, &out) != nil || len(out) == 0 {
-		return nil, fmt.Errorf("--credentials %s: want a JSON object of texts, of at most %d bytes", path, maxCredentials)
+	out, why := decodeCredentials(text)
+	if why != "" {
+		return nil, fmt.Errorf("--credentials %s: want a JSON object of texts, such as {\"NAME\": \"TEXT\"}: %s", path, why)
 	}
 	return out, nil
 }
 
-func (m *Main) listAccounts(ctx context.Context, at *storeFlags) error {
+// decodeCredentials decodes the JSON of credentials, or returns the reason why it cannot.
+func decodeCredentials(text []byte) (out map[string]secret.String, why string) {
+	if len(text) > maxCredentials {
+		return nil, fmt.Sprintf("it has more than %d bytes", maxCredentials)
+	}
+	err := json.Unmarshal(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), &out)
+	if wrong, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		return nil, fmt.Sprintf("it is not JSON from byte %d on", wrong.ByteOffset+1)
+	}
+	switch {
+	case err != nil:
+		return nil, "it is not an object, or a value is not a text"
+	case len(out) == 0:
+		return nil, "it is empty"
+	}
+	return out, ""
+}
+
+func (m *Main) listAccounts(ctx context.Context, at *storeFlags, merchant string) error {
 	return m.list(ctx, at, func(a *admin.Admin, w io.Writer) error {
 		found, err := a.ListAccounts(ctx)
 		if err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintln(w, "id\tmerchant\tkind\tcurrency\tmethod\tsecond\tstatus\trotated\tbase url"); err != nil {
+		if _, err := fmt.Fprintln(w, "id\tmerchant\tkind\tcurrency\tmethod\tsecond\tstatus\trotated\tbase url\tsettings"); err != nil {
 			return err
 		}
 		for _, one := range found {
+			if merchant != "" && one.Merchant != merchant {
+				continue
+			}
 			second := "-"
 			if one.Second {
 				second = "second"
 			}
-			_, err := fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", one.ID, one.Merchant, one.Kind, one.Currency, one.Method, second,
-				one.Status, one.RotatedAt.Format(time.RFC3339), one.BaseURL)
+			_, err := fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", one.ID, one.Merchant, one.Kind, one.Currency, one.Method, second,
+				one.Status, one.RotatedAt.Format(time.RFC3339), one.BaseURL, orDash(settingsText(one.Settings)))
 			if err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+// settingsText returns settings as the command line has them, in the order of their names.
+func settingsText(settings map[string]string) string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		out = append(out, name+"="+settings[name])
+	}
+	return strings.Join(out, " ")
 }

@@ -21,6 +21,7 @@ func newAccountsAt(t *testing.T) *accountsAt {
 	t.Helper()
 	a := &accountsAt{data: filepath.Join(t.TempDir(), "data")}
 	a.merchant = MustPrint(t, "merchants", "create", "Shop", "--data", a.data)
+	serving(t, a.data, func(string) {}) // which makes the vault's keys
 	return a
 }
 
@@ -75,13 +76,19 @@ func TestAccounts(t *testing.T) {
 	if !strings.HasPrefix(made, "acct_") {
 		t.Fatalf("got %q", made)
 	}
-	if code, _, stderr := a.add(t, firstCredentials); code != 1 || !strings.Contains(stderr, "--second") {
+	if code, _, stderr := a.add(t, nextCredentials); code != 1 || !strings.Contains(stderr, made+" is already") || !strings.Contains(stderr, "--second") {
 		t.Errorf("the same again: got %d, %q", code, stderr)
 	}
-	code, stdout, stderr = a.add(t, firstCredentials, "--second")
+	code, stdout, stderr = a.add(t, "\xef\xbb\xbf"+firstCredentials, "--second")
 	second := must(t, code, stdout, stderr)
-	list := mustRun(t, a, "", "list")
-	for _, want := range []string{made, second, a.merchant, "usd", "card", "enabled", "https://host.example.com"} {
+	if code, _, stderr := a.add(t, firstCredentials, "--second"); code != 1 || !strings.Contains(stderr, second+" is already the second") {
+		t.Errorf("a third: got %d, %q", code, stderr)
+	}
+	if list := mustRun(t, a, "", "list", "--merchant", "mer_0000000000001"); strings.Contains(list, made) {
+		t.Errorf("the list of another merchant:\n%s", list)
+	}
+	list := mustRun(t, a, "", "list", "--merchant", a.merchant)
+	for _, want := range []string{made, second, a.merchant, "usd", "card", "enabled", "https://host.example.com", "login=shop"} {
 		if !strings.Contains(list, want) {
 			t.Errorf("the list lacks %s:\n%s", want, list)
 		}
@@ -174,13 +181,14 @@ func TestAccountsWrongUsage(t *testing.T) {
 	a := newAccountsAt(t)
 	a.host.Accept("planted-first")
 	for want, args := range map[string][]string{
-		"base_url":               {"--base-url", "http://host.example.com"},
-		"currency":               {"--currency", "dollars"},
-		"kind":                   {"--kind", "other"},
-		"method":                 {"--method", "cash"},
-		"mer_0000000000001 does": {"--merchant", "mer_0000000000001"},
-		"merchant":               {"--merchant", "shop"},
-		"settings":               {"--setting", "more=1"},
+		"--base-url: want an https URL":                {"--base-url", "http://host.example.com"},
+		"--currency: want a lower-case":                {"--currency", "dollars"},
+		"--currency: want lower case: usd":             {"--currency", "USD"},
+		"--kind: want one of host":                     {"--kind", "other"},
+		"--method: want card or":                       {"--method", "cash"},
+		"--merchant: mer_0000000000001 does not exist": {"--merchant", "mer_0000000000001"},
+		"--merchant: want the id":                      {"--merchant", "shop"},
+		"--setting: want only login":                   {"--setting", "more=1"},
 	} {
 		if code, stdout, stderr := a.add(t, firstCredentials, args...); code != 1 || stdout != "" || !strings.Contains(stderr, want) {
 			t.Errorf("%v: got %d, %q, %q, want %q", args, code, stdout, stderr, want)
@@ -192,12 +200,15 @@ func TestAccountsWrongUsage(t *testing.T) {
 func TestAccountsWrongCredentials(t *testing.T) {
 	t.Parallel()
 	a := newAccountsAt(t)
-	for name, stdin := range map[string]string{
-		"no JSON": "planted-text", "a list": `["planted-text"]`, "a number": `{"key": 4711}`, "empty": "", "no credential": "{}",
-		"too large": `{"key":"` + strings.Repeat("planted-", 1<<16) + `"}`,
+	for stdin, why := range map[string]string{
+		"planted-text": "it is not JSON from byte 1 on", `["planted-text"]`: "it is not an object, or a value is not a text",
+		`{"key": 4711}`: "it is not an object, or a value is not a text", "": "it is not JSON", "{}": "it is empty",
+		`{'key': 'planted-text'}`:                             "it is not JSON from byte 2 on",
+		`{"key":"` + strings.Repeat("planted-", 1<<16) + `"}`: "it has more than 262144 bytes",
 	} {
+		name := stdin[:min(len(stdin), 20)]
 		if code, _, stderr := a.add(t, stdin); code != 1 || !strings.Contains(stderr, "--credentials -: want a JSON object of texts") ||
-			strings.Contains(stderr, "planted-") || strings.Contains(stderr, "4711") {
+			!strings.Contains(stderr, why) || strings.Contains(stderr, "planted-") || strings.Contains(stderr, "4711") {
 			t.Errorf("%s: got %d, %q", name, code, stderr)
 		}
 	}
@@ -207,22 +218,26 @@ func TestAccountsWrongCredentials(t *testing.T) {
 func TestAccountsWrongCommands(t *testing.T) {
 	t.Parallel()
 	a := newAccountsAt(t)
-	for _, args := range [][]string{
-		{},
-		{"add"},
-		{"rotate", "acct_0000000000001"},
-		{"check"},
-		{"disable"},
-		{"delete", "acct_0000000000001"},
-		{"list", "more"},
-		{"list", "--currency", "usd"},
-		{"disable", "acct_0000000000001", "--unchecked"},
-		{"add", "--setting", "login"},
-		{"add", "--setting", "a=1", "--setting", "a=2"},
-		{"add", "--key", "planted"},
+	for want, args := range map[string][]string{
+		`accounts "": want add`:                        {},
+		"accounts add: --merchant is required":         {"add"},
+		"accounts rotate: --credentials is required":   {"rotate", "acct_0000000000001"},
+		"accounts check: want 1 arguments":             {"check"},
+		"accounts disable: want 1 arguments":           {"disable"},
+		`accounts "delete": want add`:                  {"delete", "acct_0000000000001"},
+		"accounts list: want 0 arguments":              {"list", "more"},
+		"accounts list: it has no flag --currency":     {"list", "--currency", "usd"},
+		"accounts disable: it has no flag --unchecked": {"disable", "acct_0000000000001", "--unchecked"},
+		"want NAME=VALUE":                              {"add", "--setting", "login"},
+		"a is given twice":                             {"add", "--setting", "a=1", "--setting", "a=2"},
+		"flag provided but not defined: -key":          {"add", "--key", "planted"},
 	} {
-		if code, stdout, stderr := a.run(t, "", args...); code != 2 || stdout != "" || !strings.Contains(stderr, "Usage:") {
-			t.Errorf("%v: got %d, %q, %q", args, code, stdout, stderr)
+		code, stdout, stderr := a.run(t, "", args...)
+		if code != 2 || stdout != "" || !strings.Contains(stderr, want) || !strings.Contains(stderr, "Usage:\n  core accounts ") {
+			t.Errorf("%v: got %d, %q, %q, want %q", args, code, stdout, stderr, want)
+		}
+		if n := strings.Count(stderr, "\n"); n > 24 || strings.Contains(stderr, "core keys") {
+			t.Errorf("%v: got %d lines, want the usage of accounts alone", args, n)
 		}
 	}
 	for _, args := range [][]string{

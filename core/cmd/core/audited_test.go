@@ -36,6 +36,7 @@ func TestCommandsAreRecorded(t *testing.T) {
 	requirement := must("mle", "announce", "POST /v1/tokens", "--from", "2999-01-31")
 	must("mle", "withdraw", requirement)
 	must("mle", "withdraw", requirement) // changes nothing
+	serving(t, data, func(string) {})
 	must("vault", "rotate")
 	must("secrets", "rotate")
 	must("backup", "--to", filepath.Join(t.TempDir(), "backup"))

@@ -44,6 +44,28 @@ func TestHelp(t *testing.T) {
 	}
 }
 
+// TestUsageOfOneCommand: a wrong command, and its help, show the usage of this command only.
+func TestUsageOfOneCommand(t *testing.T) {
+	t.Parallel()
+	for command, want := range map[string][2]string{
+		"accounts ad":                      {"accounts add --merchant", "keys"},
+		"accounts add":                     {"accounts add --merchant", "accounts list"},
+		"accounts add --help":              {"[--unchecked]", "accounts list"},
+		"help accounts rotate":             {"accounts rotate acct_…", "accounts list"},
+		"steps resolve":                    {"steps resolve STEP", "steps list"},
+		"merchants create --mercahnt":      {"[--cutoff HH:MM]", "merchants update"},
+		"settlements resolve --help":       {"[--despite-failed-report]", "personal-data"},
+		"merchants create x --cutoff 8:32": {"--cutoff: want two digits each", "accounts"},
+		"dance":                            {"core serve|health|version|migrate|merchants|accounts|", "--merchant"},
+	} {
+		_, stdout, stderr := run(t, strings.Fields(command)...)
+		text := stdout + stderr
+		if !strings.Contains(text, want[0]) || strings.Contains(text, want[1]) || !strings.Contains(text, "core help explains") {
+			t.Errorf("%s: got\n%s\nwant %q and no %q in it", command, text, want[0], want[1])
+		}
+	}
+}
+
 // TestHelpNamesTheRateLimit checks that help names the default limits. core's tests compare
 // that default with the README and the responses.
 func TestHelpNamesTheRateLimit(t *testing.T) {

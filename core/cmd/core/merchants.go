@@ -22,7 +22,10 @@ func (m *Main) merchants(ctx context.Context, args []string) error {
 		return err
 	}
 	if _, err := settings.Change(); err != nil {
-		return m.misused(err.Error())
+		if invalid, ok := errors.AsType[*operator.FieldError](err); ok {
+			return m.misused(flagged(err.Error(), invalid))
+		}
+		return err
 	}
 	same := *settings == operator.MerchantUpdate{}
 	verb := strings.Join(words[:min(len(words), 1)], "")

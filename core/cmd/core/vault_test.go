@@ -17,6 +17,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/shared/pgtest"
 	"github.com/causeway-pay/causeway/shared/programtest"
+	"github.com/causeway-pay/causeway/shared/secret"
 )
 
 // mainVariable makes the test binary run the program, for a test that must kill it.
@@ -131,6 +132,41 @@ func TestKilledRotation(t *testing.T) {
 	})
 }
 
+// TestCommandsWithoutTheKEK: a command without the key-encryption key makes no keys of the vault,
+// because core would then not start with it. Each message names the variables or the repair.
+func TestCommandsWithoutTheKEK(t *testing.T) {
+	t.Parallel()
+	a := &accountsAt{data: filepath.Join(t.TempDir(), "data")}
+	a.merchant = MustPrint(t, "merchants", "create", "Shop", "--data", a.data)
+	a.host.Accept("planted-first")
+	wantError := func(when string) {
+		t.Helper()
+		code, stdout, stderr := a.add(t, firstCredentials)
+		if code != 1 || stdout != "" || !strings.Contains(stderr, "set CAUSEWAY_VAULT_KEK or CAUSEWAY_VAULT_KEK_FILE") {
+			t.Errorf("%s: got %d, %q, %q", when, code, stdout, stderr)
+		}
+	}
+	wantError("before the first start")
+	if _, err := os.Stat(filepath.Join(a.data, "vault.keyset")); !errors.Is(err, os.ErrNotExist) {
+		t.Fatalf("got %v, want no keys of the vault", err)
+	}
+	withKEK := core.Config{Data: a.data, RateLimit: -1, VaultKEK: secret.New(strings.Repeat("A", 43) + "=")}
+	c, err := core.Open(t.Context(), withKEK)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	wantError("after a start with the key")
+	derived := newAccountsAt(t)
+	withKEK.Data = derived.data
+	if _, err := core.Open(t.Context(), withKEK); err == nil || !strings.Contains(err.Error(), "CAUSEWAY_VAULT_KEK is not the key") ||
+		!strings.Contains(err.Error(), "core vault rewrap") {
+		t.Errorf("a start with the key: got %v", err)
+	}
+}
+
 // fullPipe returns the write end of a pipe that is full.
 func fullPipe(t *testing.T) *os.File {
 	t.Helper()
@@ -171,6 +207,10 @@ func TestVaultUsage(t *testing.T) {
 	if code, _, stderr := run(t, "migrate", "--data", data); code != 0 {
 		t.Fatal(stderr)
 	}
+	if code, _, stderr := run(t, "vault", "rotate", "--data", data); code != 1 || !strings.Contains(stderr, "no keys yet") {
+		t.Errorf("before the first start: got %d, %q", code, stderr)
+	}
+	serving(t, data, func(string) {})
 	for _, args := range [][]string{{"vault", "rotate", "--data", data}, {"vault", "--data", data, "rotate"}, {"vault", "rotate", "--drop-old", "--data", data}} {
 		if code, stdout, stderr := run(t, args...); code != 0 || stdout != "" || !strings.Contains(stderr, "everything is encrypted by key") {
 			t.Errorf("%v: got %d, %q, %q", args, code, stdout, stderr)

@@ -30,6 +30,7 @@ var errBroken = errors.New("account: the stored credentials are broken")
 type Store interface {
 	Account(ctx context.Context, id int64) (*payment.Account, error)
 	EnabledAccounts(ctx context.Context, merchant int64) ([]*payment.Account, error)
+	Merchant(ctx context.Context, id int64) (payment.Merchant, error)
 	AllAccounts(ctx context.Context) ([]*payment.Account, error)
 	AccountSteps(ctx context.Context, since time.Time) (map[int64]int64, error)
 }

@@ -20,6 +20,8 @@ const (
 	checkTime = 20 * time.Second
 	// maxReason is the largest number of characters of a failed check's reason.
 	maxReason = 500
+	// minRedacted is the length of the shortest credential that is removed from texts, in bytes.
+	minRedacted = 4
 	// The bounds of settings and credentials.
 	maxSettings = 32
 	maxText     = 512
@@ -37,6 +39,9 @@ func (e *CheckError) Error() string { return e.Reason }
 // the acquirer must accept the credentials. The error is an operator.FieldError, or a CheckError.
 func (a *Accounts) Create(ctx context.Context, in operator.AccountCreate) (*payment.Account, secret.String, error) {
 	row, err := newAccount(in)
+	if err == nil {
+		err = a.fits(ctx, row)
+	}
 	if err != nil {
 		return nil, secret.String{}, err
 	}
@@ -57,6 +62,43 @@ func (a *Accounts) Create(ctx context.Context, in operator.AccountCreate) (*paym
 	return row, credentials, err
 }
 
+// ExistsError is a payment.ErrAccountExists that names the account in the way.
+type ExistsError struct {
+	Account string // acct_…
+	Second  bool
+}
+
+func (e *ExistsError) Error() string { return payment.ErrAccountExists.Error() + ": " + e.Account }
+
+func (*ExistsError) Unwrap() error { return payment.ErrAccountExists }
+
+// fits checks that the merchant exists and has room for the account, before anything is sent. The
+// store checks it again.
+func (a *Accounts) fits(ctx context.Context, row *payment.Account) error {
+	_, err := a.Store.Merchant(ctx, row.Merchant)
+	if errors.Is(err, payment.ErrNotFound) {
+		return &operator.FieldError{Field: "merchant", Text: "merchant: " + id.Format(id.Merchant, row.Merchant) + " does not exist"}
+	}
+	if err != nil {
+		return err
+	}
+	return a.Free(ctx, row)
+}
+
+// Free returns an ExistsError if another enabled account has the place of an account.
+func (a *Accounts) Free(ctx context.Context, row *payment.Account) error {
+	rows, err := a.Store.EnabledAccounts(ctx, row.Merchant)
+	if err != nil {
+		return err
+	}
+	for _, other := range rows {
+		if other.ID != row.ID && other.Currency == row.Currency && other.Method == row.Method && other.Rank == row.Rank {
+			return &ExistsError{id.Format(id.Account, other.ID), other.Rank == payment.SecondAccount}
+		}
+	}
+	return nil
+}
+
 // newAccount returns the account of a create without its settings.
 func newAccount(in operator.AccountCreate) (*payment.Account, error) {
 	row := &payment.Account{Currency: in.Currency, Method: in.Method, Rank: payment.FirstAccount, Kind: in.Kind}
@@ -65,6 +107,9 @@ func newAccount(in operator.AccountCreate) (*payment.Account, error) {
 		return nil, fieldError("merchant", "the id of a merchant, mer_…")
 	}
 	if _, known := money.Lookup(in.Currency); !known {
+		if _, known := money.Lookup(strings.ToLower(in.Currency)); known {
+			return nil, fieldError("currency", "lower case: %s", strings.ToLower(in.Currency))
+		}
 		return nil, fieldError("currency", "a lower-case ISO 4217 code in use, such as usd")
 	}
 	switch acquirer.Method(in.Method) {
@@ -182,10 +227,13 @@ func (s Settings) refused(err error) error {
 	return &operator.FieldError{Field: "settings", Text: "settings: " + s.redact(err.Error())}
 }
 
-// redact removes credentials from a text of the acquirer, and bounds it.
+// redact removes credentials from a text of the acquirer, and bounds it. One of few bytes is part
+// of ordinary words.
 func (s Settings) redact(text string) string {
 	for _, c := range s.Credentials {
-		text = strings.ReplaceAll(text, c.Reveal(), c.String())
+		if c.Len() >= minRedacted {
+			text = strings.ReplaceAll(text, c.Reveal(), c.String())
+		}
 	}
 	if runes := []rune(text); len(runes) > maxReason {
 		text = string(runes[:maxReason])

@@ -2,6 +2,7 @@ package account
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net/netip"
@@ -106,17 +107,27 @@ func (r *Reader) OptionalSecret(name string) secret.String {
 
 // Err returns the first mistake. A setting that was not read before is unknown.
 func (r *Reader) Err() error {
-	for _, name := range slices.Sorted(maps.Keys(r.settings.Profile)) {
+	for name := range r.settings.Profile {
 		if !r.known["settings."+name] {
-			r.refuse("settings", "one of %s", r.names("settings."))
+			r.unknown("settings")
 		}
 	}
 	for name := range r.settings.Credentials {
 		if !r.known["credentials."+name] {
-			r.refuse("credentials", "one of %s", r.names("credentials.")) // the name may be a secret
+			r.unknown("credentials")
 		}
 	}
 	return r.err
+}
+
+// unknown refuses an unknown name of a group. The name may be a secret. If a name of the group is
+// missing, the unknown one can be a wrong spelling of it.
+func (r *Reader) unknown(group string) {
+	if first, ok := errors.AsType[*operator.FieldError](r.err); ok && strings.HasPrefix(first.Field, group+".") {
+		r.err = &operator.FieldError{Field: first.Field, Text: first.Text + "; another name is unknown: want " + r.names(group+".")}
+		return
+	}
+	r.refuse(group, "only %s", r.names(group+"."))
 }
 
 // names lists the fields of a group that were read.

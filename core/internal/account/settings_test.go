@@ -75,10 +75,13 @@ func TestReader(t *testing.T) {
 		"settings.login: want a text":                                set("login", ""),
 		"settings.auth: want signature or jwt":                       set("auth", "none"),
 		"settings.settle_unknown_after: want a duration such as 24h": set("settle_unknown_after", "-1h"),
-		"settings: want one of auth, login, settle_unknown_after":    set("more", "1"),
+		"settings: want only auth, login, settle_unknown_after":      set("more", "1"),
 		"credentials.key: want a text":                               func(s *account.Settings) { s.Credentials = nil },
-		"credentials: want one of key, other": func(s *account.Settings) {
+		"credentials: want only key, other": func(s *account.Settings) {
 			s.Credentials["planted"] = secret.New("planted")
+		},
+		"credentials.key: want a text; another name is unknown: want key, other": func(s *account.Settings) {
+			s.Credentials = map[string]secret.String{"planted": secret.New("planted")}
 		},
 	} {
 		s := whole()

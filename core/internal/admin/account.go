@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +16,7 @@ import (
 
 // accounts opens the vault, and returns the accounts with an engine that seals.
 func (a *Admin) accounts(ctx context.Context) (*account.Accounts, *engine.Engine, error) {
-	v, err := a.dir.Vault(ctx)
+	v, err := a.dir.CommandVault(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -36,9 +37,6 @@ func (a *Admin) AddAccount(ctx context.Context, in operator.AccountCreate) (stri
 			return err
 		}
 		result, err := eng.AddAccount(ctx, r, *row, credentials)
-		if errors.Is(err, engine.ErrNoMerchant) {
-			return fmt.Errorf("merchant %s does not exist: see core merchants list", in.Merchant)
-		}
 		if added, ok := result.Object.(*payment.Account); ok {
 			made = id.Format(id.Account, added.ID)
 		}
@@ -78,7 +76,14 @@ func (a *Admin) DisableAccount(ctx context.Context, name string, disabled bool) 
 	}
 	return a.onAccount(ctx, action, name, func(on accountAction) error {
 		_, err := on.engine.SwitchAccount(ctx, on.request, on.account, state)
-		return err
+		if !errors.Is(err, payment.ErrAccountExists) {
+			return err
+		}
+		row, failed := a.db.Account(ctx, on.account)
+		if failed == nil {
+			failed = on.accounts.Free(ctx, row)
+		}
+		return cmp.Or(failed, err)
 	})
 }
 
@@ -117,9 +122,13 @@ func unchanged(err error) error {
 
 // accountError explains an error to the operator.
 func accountError(err error) error {
-	if errors.Is(err, payment.ErrAccountExists) {
-		return errors.New("the merchant has an enabled account for this currency and method: disable it first, " +
-			"or add a second one for failover with --second")
+	taken, ok := errors.AsType[*account.ExistsError](err)
+	switch {
+	case ok && taken.Second:
+		return fmt.Errorf("%s is already the second account for this currency and method: disable it first", taken.Account)
+	case ok:
+		return fmt.Errorf("%s is already the account for this currency and method: disable it first, "+
+			"or add a second one for failover with --second", taken.Account)
 	}
 	return err
 }

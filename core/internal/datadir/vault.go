@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 
 	"github.com/causeway-pay/causeway/core/internal/root"
 	"github.com/causeway-pay/causeway/core/internal/vault"
@@ -26,8 +27,39 @@ func (d *Dir) vaultBy(ctx context.Context, text secret.String) (*vault.Vault, er
 	if err := d.wantKept(ctx, location, d.Store.HoldsSealed, KeysetFile, noCards); err != nil {
 		return nil, err
 	}
-	return vault.Load(ctx, location, kek)
+	v, err := vault.Load(ctx, location, kek)
+	if errors.Is(err, vault.ErrKEK) {
+		return nil, fmt.Errorf("%w: %s", err, remedy(text))
+	}
+	return v, err
 }
+
+// remedy returns the remedy for a keyset that the key-encryption key does not decrypt.
+func remedy(kek secret.String) string {
+	if kek.IsZero() {
+		return "set " + KEKVariable + " or " + KEKVariable + "_FILE, or restore the file"
+	}
+	return KEKVariable + " is not the key that encrypted it. Set the right one, or restore the file. " +
+		"If it was made without the variable, run `core vault rewrap`"
+}
+
+// CommandVault opens the card vault for a command. A command makes no keys of the vault by a key
+// that is derived from the root secret: it may lack the key-encryption key that core has.
+func (d *Dir) CommandVault(ctx context.Context) (*vault.Vault, error) {
+	if d.VaultKEK.IsZero() && d.Database == nil {
+		location := d.keysetLocation()
+		if err := d.wantKept(ctx, location, d.Store.HoldsSealed, KeysetFile, noCards); err != nil {
+			return nil, err
+		}
+		if _, err := location.Read(ctx); errors.Is(err, fs.ErrNotExist) {
+			return nil, errNoKeyset
+		}
+	}
+	return d.Vault(ctx)
+}
+
+var errNoKeyset = errors.New("the card vault has no keys yet: set " + KEKVariable + " or " + KEKVariable +
+	"_FILE as for core serve. For development without it, start core serve once")
 
 // kekBytes decodes a key-encryption key. It derives the key from roots if text is zero.
 func kekBytes(text secret.String, roots *root.Ring) ([]byte, error) {
@@ -77,7 +109,7 @@ func (d *Dir) RotateVault(ctx context.Context, drop bool, progress io.Writer) (e
 		return err
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	v, err := d.Vault(ctx)
+	v, err := d.CommandVault(ctx)
 	if err != nil {
 		return err
 	}

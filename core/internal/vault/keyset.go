@@ -23,6 +23,9 @@ var binding = []byte("causeway/vault.keyset")
 // badKEK is the remedy for a secret that the key-encryption key does not decrypt.
 const badKEK = "set the key-encryption key that encrypted it, or restore the "
 
+// ErrKEK reports a keyset that the key-encryption key does not decrypt.
+var ErrKEK = errors.New("vault: the keyset is encrypted by another key-encryption key")
+
 // Location is where the encrypted keyset is stored.
 type Location interface {
 	// Read returns it, fs.ErrNotExist when there is none.
@@ -104,7 +107,7 @@ func (v *Vault) read() (*keys, error) {
 	}
 	h, err := keyset.ReadWithAssociatedData(keyset.NewBinaryReader(bytes.NewReader(b)), v.kek, binding)
 	if err != nil {
-		return nil, fmt.Errorf("vault: %s cannot be decrypted: "+badKEK+"file", v.location)
+		return nil, fmt.Errorf("%s: %w", v.location, ErrKEK)
 	}
 	return newKeys(h, b)
 }
