@@ -58,7 +58,7 @@ Usage:
                  [--unlinked-refunds on|off]   whether it may refund to a card without a payment (off)
                  [--keep-personal-data DAYS] [--keep-customers DAYS]
                                                its periods, instead of the periods of serve (0: the periods of serve)
-  core merchants update mer_…                  change these settings, or its [--name NAME]; other settings stay
+  core merchants update mer_…                  change the settings of create, or its [--name NAME]; others stay
   core merchants disable mer_…                 reject its API keys; core completes, settles and delivers its open operations
   core merchants enable mer_…                  accept its API keys again
   core merchants list                          all merchants: creation, status, end of day, unlinked refunds, name

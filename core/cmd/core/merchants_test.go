@@ -42,12 +42,12 @@ func TestMerchantsUnlinkedRefunds(t *testing.T) {
 func TestMerchantsWrongSettings(t *testing.T) {
 	t.Parallel()
 	for want, flags := range map[string][]string{
-		"name: want 1 to 200 characters, got 0":                                                      {"--name", ""},
-		"time_zone: want an IANA name such as Europe/Vienna":                                         {"--time-zone", "Local"},
-		"cutoff: want 00:00 to 23:59":                                                                {"--cutoff", "1:00"},
-		"keep_customers_days: want 60 to 36525 days, or 0 for the period of the service, got 59":     {"--keep-customers", "59"},
-		"keep_personal_data_days: want 60 to 36525 days, or 0 for the period of the service, got -1": {"--keep-personal-data=-1"},
-		`merchants: invalid value "maybe" for flag -unlinked-refunds: want on or off`:                {"--unlinked-refunds", "maybe"},
+		"--name: want 1 to 200 characters, got 0":                                                 {"--name", ""},
+		"--time-zone: want an IANA name such as Europe/Vienna":                                    {"--time-zone", "Local"},
+		"--cutoff: want two digits each, 00:00 to 23:59":                                          {"--cutoff", "1:00"},
+		"--keep-customers: want 60 to 36525 days, or 0 for the period of the service, got 59":     {"--keep-customers", "59"},
+		"--keep-personal-data: want 60 to 36525 days, or 0 for the period of the service, got -1": {"--keep-personal-data=-1"},
+		`merchants: invalid value "maybe" for flag -unlinked-refunds: want on or off`:             {"--unlinked-refunds", "maybe"},
 	} {
 		args := append([]string{"merchants", "update", "mer_0000000000001", "--data", t.TempDir()}, flags...)
 		if code, _, stderr := run(t, args...); code != 2 || !strings.HasPrefix(stderr, "core: "+want+"\n") {

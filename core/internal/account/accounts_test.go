@@ -70,13 +70,13 @@ func (b *bundle) create() operator.AccountCreate {
 	}
 }
 
-// add adds an account with the first key, after a change of its create.
+// add adds an account with the first key, after a change of its create, like another process.
 func (b *bundle) add(t *testing.T, change func(*operator.AccountCreate)) int64 {
 	t.Helper()
 	b.host.Accept(firstKey)
 	in := b.create()
 	change(&in)
-	row, credentials, err := b.accounts.Create(t.Context(), in)
+	row, credentials, err := b.open(t).Create(t.Context(), in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -501,10 +501,12 @@ func TestActivity(t *testing.T) {
 			t.Errorf("%s: got %d calls, want 1", outcome, got.Outcomes[outcome])
 		}
 	}
-	if got.Share("unavailable") != 0.2 || got.LastError != "the key [redacted] is refused" || !got.LastErrorAt.Equal(success.Add(time.Millisecond)) {
+	const cause = "the key [redacted] is refused"
+	if got.Share("unavailable") != 0.2 || got.LastError != cause || !got.LastErrorAt.Equal(success.Add(time.Millisecond)) {
 		t.Errorf("got %+v, want the last error", got)
 	}
-	if got.Calls != 5 || got.Share("unknown") != 0.2 || got.Slowest != time.Millisecond || !got.LastSuccess.Equal(success) {
+	if got.Calls != 5 || got.Share("unknown") != 0.2 || got.Slowest != time.Millisecond ||
+		!got.LastSuccess.Equal(success) {
 		t.Errorf("got %+v, want a last success at %s", got, success)
 	}
 	first := account.Call{

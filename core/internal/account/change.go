@@ -77,7 +77,8 @@ func (*ExistsError) Unwrap() error { return payment.ErrAccountExists }
 func (a *Accounts) fits(ctx context.Context, row *payment.Account) error {
 	_, err := a.Store.Merchant(ctx, row.Merchant)
 	if errors.Is(err, payment.ErrNotFound) {
-		return &operator.FieldError{Field: "merchant", Text: "merchant: " + id.Format(id.Merchant, row.Merchant) + " does not exist"}
+		name := id.Format(id.Merchant, row.Merchant)
+		return &operator.FieldError{Field: "merchant", Text: "merchant: " + name + " does not exist"}
 	}
 	if err != nil {
 		return err

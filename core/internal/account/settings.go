@@ -124,7 +124,8 @@ func (r *Reader) Err() error {
 // missing, the unknown one can be a wrong spelling of it.
 func (r *Reader) unknown(group string) {
 	if first, ok := errors.AsType[*operator.FieldError](r.err); ok && strings.HasPrefix(first.Field, group+".") {
-		r.err = &operator.FieldError{Field: first.Field, Text: first.Text + "; another name is unknown: want " + r.names(group+".")}
+		text := first.Text + "; another name is unknown: want " + r.names(group+".")
+		r.err = &operator.FieldError{Field: first.Field, Text: text}
 		return
 	}
 	r.refuse(group, "only %s", r.names(group+"."))

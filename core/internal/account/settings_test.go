@@ -136,7 +136,8 @@ func TestFailedChecks(t *testing.T) {
 	wrong.Credentials = keys(nextKey)
 	var failed *account.CheckError
 	_, _, err := b.accounts.Create(t.Context(), wrong)
-	if !errors.As(err, &failed) || failed.Reason != "https://host.example.com: the host does not accept the key [redacted]" {
+	const reason = "https://host.example.com: the host does not accept the key [redacted]"
+	if !errors.As(err, &failed) || failed.Reason != reason {
 		t.Errorf("got %v, want a failed check without the key", err)
 	}
 	wrong.Unchecked = true

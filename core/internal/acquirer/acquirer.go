@@ -180,6 +180,7 @@ type Response struct {
 	NetworkLinkID        string // Mastercard's Transaction Link ID, 22 characters; empty for another network
 	ResponseCode         string // ISO 8583 field 39, "00" when approved
 	DeclineCode          string // one of the contract's decline codes; empty when approved
+	OwnCode              string // the acquirer's own code of a decline, at most 64 printable ASCII characters; "" for none
 	Network              NetworkDecline
 	Amount               int64 // minor units approved; equal to the request's unless partially approved
 	Balance              Balance

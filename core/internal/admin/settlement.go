@@ -72,8 +72,9 @@ func (a *Admin) ResolveException(
 		case errors.Is(err, payment.ErrNotFound):
 			return a.ended(ctx, capture)
 		case errors.Is(err, engine.ErrFailedReport):
-			return fmt.Errorf("the report of %s, %d %s, is that it did not settle (%s). If the money is on the acquirer's statement, "+
-				"repeat the command with --despite-failed-report. Both outcomes are final", capture, out.Amount, out.Currency, out.Report)
+			return fmt.Errorf("the report of %s, %d %s, is that it did not settle (%s). If the money is on the "+
+				"acquirer's statement, repeat the command with --despite-failed-report. Both outcomes are final",
+				capture, out.Amount, out.Currency, out.Report)
 		}
 		return err
 	})

@@ -212,9 +212,9 @@ var codes = map[string]entry{
 	codeNotProcessed:     {v1.ErrorTypeAPIError, 502, "The acquirer never processed the payment: no money was moved. Send the request again."},
 	codeOverloaded:       {v1.ErrorTypeAPIError, 503, v1.MessageOverloaded},
 	codeStoreUnavailable: {v1.ErrorTypeAPIError, 503, v1.MessageStore},
-	codeNoAcquirer:       {v1.ErrorTypeAPIError, 503, "No acquirer is configured for live mode. Use a test key, or have the operator configure one."},
+	codeNoAcquirer:       {v1.ErrorTypeAPIError, 503, "This merchant has no account for live mode with this currency and payment method. Use a test key, or have the operator add one."},
 	codeListTimeout:      {v1.ErrorTypeAPIError, 504, listTimeout},
-	codeOutcomeUnknown:   {v1.ErrorTypeAPIError, 504, "The acquirer's response did not arrive. Send the request again with the same Idempotency-Key. Without one, look for the new object in the lists or events."},
+	codeOutcomeUnknown:   {v1.ErrorTypeAPIError, 504, "The acquirer's response did not arrive. Send the request again with the same Idempotency-Key. Without one, read the transaction of this response later. If there is none, look for the new object in the lists or events."},
 }
 
 // operators reports whether only the operator's API returns a code.

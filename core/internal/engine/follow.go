@@ -24,8 +24,7 @@ func (e *Engine) commitFollow(
 	o := s.about()
 	var refused *payment.Refusal
 	if !a.Approved {
-		message := "The acquirer declined this step (response code " + a.ResponseCode + ")."
-		refused = &payment.Refusal{Code: acquirerDeclined, Message: message}
+		refused = e.declinedStep(ctx, o, a)
 	}
 	var out Result
 	var dropped bool
@@ -59,6 +58,19 @@ func (e *Engine) commitFollow(
 		err = errMayBeDropped
 	}
 	return out, err
+}
+
+// declinedStep returns the refusal of a step that the acquirer declined, and logs the decline: no
+// field of v1 has the acquirer's own code.
+func (e *Engine) declinedStep(ctx context.Context, o about, a acquirer.Response) *payment.Refusal {
+	codes := "response code " + a.ResponseCode
+	if a.OwnCode != "" {
+		codes += ", the acquirer's own code " + a.OwnCode
+	}
+	e.Log.InfoContext(ctx, "step: the acquirer declined it", slog.String("reference", o.reference),
+		slog.String("account", accountName(o.account)), slog.String("response_code", a.ResponseCode),
+		slog.String("own_code", a.OwnCode))
+	return &payment.Refusal{Code: acquirerDeclined, Message: "The acquirer declined this step (" + codes + ")."}
 }
 
 // missingFollow closes a repeated capture, void or refund that certainly had no effect at the

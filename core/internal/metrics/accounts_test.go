@@ -40,7 +40,8 @@ func TestAccountReports(t *testing.T) {
 			t.Errorf("the metrics lack %s", line)
 		}
 	}
-	const last, failed = "causeway_account_reports_last_success_timestamp_seconds", "causeway_account_reports_failures_total"
+	const last = "causeway_account_reports_last_success_timestamp_seconds"
+	const failed = "causeway_account_reports_failures_total"
 	for _, step := range []struct {
 		complete     bool
 		last, failed float64

@@ -21,7 +21,7 @@ func newReports(c clock.Clock) reports {
 		clock: c, begun: &sync.Map{},
 		last: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "causeway_account_reports_last_success_timestamp_seconds",
-			Help: "The last complete settlement reports of an account; before these, the first attempt of this core to read them.",
+			Help: "The last complete settlement reports of an account; before these, the first attempt of this core.",
 		}, []string{"account"}),
 		failed: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "causeway_account_reports_failures_total",

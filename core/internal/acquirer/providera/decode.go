@@ -60,7 +60,9 @@ func decode(q question, body []byte) (acquirer.Response, error) {
 	case approved:
 		return decodeApproval(q, d)
 	case declined, retryable:
-		return q.decline(t, v), nil
+		a := q.decline(t, v)
+		a.OwnCode = strconv.Itoa(reason)
+		return a, nil
 	case noEffect:
 		return acquirer.Response{}, fmt.Errorf("providera: reason %d: %w", reason, acquirer.ErrUnavailable)
 	case unknown:
@@ -93,7 +95,9 @@ func decodeEnvelope(d *document) (acquirer.Response, error) {
 	case v.class == noEffect:
 		return acquirer.Response{}, fmt.Errorf("providera: %s: %w", shown(d.code()), acquirer.ErrUnavailable)
 	}
-	return v.outcome(), nil
+	a := v.outcome()
+	a.OwnCode = shown(d.code())
+	return a, nil
 }
 
 // verdict returns the meaning of all reasons of a transaction, and the first one.

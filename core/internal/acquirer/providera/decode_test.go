@@ -49,6 +49,20 @@ func errorOf(response, reason, inside string) string {
 		"<errors><error><errorCode>" + reason + "</errorCode><errorText>text</errorText></error></errors>"
 }
 
+// TestOwnCode: a decline has the provider's own reason, or the code of a response without one.
+func TestOwnCode(t *testing.T) {
+	t.Parallel()
+	for want, body := range map[string]string{
+		"54":     outcomeOf(bad, errorOf("3", "54", "")),
+		"E00013": envelope("createTransactionResponse", "E00013"),
+	} {
+		a, err := decode(asked(acquirer.Refund), []byte(body))
+		if err != nil || a.Approved || a.OwnCode != want {
+			t.Errorf("got %+v, %v, want the code %s", a, err, want)
+		}
+	}
+}
+
 func asked(kind acquirer.Kind) question {
 	q := question{
 		kind: kind, refID: reference, amount: 1999, currency: "usd", now: time.Date(2026, 3, 2, 15, 0, 0, 0, time.UTC),
@@ -291,7 +305,7 @@ func TestDecodeFields(t *testing.T) {
 	got, err = decode(q, []byte(outcomeOf(okay, filtered)))
 	want = acquirer.Response{
 		ID: "60410000123", Code: "K7Q2ZD", NetworkTransactionID: "Q4D8ZK1T0V7MB2X9RJ5CYWN", ResponseCode: "05",
-		DeclineCode: "incorrect_address", Network: acquirer.NetworkDecline{Given: true},
+		DeclineCode: "incorrect_address", OwnCode: "27", Network: acquirer.NetworkDecline{Given: true},
 		Checks: acquirer.Checks{
 			CVC: "match", AddressLine: "not_provided", PostalCode: "not_provided",
 			Codes: acquirer.ResultCodes{CVC: "M", CAVV: "2"},

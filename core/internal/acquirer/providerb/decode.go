@@ -90,7 +90,9 @@ func decodeRefused(r upstream.Response, body responseBody, s sent) (outcome, err
 			Approved: true, ResponseCode: "00", Amount: s.amount,
 		}}, nil
 	}
-	return outcome{class: why.class, reason: body.Reason, body: body, response: declinedBy(why, body)}, nil
+	response := declinedBy(why, body)
+	response.OwnCode = body.Reason
+	return outcome{class: why.class, reason: body.Reason, body: body, response: response}, nil
 }
 
 func decodeProcessed(r upstream.Response, body responseBody, s sent) (outcome, error) {
@@ -118,7 +120,7 @@ func decodeProcessed(r upstream.Response, body responseBody, s sent) (outcome, e
 	case reasoned:
 		if why, known := declines[out.reason]; known {
 			out.class, out.response = why.class, declinedBy(why, body)
-			out.response.Network = networkDecline(why, body)
+			out.response.Network, out.response.OwnCode = networkDecline(why, body), out.reason
 			return out, nil
 		}
 	case retryable, noEffect, done, unknown:

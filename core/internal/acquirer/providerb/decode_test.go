@@ -222,7 +222,7 @@ var responses = map[string]struct {
 		`{"id":"3","status":"DECLINED","errorInformation":{"reason":"INVALID_ACCOUNT"}}`,
 		"sale", 100,
 		acquirer.Response{
-			ID: "3", DeclineCode: "card_not_supported", ResponseCode: "14",
+			ID: "3", DeclineCode: "card_not_supported", ResponseCode: "14", OwnCode: "INVALID_ACCOUNT",
 			Network: acquirer.NetworkDecline{Given: true},
 		},
 	},
@@ -231,7 +231,7 @@ var responses = map[string]struct {
 			`"processorInformation":{"responseCode":"82","merchantAdvice":{"code":"03","codeRaw":"7903"}}}`,
 		"sale", 100,
 		acquirer.Response{
-			ID: "3", DeclineCode: "generic_decline", ResponseCode: "82",
+			ID: "3", DeclineCode: "generic_decline", ResponseCode: "82", OwnCode: "PROCESSOR_DECLINED",
 			Network: acquirer.NetworkDecline{Given: true, Code: "82", Advice: "03"},
 		},
 	},
@@ -239,7 +239,7 @@ var responses = map[string]struct {
 		`{"id":"4","status":"DECLINED","errorInformation":{"reason":"STOLEN_LOST_CARD"}}`,
 		"sale", 100,
 		acquirer.Response{
-			ID: "4", DeclineCode: "pickup_card", ResponseCode: "04",
+			ID: "4", DeclineCode: "pickup_card", ResponseCode: "04", OwnCode: "STOLEN_LOST_CARD",
 			Network: acquirer.NetworkDecline{Given: true, Code: "04"},
 		},
 	},
@@ -248,7 +248,7 @@ var responses = map[string]struct {
 			`"processorInformation":{"responseCode":"43"}}`,
 		"sale", 100,
 		acquirer.Response{
-			ID: "4", DeclineCode: "stolen_card", ResponseCode: "43",
+			ID: "4", DeclineCode: "stolen_card", ResponseCode: "43", OwnCode: "STOLEN_LOST_CARD",
 			Network: acquirer.NetworkDecline{Given: true, Code: "43"},
 		},
 	},
@@ -257,7 +257,7 @@ var responses = map[string]struct {
 			`"processorInformation":{"responseCode":"00","approvalCode":"A1B2C3"}}`,
 		"sale", 100,
 		acquirer.Response{
-			ID: "5", Code: "A1B2C3", DeclineCode: "incorrect_cvc", ResponseCode: "N7",
+			ID: "5", Code: "A1B2C3", DeclineCode: "incorrect_cvc", ResponseCode: "N7", OwnCode: "CV_FAILED",
 			Network: acquirer.NetworkDecline{Given: true},
 		},
 	},
