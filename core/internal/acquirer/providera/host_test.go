@@ -61,6 +61,7 @@ type host struct {
 	hook     map[string]func() // by method: what happens before its next request
 	longest  int               // the last page that can be read; 0 for no end
 	unlisted bool              // no batch is listed
+	unread   string            // a batch whose list always fails
 
 	latestFirst bool // the lists are never in another order
 	off         bool // no Transaction Details API
@@ -143,7 +144,7 @@ func (h *host) serve(w http.ResponseWriter, r *http.Request) {
 		h.transact(w, r, in)
 		return
 	}
-	if h.busy() || method == h.broken {
+	if h.busy() || method == h.broken || h.unread != "" && in.Batch == h.unread {
 		fail("E00053")
 		return
 	}

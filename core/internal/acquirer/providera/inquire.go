@@ -3,7 +3,6 @@ package providera
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
@@ -75,7 +74,7 @@ func (c *Connector) details(ctx context.Context, id string) (*details, error) {
 	case err != nil:
 		return nil, err
 	case !d.ok() || d.Details == nil:
-		return nil, fmt.Errorf("providera: details: %w: %s", acquirer.ErrUnknown, shown(d.code()))
+		return nil, d.refusal("details")
 	case number(d.Details.ID) != id:
 		return nil, contradiction("another transaction")
 	}
@@ -85,18 +84,32 @@ func (c *Connector) details(ctx context.Context, id string) (*details, error) {
 // read calls a method that moves nothing. Its error is acquirer.ErrUnknown, also if nothing was
 // sent: it proves nothing about the request that the caller reads about.
 func (c *Connector) read(ctx context.Context, method string, request any) (*document, error) {
-	d, err := c.ask(ctx, method, request)
-	if errors.Is(err, acquirer.ErrUnavailable) {
-		return nil, fmt.Errorf("providera: %s: %w: %s", method, acquirer.ErrUnknown, acquirer.Cause(err))
+	response, err := c.post(ctx, request, upstream.MaxList)
+	if err != nil {
+		return nil, fmt.Errorf("providera: %s: %w: %s", method, errUnread, acquirer.Cause(err))
 	}
-	return d, err
+	return parse(method, response.Body)
 }
 
-// ask calls a method that moves nothing.
+// ask is read with the error of the request, which can be acquirer.ErrUnavailable.
 func (c *Connector) ask(ctx context.Context, method string, request any) (*document, error) {
 	response, err := c.post(ctx, request, upstream.MaxList)
 	if err != nil {
 		return nil, fmt.Errorf("providera: %s: %w", method, err)
 	}
 	return parse(method, response.Body)
+}
+
+// errUnread reports that the account can be read at present by no request: the host has not
+// responded, or it has refused the login or is busy. It is acquirer.ErrUnknown.
+var errUnread = fmt.Errorf("providera: not read: %w", acquirer.ErrUnknown)
+
+// refusal returns the error of a reading method that did not succeed. It is errUnread if the code
+// is of the account or the service, and else of the record or list alone.
+func (d *document) refusal(method string) error {
+	class := acquirer.ErrUnknown
+	if envelopes[d.code()].class == noEffect {
+		class = errUnread
+	}
+	return fmt.Errorf("providera: %s: %w: %s", method, class, shown(d.code()))
 }

@@ -20,6 +20,15 @@ const (
 	longestBatchSpan = 31 * 24 * time.Hour
 	// mostSearches bounds the searches that are kept.
 	mostSearches = 4096
+	// mostReads bounds the requests of one search attempt, and of the lists of one report. The
+	// provider does not respond to more of them in that time.
+	mostReads = 200
+	// lastPage is the greatest number of a page in the API's schema.
+	lastPage = 100_000
+	// mostCandidates bounds the transactions of a list that have the invoice number of one request.
+	mostCandidates = 100
+	// mostBatches bounds the batches of longestBatchSpan.
+	mostBatches = 1000
 	// unsettledList is the name of the list that is not of a batch.
 	unsettledList = ""
 )
@@ -39,6 +48,7 @@ type search struct {
 	absent      time.Time           // the first begun after last of a search of all lists; zero if there is none
 	read        map[string]position // by list
 	advanced    bool                // this attempt has read rows
+	left        int                 // the requests that this attempt can still send
 	candidates  []string            // the numbers of rows with the request's invoice number
 }
 
@@ -61,7 +71,7 @@ func (c *Connector) resume(about acquirer.Sent, prepared time.Time) *search {
 		}
 		s = &search{c: c, first: first.Add(-lag), last: prepared.Add(lag), read: map[string]position{}}
 	}
-	s.about, s.advanced = about, false
+	s.about, s.advanced, s.left = about, false, mostReads
 	return s
 }
 
@@ -164,18 +174,32 @@ func (s *search) list(
 	if !ok {
 		at = position{pages{next: 1}, complete}
 	}
+	known, last := len(s.candidates), page{}
 	for at.pages.next > 0 {
-		p, err := s.page(ctx, method, request(paging{Limit: pageSize, Page: at.pages.next}))
+		p, err := page{beyond: true}, error(nil)
+		if at.pages.next <= lastPage {
+			p, err = s.page(ctx, method, request(paging{Limit: pageSize, Page: at.pages.next}))
+		}
 		if err != nil {
 			return err
 		}
 		s.note(p.rows)
 		s.advanced = true
-		if !at.pages.turn(p, s.first, s.last) {
-			delete(s.read, name)
-			return fmt.Errorf("providera: %s: %w: the list is longer than it can be read", method, acquirer.ErrUnknown)
+		why := ""
+		switch {
+		case p.repeats(last):
+			why = "a repeated page"
+		case len(s.candidates) > mostCandidates:
+			why = "too many transactions of the request"
+		case !at.pages.turn(p, s.first, s.last):
+			why = "the list is longer than it can be read"
 		}
-		s.read[name] = at
+		if why != "" { // the next attempt begins the list again
+			delete(s.read, name)
+			s.candidates = s.candidates[:known]
+			return fmt.Errorf("providera: %s: %w: %s", method, acquirer.ErrUnknown, why)
+		}
+		s.read[name], last = at, p
 	}
 	return nil
 }
@@ -242,6 +266,9 @@ func (s *search) note(rows []listed) {
 func (s *search) made(ctx context.Context) (*details, error) {
 	var found []*details
 	for _, id := range s.candidates {
+		if err := s.spend(); err != nil {
+			return nil, err
+		}
 		d, err := s.c.details(ctx, id)
 		if err != nil {
 			return nil, err
@@ -276,9 +303,28 @@ type page struct {
 	beyond bool // the provider does not read so far
 }
 
+// repeats reports whether a page has the rows of another one.
+func (p page) repeats(other page) bool {
+	return len(p.rows) > 0 && slices.EqualFunc(p.rows, other.rows, func(a, b listed) bool {
+		return a.id == b.id && a.invoice == b.invoice && a.at.Equal(b.at)
+	})
+}
+
+// spend counts a request of this attempt.
+func (s *search) spend() error {
+	if s.left == 0 {
+		return fmt.Errorf("providera: %w: the next attempt goes on with the search", acquirer.ErrUnknown)
+	}
+	s.left--
+	return nil
+}
+
 // page reads a page of a list. A page after the last one has no rows. It returns an error for rows
 // in the other order, because the search would miss a row then.
 func (s *search) page(ctx context.Context, method string, request any) (page, error) {
+	if err := s.spend(); err != nil {
+		return page{}, err
+	}
 	d, err := s.c.read(ctx, method, request)
 	if err != nil {
 		return page{}, err
@@ -290,7 +336,7 @@ func (s *search) page(ctx context.Context, method string, request any) (page, er
 		return page{beyond: true}, nil
 	}
 	if !d.ok() {
-		return page{}, fmt.Errorf("providera: %s: %w: %s", method, acquirer.ErrUnknown, shown(d.code()))
+		return page{}, d.refusal(method)
 	}
 	out := make([]listed, 0, len(d.Rows))
 	for _, r := range d.Rows {
@@ -335,7 +381,10 @@ func (c *Connector) batches(ctx context.Context, first, last time.Time) ([]batch
 		return nil, err
 	}
 	if !d.ok() {
-		return nil, fmt.Errorf("providera: %s: %w: %s", method, acquirer.ErrUnknown, shown(d.code()))
+		return nil, d.refusal(method)
+	}
+	if len(d.Batches) > mostBatches {
+		return nil, contradiction("number of batches")
 	}
 	out := make([]batch, 0, len(d.Batches))
 	for _, b := range d.Batches {

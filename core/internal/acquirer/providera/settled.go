@@ -2,6 +2,7 @@ package providera
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -56,9 +57,15 @@ func settlementOf(status, amount text, about acquirer.Sent) acquirer.Settlement 
 // Settled implements acquirer.Reporter. It finds the transactions of the last week in the lists of
 // the settled batches. It reads an older one, or one that no list has for days, alone.
 func (c *Connector) Settled(ctx context.Context, of []acquirer.Sent) ([]acquirer.Settlement, error) {
-	r := &reports{c: c, of: of, out: make([]acquirer.Settlement, len(of)), open: map[string]int{}}
-	if err := r.listed(ctx); err != nil {
+	r := &reports{
+		c: c, of: of, out: make([]acquirer.Settlement, len(of)), open: map[string]int{}, missing: noBatch, left: mostReads,
+	}
+	err := r.listed(ctx)
+	if errors.Is(err, errUnread) {
 		return r.out, err
+	}
+	if err != nil {
+		r.missing = unreadable
 	}
 	return r.out, r.rest(ctx)
 }
@@ -69,6 +76,9 @@ type reports struct {
 	of   []acquirer.Sent
 	out  []acquirer.Settlement
 	open map[string]int // by number: the transactions that no list had so far
+
+	missing string // the reason of the report of a transaction that no list has
+	left    int    // the pages that can still be read
 }
 
 // age returns how long ago a request was prepared, and more than listedAge if it is not known.
@@ -80,7 +90,8 @@ func (r *reports) age(about acquirer.Sent) time.Duration {
 	return r.c.clock.Now().Sub(at)
 }
 
-// listed searches the settled batches.
+// listed searches the settled batches. It skips a batch that cannot be read, so that it delays no
+// other. Its error is errUnread if the account cannot be read.
 func (r *reports) listed(ctx context.Context) error {
 	oldest := time.Duration(-1)
 	for i, about := range r.of {
@@ -96,8 +107,16 @@ func (r *reports) listed(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	failures := 0
 	for _, b := range batches {
-		if err := r.batch(ctx, b.id); err != nil || len(r.open) == 0 {
+		if len(r.open) == 0 {
+			break
+		}
+		err := r.batch(ctx, b.id)
+		if err != nil {
+			r.missing = unreadable
+		}
+		if failures = failed(failures, err); failures == mostFailures || ctx.Err() != nil {
 			return err
 		}
 	}
@@ -107,7 +126,12 @@ func (r *reports) listed(ctx context.Context) error {
 // batch reads the list of a batch until it has all transactions.
 func (r *reports) batch(ctx context.Context, batch string) error {
 	const method = "getTransactionList"
+	first := ""
 	for page := 1; len(r.open) > 0; page++ {
+		if r.left == 0 {
+			return fmt.Errorf("providera: %s: %w: too many pages", method, acquirer.ErrUnknown)
+		}
+		r.left--
 		d, err := r.c.read(ctx, method, transactionListRequest{
 			Login: r.c.login(), Batch: batch, Sorting: oldestFirst, Paging: paging{Limit: pageSize, Page: page},
 		})
@@ -115,7 +139,10 @@ func (r *reports) batch(ctx context.Context, batch string) error {
 			return err
 		}
 		if !d.ok() {
-			return fmt.Errorf("providera: %s: %w: %s", method, acquirer.ErrUnknown, shown(d.code()))
+			return d.refusal(method)
+		}
+		if len(d.Rows) > 0 && page > 1 && d.Rows[0].ID.value == first {
+			return contradiction("repeated page")
 		}
 		for _, row := range d.Rows {
 			if i, wanted := r.open[number(row.ID)]; wanted {
@@ -126,8 +153,18 @@ func (r *reports) batch(ctx context.Context, batch string) error {
 		if len(d.Rows) < pageSize {
 			return nil
 		}
+		first = d.Rows[0].ID.value
 	}
 	return nil
+}
+
+// failed returns the number of failures in a row after a read. A response about one transaction or
+// batch is none, also if it cannot be read.
+func failed(before int, err error) int {
+	if errors.Is(err, errUnread) {
+		return before + 1
+	}
+	return 0
 }
 
 // rest reads the transactions alone that need it.
@@ -138,7 +175,7 @@ func (r *reports) rest(ctx context.Context) error {
 		age := r.age(about)
 		switch {
 		case missing && age < readAge:
-			r.out[i].Reason = noBatch
+			r.out[i].Reason = r.missing
 		case missing, about.ID == "", age > listedAge:
 			d, err := r.c.find(ctx, about)
 			if err == nil {
@@ -146,7 +183,7 @@ func (r *reports) rest(ctx context.Context) error {
 				continue
 			}
 			r.out[i].Reason = unreadable
-			if failures++; failures == mostFailures || ctx.Err() != nil {
+			if failures = failed(failures, err); failures == mostFailures || ctx.Err() != nil {
 				return err
 			}
 		}

@@ -184,3 +184,49 @@ func (s *standalone) reports(t *testing.T, c *Connector) {
 	other.Amount++
 	wantSettled(t, c, []acquirer.Sent{other, part}, "failed: another amount", "settled: settledSuccessfully")
 }
+
+// TestSettledBehindUnreadable: old transactions that the account does not show are reports. They
+// are no failures, so the reports of later ones are still read.
+func TestSettledBehindUnreadable(t *testing.T) {
+	t.Parallel()
+	h, c := startHost(t)
+	of := sold(t, c, 8)
+	h.do(func() { h.made[0].id, h.made[1].id, h.made[2].id = "1", "2", "3" }) // of another account
+	for i := range 3 {
+		of[3+i].Kind, of[3+i].ID = acquirer.Capture, "" // which no list has
+	}
+	h.settle(7)
+	reports, err := h.at(t, 9*24*time.Hour).Settled(t.Context(), of)
+	if err != nil {
+		t.Errorf("got %v, want no failure: the host has responded to each request", err)
+	}
+	for i, r := range reports {
+		want := acquirer.Settlement{Reason: unreadable}
+		if i >= 6 {
+			want = acquirer.Settlement{State: acquirer.Settled, Reason: "settledSuccessfully"}
+		}
+		if r != want {
+			t.Errorf("report %d: got %+v, want %+v", i, r, want)
+		}
+	}
+}
+
+// TestSettledBesideAnUnreadableList: a list that always fails delays no report of another one. A
+// transaction that may be in that list is read alone after some days.
+func TestSettledBesideAnUnreadableList(t *testing.T) {
+	t.Parallel()
+	h, c := startHost(t)
+	of := sold(t, c, 2)
+	h.do(func() { h.unread, h.made[1].batch, h.made[1].status = "7", 8, "settledSuccessfully" })
+	h.settle(7)
+	const settled = "settled: settledSuccessfully"
+	wantSettled(t, h.at(t, 2*24*time.Hour), of, ": cannot be read", settled)
+	wantSettled(t, h.at(t, 4*24*time.Hour), of, settled, settled)
+	h.do(func() {
+		for n := range mostBatches {
+			h.made = append(h.made, &record{status: "settledSuccessfully", batch: 9 + n, submitted: h.now})
+		}
+	})
+	wantSettled(t, h.at(t, 2*24*time.Hour), of, ": cannot be read", ": cannot be read")
+	wantSettled(t, h.at(t, 4*24*time.Hour), of, settled, settled)
+}
