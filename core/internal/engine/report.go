@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,12 +41,13 @@ type Reports struct {
 	all   sync.WaitGroup
 
 	mu   sync.Mutex
-	next map[int64]time.Time // guarded by mu: when the next round of an account begins; zero while one runs
+	next map[int64]time.Time       // guarded by mu: when the next round of an account begins; zero while one runs
+	from map[int64]store.Unsettled // guarded by mu: the capture after which its requests begin; zero for the first
 }
 
 // NewReports returns the reports of an engine. One Reports is enough for a process.
 func (e *Engine) NewReports() *Reports {
-	return &Reports{e: e, store: make(chan struct{}, reportStores), next: map[int64]time.Time{}}
+	return &Reports{e: e, store: make(chan struct{}, reportStores), next: map[int64]time.Time{}, from: map[int64]store.Unsettled{}}
 }
 
 // Pass begins a round of each account that is due, if this core leads, and does not wait for it. It
@@ -97,26 +99,31 @@ func (r *Reports) begin(ctx context.Context, o *round) {
 		return
 	}
 	r.next[o.account] = time.Time{}
+	o.from = r.from[o.account]
 	r.all.Go(func() {
 		err := panics.Catch(func() error { return o.run(ctx, r.store) })
 		r.mu.Lock()
-		r.next[o.account] = r.e.Clock.Now().Add(reportEvery)
+		r.next[o.account], r.from[o.account] = r.e.Clock.Now().Add(reportEvery), o.next
 		r.mu.Unlock()
 		o.log(ctx, err)
 	})
 }
 
-// round requests the reports about all due captures of one account.
+// round requests the reports about the due captures of one account. After a failed request, the
+// next round goes on behind it, so that captures without a report delay no others. The round after
+// that one begins with the first capture again.
 type round struct {
 	e       *Engine
 	day     *endedDay
 	account int64
-	failed  error // of a request for reports: the rest of the round has none
-	settled int   // transactions
+	from    store.Unsettled // the requests begin after this capture
+	next    store.Unsettled // from of the next round
+	failed  error           // of a request for reports: the rest of the round has none
+	settled int             // transactions
 }
 
 // run goes through the captures of the account page by page. After a failed request it sends no
-// other one, and only finds exceptions. The error is from the store.
+// other one, and only finds exceptions. So it does before from. The error is from the store.
 func (o *round) run(ctx context.Context, slots chan struct{}) error {
 	var after store.Unsettled
 	for {
@@ -140,9 +147,40 @@ func (o *round) run(ctx context.Context, slots chan struct{}) error {
 // ask requests the reports about a page. Each capture has one, which is zero if it was not read.
 func (o *round) ask(ctx context.Context, page []store.Unreported) []acquirer.Settlement {
 	reports := make([]acquirer.Settlement, len(page))
-	if o.failed != nil {
+	first := slices.IndexFunc(page, func(u store.Unreported) bool { return follows(u.Unsettled, o.from) })
+	if o.failed != nil || first < 0 {
 		return reports
 	}
+	got, err := o.request(ctx, page[first:])
+	copy(reports[first:], got)
+	if o.failed = err; err != nil {
+		o.next = resumeAfter(page, reports, first)
+	}
+	return reports
+}
+
+// follows reports whether a capture comes after another one in the pages.
+func follows(u, other store.Unsettled) bool {
+	return cmp.Or(u.At.Compare(other.At), cmp.Compare(u.ID, other.ID)) > 0
+}
+
+// resumeAfter returns the capture after which the next round begins its requests, if the request about a
+// page has failed that began with its capture first. It is the last capture before one that was not
+// read. If none was read, it is the last capture of the page.
+func resumeAfter(page []store.Unreported, reports []acquirer.Settlement, first int) store.Unsettled {
+	read := slices.Index(reports[first:], acquirer.Settlement{})
+	last := len(page) - 1
+	if read > 0 {
+		last = first + read - 1
+	}
+	if last == len(page)-1 && len(page) < reportPage {
+		return store.Unsettled{} // no capture is left
+	}
+	return page[last].Unsettled
+}
+
+// request sends one request for reports about captures.
+func (o *round) request(ctx context.Context, captures []store.Unreported) ([]acquirer.Settlement, error) {
 	ctx, cancel := context.WithTimeout(ctx, reportTime)
 	defer cancel()
 	a, err := o.e.Live.Account(ctx, o.account)
@@ -150,20 +188,17 @@ func (o *round) ask(ctx context.Context, page []store.Unreported) []acquirer.Set
 		err = errors.New("engine: the acquirer makes no reports")
 	}
 	if err != nil {
-		o.failed = err
-		return reports
+		return nil, err
 	}
-	of := make([]acquirer.Sent, 0, len(page))
-	for i := range page {
-		of = append(of, sentTaken(&page[i]))
+	of := make([]acquirer.Sent, 0, len(captures))
+	for i := range captures {
+		of = append(of, sentTaken(&captures[i]))
 	}
 	got, err := a.Settled(ctx, of)
-	if err == nil && len(got) != len(page) {
-		err = fmt.Errorf("engine: the acquirer made %d reports of %d captures", len(got), len(page))
+	if err == nil && len(got) != len(captures) {
+		err = fmt.Errorf("engine: the acquirer made %d reports of %d captures", len(got), len(captures))
 	}
-	o.failed = err
-	copy(reports, got)
-	return reports
+	return got, err
 }
 
 // sentTaken returns the request that took the money of a capture: the capture, or its sale.
@@ -210,15 +245,12 @@ func (o *round) judge(
 	case s.State == acquirer.SettlementFailed:
 		return payment.FailedSettlement, s.Reason, u.Kind != payment.FailedSettlement || u.Reason != s.Reason
 	case u.Kind == payment.NoException && o.day.lag(u.At) >= unreportedAfter:
-		if o.failed != nil && s.Reason == "" {
-			s.Reason = noReport
-		}
-		return payment.UnreportedCapture, s.Reason, true
+		return payment.UnreportedCapture, cmp.Or(s.Reason, noReport), true
 	}
 	return payment.NoException, "", false
 }
 
-// noReport is the reason of an exception whose account makes no reports.
+// noReport is the reason of an exception whose account has made no report of it.
 const noReport = "no reports of the account"
 
 // commit writes changes in one commit, and returns how many it has handled.

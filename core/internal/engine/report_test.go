@@ -289,15 +289,7 @@ func TestReportsInPages(t *testing.T) {
 	t.Parallel()
 	s := coretest.OpenLive(t)
 	first := mustPay(t, s, true)
-	s.MustExec(t, "UPDATE captures SET captured_at = created_at")
-	for range 450 {
-		s.MustExec(t, `INSERT INTO captures (id, transaction_id, merchant_id, live, state, amount, currency, final,
-				created_at, updated_at, captured_at, account)
-			SELECT MAX(id) + 1, transaction_id, merchant_id, live, state, amount, currency, final,
-				created_at, updated_at, captured_at, account FROM captures
-			GROUP BY transaction_id, merchant_id, live, state, amount, currency, final, created_at, updated_at, captured_at,
-				account`)
-	}
+	manyCaptures(t, s, 450)
 	s.Clock.Advance(settlementDay)
 	var sizes []int
 	var fails error
