@@ -196,6 +196,23 @@ func TestAccountsWrongUsage(t *testing.T) {
 	}
 }
 
+// TestAccountsCardNumbers: no text of an account is stored that has a card number.
+func TestAccountsCardNumbers(t *testing.T) {
+	t.Parallel()
+	a := newAccountsAt(t)
+	a.host.Accept("planted-first")
+	for _, args := range [][]string{
+		{"--base-url", "https://host.example.com/4242424242424242"},
+		{"--setting", "more=4242 4242 4242 4242"},
+		{"--setting", "4242424242424242=more"},
+	} {
+		code, stdout, stderr := a.add(t, firstCredentials, args...)
+		if code != 1 || stdout != "" || !strings.Contains(stderr, "contains a card number") || strings.Contains(stderr, "4242") {
+			t.Errorf("%v: got %d, %q, %q", args, code, stdout, stderr)
+		}
+	}
+}
+
 // TestAccountsWrongCredentials: the error names the file, and quotes no part of it.
 func TestAccountsWrongCredentials(t *testing.T) {
 	t.Parallel()

@@ -26,6 +26,9 @@ func (a *Admin) accounts(ctx context.Context) (*account.Accounts, *engine.Engine
 // AddAccount adds an account at an acquirer for live mode, and returns its id. Unless the operator
 // has ruled that out, the acquirer must first accept the credentials.
 func (a *Admin) AddAccount(ctx context.Context, in operator.AccountCreate) (string, error) {
+	if err := checkAccountTexts(in); err != nil {
+		return "", err
+	}
 	accounts, eng, err := a.accounts(ctx)
 	if err != nil {
 		return "", err
@@ -43,6 +46,19 @@ func (a *Admin) AddAccount(ctx context.Context, in operator.AccountCreate) (stri
 		return err
 	})
 	return made, unchanged(accountError(err))
+}
+
+// checkAccountTexts rejects an account with a card number in a text that is stored in clear.
+func checkAccountTexts(in operator.AccountCreate) error {
+	if err := checkText("base URL", in.BaseURL); err != nil {
+		return err
+	}
+	for name, value := range in.Settings {
+		if err := cmp.Or(checkText("settings' names", name), checkText("settings", value)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // RotateAccount replaces the credentials of an account, acct_….
