@@ -131,9 +131,9 @@ func (s Settings) check() error {
 	if len(s.Profile) > maxSettings {
 		return fieldError("settings", "at most %d", maxSettings)
 	}
-	for name, text := range s.Profile {
+	for _, text := range s.Profile {
 		if len(text) > maxText {
-			return fieldError("settings."+name, "at most %d bytes, got %d", maxText, len(text))
+			return fieldError("settings", "texts of at most %d bytes, got %d", maxText, len(text))
 		}
 	}
 	if n := len(s.Credentials); n == 0 || n > maxSettings {

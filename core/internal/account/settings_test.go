@@ -107,7 +107,6 @@ func TestRefusedChanges(t *testing.T) {
 		"base_url":       func(in *operator.AccountCreate) { in.BaseURL = "http://example.com" },
 		"settings.login": func(in *operator.AccountCreate) { in.Settings["login"] = "" },
 		"settings":       func(in *operator.AccountCreate) { in.Settings["x"] = "y" },
-		"settings.long":  func(in *operator.AccountCreate) { in.Settings["long"] = strings.Repeat("x", 513) },
 		"credentials":    func(in *operator.AccountCreate) { in.Credentials = nil },
 		"credentials.key": func(in *operator.AccountCreate) {
 			in.Credentials = map[string]secret.String{"planted": secret.New("x")}
@@ -123,6 +122,21 @@ func TestRefusedChanges(t *testing.T) {
 	}
 	if n := b.host.Opened(); n != 0 {
 		t.Errorf("opened %d connectors", n)
+	}
+}
+
+// TestLongSetting: the error of a setting that is too long does not have its name, which may be a
+// credential.
+func TestLongSetting(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	in := b.create()
+	in.Settings["planted"] = strings.Repeat("x", 513)
+	_, _, err := b.accounts.Create(t.Context(), in)
+	var invalid *operator.FieldError
+	if !errors.As(err, &invalid) || invalid.Field != "settings" || !strings.Contains(invalid.Text, "512 bytes, got 513") ||
+		strings.Contains(invalid.Text, "planted") {
+		t.Errorf("got %v", err)
 	}
 }
 
