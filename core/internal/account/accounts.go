@@ -59,6 +59,8 @@ type Config struct {
 type Accounts struct {
 	Config
 
+	checks chan struct{} // a slot for each check that runs
+
 	mu      sync.RWMutex // guards the fields below
 	changes int          // counts Forget
 	// The enabled accounts by merchant, and accounts by id, as they were read.
@@ -95,7 +97,8 @@ func New(c Config) *Accounts {
 		c.Called = func(Call) {}
 	}
 	return &Accounts{
-		Config: c, enabled: map[int64]read[[]*payment.Account]{}, byID: map[int64]read[*payment.Account]{},
+		Config: c, checks: make(chan struct{}, checksAtOnce),
+		enabled: map[int64]read[[]*payment.Account]{}, byID: map[int64]read[*payment.Account]{},
 		all: map[int64]read[[]*payment.Account]{}, steps: map[int64]read[map[int64]int64]{},
 		opened: map[int64]opened{}, recent: recent{accounts: map[int64]*calls{}},
 	}

@@ -18,6 +18,8 @@ import (
 const (
 	// checkTime bounds the check of an account.
 	checkTime = 20 * time.Second
+	// checksAtOnce bounds the checks that wait for an acquirer. They hold slots of the operator's API.
+	checksAtOnce = 4
 	// maxReason is the largest number of characters of a failed check's reason.
 	maxReason = 500
 	// minRedacted is the length of the shortest credential that is removed from texts, in bytes.
@@ -28,6 +30,9 @@ const (
 	maxSecret   = 16 << 10
 )
 
+// ErrBusy reports that too many checks wait for an acquirer.
+var ErrBusy = errors.New("account: too many checks at the same time")
+
 // CheckError reports that the acquirer did not accept the credentials of an account, or could not
 // be reached. Reason names the base URL and the cause. It has no credential.
 type CheckError struct{ Reason string }
@@ -36,7 +41,8 @@ func (e *CheckError) Error() string { return e.Reason }
 
 // Create checks a new account. It returns the account, to which the store adds the sealed
 // credentials, and the credentials as the vault seals them. Unless the operator has ruled that out,
-// the acquirer must accept the credentials. The error is an operator.FieldError, or a CheckError.
+// the acquirer must accept the credentials. The error is an operator.FieldError, a CheckError, or
+// ErrBusy.
 func (a *Accounts) Create(ctx context.Context, in operator.AccountCreate) (*payment.Account, secret.String, error) {
 	row, err := newAccount(in)
 	if err == nil {
@@ -168,7 +174,7 @@ func (a *Accounts) Rotate(ctx context.Context, n int64, in operator.AccountRotat
 }
 
 // Check proves the stored credentials of an account at the acquirer, and moves no money. It returns
-// a CheckError if that fails, and payment.ErrNotFound if there is no such account.
+// a CheckError if that fails, ErrBusy, and payment.ErrNotFound if there is no such account.
 func (a *Accounts) Check(ctx context.Context, n int64) error {
 	row, err := a.Store.Account(ctx, n)
 	if err != nil {
@@ -185,7 +191,8 @@ func (a *Accounts) Check(ctx context.Context, n int64) error {
 	return a.prove(ctx, row.Kind, s, false)
 }
 
-// prove opens a connector and, unless unchecked, has the acquirer check its credentials.
+// prove opens a connector and, unless unchecked, has the acquirer check its credentials. It returns
+// ErrBusy if checksAtOnce checks run.
 func (a *Accounts) prove(ctx context.Context, kind string, s Settings, unchecked bool) error {
 	connector, err := a.connector(kind, s)
 	if err != nil {
@@ -193,6 +200,12 @@ func (a *Accounts) prove(ctx context.Context, kind string, s Settings, unchecked
 	}
 	if unchecked {
 		return nil
+	}
+	select {
+	case a.checks <- struct{}{}:
+		defer func() { <-a.checks }()
+	default:
+		return ErrBusy
 	}
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()

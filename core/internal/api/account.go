@@ -167,6 +167,9 @@ func accountFault(err error) error {
 		return &fault{code: codeAccountCheckFailed, cause: err, message: "The check of the account failed. Nothing was changed. The reason: " +
 			failed.Reason}
 	}
+	if errors.Is(err, account.ErrBusy) {
+		return &fault{code: codeOverloaded, cause: err}
+	}
 	if errors.Is(err, engine.ErrNoMerchant) {
 		return &fault{code: codeInvalidValue, param: "merchant", message: "The merchant does not exist.", cause: err}
 	}
