@@ -2070,6 +2070,7 @@ type DeclineBody struct {
 // DeclineCode The reason why the issuer or the acquirer declined. `retry_not_allowed` is of a payment in live mode that no acquirer got. Visa and
 // Mastercard limit the attempts at a declined card. After a decline that the issuer calls final, there is none for 30 days. After others, Visa
 // allows 20 in 30 days, and Mastercard 10 in 24 hours and 35 in 30 days. An approved payment ends the count. The payer needs another card.
+// Payments that begin before the first decline are all sent, and each one counts from its decline on.
 type DeclineCode string
 
 // DeclineError The error `card_declined`. It has the fields of `Error`, and always `decline_code` and `transaction`.
