@@ -47,7 +47,10 @@ type Reports struct {
 
 // NewReports returns the reports of an engine. One Reports is enough for a process.
 func (e *Engine) NewReports() *Reports {
-	return &Reports{e: e, store: make(chan struct{}, reportStores), next: map[int64]time.Time{}, from: map[int64]store.Unsettled{}}
+	return &Reports{
+		e: e, store: make(chan struct{}, reportStores),
+		next: map[int64]time.Time{}, from: map[int64]store.Unsettled{},
+	}
 }
 
 // Pass begins a round of each account that is due, if this core leads, and does not wait for it. It
@@ -164,9 +167,9 @@ func follows(u, other store.Unsettled) bool {
 	return cmp.Or(u.At.Compare(other.At), cmp.Compare(u.ID, other.ID)) > 0
 }
 
-// resumeAfter returns the capture after which the next round begins its requests, if the request about a
-// page has failed that began with its capture first. It is the last capture before one that was not
-// read. If none was read, it is the last capture of the page.
+// resumeAfter returns from of the next round after a failed request about a page, which began with
+// the capture first. It is the last capture before one that was not read. If none was read, it is
+// the last capture of the page.
 func resumeAfter(page []store.Unreported, reports []acquirer.Settlement, first int) store.Unsettled {
 	read := slices.Index(reports[first:], acquirer.Settlement{})
 	last := len(page) - 1

@@ -20,8 +20,8 @@ var (
 // BeginCardAttempt counts the present attempt at a transaction's card if the merchant has a decline
 // of that card. It returns false, and counts nothing, if the rule of the network allows no further
 // attempt. An attempt at a card without a decline is not counted: see KeepCardAttempt. So parallel
-// payments that begin before the first decline pass the limits, each counts from its decline on,
-// and no approved payment is refused for others in progress. No other command counts an attempt at
+// payments that begin before the first decline pass the limits. Each one counts from its decline
+// on. No payment is refused because others are in progress. No other command counts an attempt at
 // the card before this one ends.
 //
 // Time goes neither back nor ahead with the clock: a wrong clock frees no card.

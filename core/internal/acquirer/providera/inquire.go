@@ -100,8 +100,8 @@ func (c *Connector) ask(ctx context.Context, method string, request any) (*docum
 	return parse(method, response.Body)
 }
 
-// errUnread reports that the account can be read at present by no request: the host has not
-// responded, or it has refused the login or is busy. It is acquirer.ErrUnknown.
+// errUnread reports that no request can read the account at present. The host has not responded,
+// has refused the login, or is busy. It is acquirer.ErrUnknown.
 var errUnread = fmt.Errorf("providera: not read: %w", acquirer.ErrUnknown)
 
 // refusal returns the error of a reading method that did not succeed. It is errUnread if the code
