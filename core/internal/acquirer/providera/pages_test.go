@@ -24,6 +24,7 @@ type endless struct {
 	invoice string           // of all rows
 	first   func(in int) int // by the number of a page: that of its first row
 	empty   bool             // no page has a row
+	others  atomic.Int64     // added to the numbers of batches
 	reads   atomic.Int64
 }
 
@@ -41,7 +42,8 @@ func (h *endless) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "getSettledBatchListRequest":
 		inside += "<batchList>"
 		for n := range h.batches {
-			inside += fmt.Sprintf("<batch><batchId>%d</batchId></batch>", 1+n)
+			inside += fmt.Sprintf("<batch><batchId>%d</batchId><settlementTimeUTC>2026-03-02T16:00:00Z</settlementTimeUTC></batch>",
+				1+n+int(h.others.Load()))
 		}
 		inside += "</batchList>"
 	case "getUnsettledTransactionListRequest", "getTransactionListRequest":
@@ -105,5 +107,28 @@ func TestEndlessLists(t *testing.T) {
 				t.Errorf("reports: %d requests, want at most %d, got %v, %v", n, test.most, reports, err)
 			}
 		})
+	}
+}
+
+// TestOtherBatchesEachTime: a host that lists other batches in each attempt makes a search hold no
+// more than mostBatches of them.
+func TestOtherBatchesEachTime(t *testing.T) {
+	t.Parallel()
+	host := &endless{batches: mostReads, invoice: "another", empty: true}
+	server := httptest.NewServer(host)
+	t.Cleanup(server.Close)
+	now := time.Date(2026, 3, 2, 15, 0, 0, 0, time.UTC)
+	c := connect(t, upstream.Config{BaseURL: server.URL}, Config{
+		Name: hostName, TransactionKey: secret.New(hostKey), Clock: clock.NewFake(now.Add(24 * time.Hour)),
+	})
+	about := acquirer.Sent{Kind: acquirer.Sale, Reference: reference, Tag: tagOf(now), Amount: 100, Currency: "usd"}
+	for range mostBatches/mostReads + 2 {
+		if _, err := c.Inquire(t.Context(), about); !errors.Is(err, acquirer.ErrUnknown) || errors.Is(err, acquirer.ErrNotListed) {
+			t.Errorf("got %v, want an unknown outcome", err)
+		}
+		host.others.Add(mostReads)
+	}
+	if got := len(c.searches[reference].read); got > mostBatches {
+		t.Errorf("the search holds %d lists, want at most %d", got, mostBatches)
 	}
 }
