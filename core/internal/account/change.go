@@ -18,7 +18,8 @@ import (
 const (
 	// checkTime bounds the check of an account.
 	checkTime = 20 * time.Second
-	// checksAtOnce bounds the checks that wait for an acquirer. They hold slots of the operator's API.
+	// checksAtOnce bounds the checks that wait for an acquirer. Each holds a slot of the operator's
+	// API.
 	checksAtOnce = 4
 	// maxReason is the largest number of characters of a failed check's reason.
 	maxReason = 500
