@@ -238,7 +238,8 @@ func (o *round) write(ctx context.Context, page []store.Unreported, reports []ac
 }
 
 // judge returns the change of a capture by its report. A failed settlement is an exception at once.
-// A capture without a report is one after unreportedAfter, also if the account makes none.
+// A capture without a report is one after unreportedAfter, also if the account makes none. Its
+// reason is the last one that was reported.
 func (o *round) judge(
 	u *store.Unreported, s acquirer.Settlement,
 ) (kind payment.ExceptionKind, reason string, changed bool) {
@@ -247,6 +248,8 @@ func (o *round) judge(
 		return payment.NoException, "", true
 	case s.State == acquirer.SettlementFailed:
 		return payment.FailedSettlement, s.Reason, u.Kind != payment.FailedSettlement || u.Reason != s.Reason
+	case u.Kind == payment.UnreportedCapture:
+		return u.Kind, s.Reason, s.Reason != "" && s.Reason != u.Reason
 	case u.Kind == payment.NoException && o.day.lag(u.At) >= unreportedAfter:
 		return payment.UnreportedCapture, cmp.Or(s.Reason, noReport), true
 	}

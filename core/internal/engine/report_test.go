@@ -175,6 +175,36 @@ func TestAccountWithoutReports(t *testing.T) {
 	wantExceptions(t, s, "after four days", "unreported: no reports of the account")
 }
 
+// TestUnreportedHasItsLastReport: an exception without a report shows the last status that was
+// read. A missing report and an equal one do not change it, and it keeps its time.
+func TestUnreportedHasItsLastReport(t *testing.T) {
+	t.Parallel()
+	s := coretest.OpenLive(t)
+	sale := mustPay(t, s, true)
+	fail := func(context.Context, []acquirer.Sent) ([]acquirer.Settlement, error) { return nil, errForGood }
+	s.Acquirer.Settle = fail
+	s.Clock.Advance(settlementDay + 4*24*time.Hour)
+	mustReport(t, s)
+	wantExceptions(t, s, "no reports for four days", "unreported: no reports of the account")
+	since := s.Number(t, "SELECT exception_at FROM captures")
+	reported := map[string]acquirer.Settlement{}
+	for _, report := range []struct{ when, reason, want string }{
+		{"reports work again", "capturedPendingSettlement", "unreported: capturedPendingSettlement"},
+		{"another status", "underReview", "unreported: underReview"},
+		{"a report without a status", "", "unreported: underReview"},
+	} {
+		s.Clock.Advance(time.Hour)
+		reported[id.Format(id.Transaction, sale)] = acquirer.Settlement{Reason: report.reason}
+		reportsOf(s.Acquirer, reported)
+		mustReport(t, s)
+		wantExceptions(t, s, report.when, report.want)
+	}
+	s.Acquirer.Settle = fail
+	mustReport(t, s)
+	wantExceptions(t, s, "reports fail again", "unreported: underReview")
+	wantNumber(t, s, "since", "SELECT exception_at FROM captures", since)
+}
+
 // TestReportsOfAHangingAccount: an account that does not respond delays no other one. Its round
 // stays the only one until it ends, and the next one begins after a pause.
 func TestReportsOfAHangingAccount(t *testing.T) {
