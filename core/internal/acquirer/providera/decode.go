@@ -59,7 +59,7 @@ func decode(q question, body []byte) (acquirer.Response, error) {
 	switch v.class {
 	case approved:
 		return decodeApproval(q, d)
-	case declined, retryable:
+	case declined:
 		a := q.decline(t, v)
 		a.OwnCode = strconv.Itoa(reason)
 		return a, nil

@@ -143,7 +143,7 @@ func refusals() map[string]decoding {
 		"declined, as error": {auth, outcomeOf(bad, errorOf("2", "2", ids)), "declined 60410000123 generic_decline 05"},
 		"filtered":           {auth, outcomeOf(okay, errorOf("2", "65", ids+tail)), "declined 60410000123 incorrect_cvc N7"},
 		"expired":            {auth, outcomeOf(bad, errorOf("3", "8", "<transId>0</transId>")), "declined  expired_card 54"},
-		"retryable":          {auth, outcomeOf(okay, errorOf("2", "209", ids)), "declined 60410000123 processing_error 91"},
+		"unreachable":        {auth, outcomeOf(okay, errorOf("2", "209", ids)), "declined 60410000123 processing_error 91"},
 		"wrong account":      {auth, outcomeOf(bad, errorOf("3", "35", "")), "unavailable"},
 		"system error":       {auth, outcomeOf(bad, errorOf("3", "19", "")), "unknown"},
 		"duplicate":          {auth, outcomeOf(bad, errorOf("3", "11", "")), "duplicate"},

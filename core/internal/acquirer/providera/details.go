@@ -116,12 +116,12 @@ func (d *details) decline() acquirer.Response {
 	v := verdict{declined, v1.DeclineCodeGenericDecline, isoDoNotHonor}
 	switch d.Status.value {
 	case "communicationError":
-		v = verdict{retryable, v1.DeclineCodeProcessingError, isoUnreachable}
+		v = verdict{declined, v1.DeclineCodeProcessingError, isoUnreachable}
 	case "generalError":
 		v = verdict{declined, v1.DeclineCodeProcessingError, isoSystem}
 	}
 	reason, err := strconv.Atoi(d.Reason.value)
-	if r := reasons[reason]; err == nil && (r.class == declined || r.class == retryable) {
+	if r := reasons[reason]; err == nil && r.class == declined {
 		v = r
 	}
 	a := v.outcome()

@@ -12,8 +12,6 @@ type class string
 const (
 	approved class = "approved"
 	declined class = "declined"
-	// retryable is a decline because the processor was not reachable. Another account can approve.
-	retryable class = "declined-retryable"
 	// noEffect: the request was not processed, because of the account, its credentials or the
 	// service.
 	noEffect class = "no-effect"
@@ -85,7 +83,7 @@ var reasons = reasonTable([]struct {
 		one(17), one(28), one(128), one(289), to(155, 156))},
 	{verdict{declined, v1.DeclineCodeLimitExceeded, isoLimit}, each(one(49))},
 	{verdict{declined, v1.DeclineCodeSuspectedFraud, isoFraud}, each(one(41), to(250, 251), one(254))},
-	{verdict{retryable, v1.DeclineCodeProcessingError, isoUnreachable}, each(one(209), one(214), one(220), one(224))},
+	{verdict{declined, v1.DeclineCodeProcessingError, isoUnreachable}, each(one(209), one(214), one(220), one(224))},
 	// The request is wrong, or does not fit the state of its original.
 	{verdict{declined, v1.DeclineCodeProcessingError, isoFormat}, each(
 		one(7), to(9, 10), one(12), one(15), one(33), one(42), to(68, 77), to(84, 85), to(87, 89), one(100),

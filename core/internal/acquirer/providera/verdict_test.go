@@ -52,7 +52,7 @@ func TestVerdicts(t *testing.T) {
 		if !known || v.class != c.class {
 			t.Errorf("%s: got %q, known %t, want %q", c.code, v.class, known, c.class)
 		}
-		declines := v.class == declined || v.class == retryable
+		declines := v.class == declined
 		switch {
 		case declines != v.decline.Valid(), declines && len(v.response) != 2, declines && v.response == isoApproved:
 			t.Errorf("%s: class %q with decline code %q and response code %q", c.code, v.class, v.decline, v.response)

@@ -6,9 +6,8 @@ import v1 "github.com/causeway-pay/causeway/shared/v1"
 type class string
 
 const (
-	approved  class = "approved"
-	declined  class = "declined"  // final
-	retryable class = "retryable" // declined, and the same payment may succeed later or elsewhere
+	approved class = "approved"
+	declined class = "declined"
 	// held: the issuer has approved, and the provider's rules have not. The authorization must be
 	// released.
 	held     class = "held"
@@ -86,7 +85,7 @@ var declines = map[string]reason{
 	"PROCESSOR_DECLINED":               {declined, v1.DeclineCodeGenericDecline, "05"},
 	"INSUFFICIENT_FUND":                {declined, v1.DeclineCodeInsufficientFunds, "51"},
 	"STOLEN_LOST_CARD":                 {declined, v1.DeclineCodePickupCard, "04"},
-	"ISSUER_UNAVAILABLE":               {retryable, v1.DeclineCodeProcessingError, "91"},
+	"ISSUER_UNAVAILABLE":               {declined, v1.DeclineCodeProcessingError, "91"},
 	"UNAUTHORIZED_CARD":                {declined, v1.DeclineCodeCardNotSupported, "57"},
 	"CVN_NOT_MATCH":                    {declined, v1.DeclineCodeIncorrectCvc, "N7"},
 	"EXCEEDS_CREDIT_LIMIT":             {declined, v1.DeclineCodeLimitExceeded, "61"},
@@ -108,7 +107,7 @@ var declines = map[string]reason{
 	"CONSUMER_AUTHENTICATION_FAILED":   {declined, v1.DeclineCodeDoNotHonor, "05"},
 	"CUSTOMER_AUTHENTICATION_REQUIRED": {declined, v1.DeclineCodeDoNotHonor, "05"},
 	"ALLOWABLE_PIN_RETRIES_EXCEEDED":   {declined, v1.DeclineCodeLimitExceeded, "75"},
-	"PROCESSOR_ERROR":                  {retryable, v1.DeclineCodeProcessingError, "96"},
+	"PROCESSOR_ERROR":                  {declined, v1.DeclineCodeProcessingError, "96"},
 	"CUSTOMER_WATCHLIST_MATCH":         {declined, v1.DeclineCodeSuspectedFraud, "59"},
 	"ADDRESS_COUNTRY_WATCHLIST_MATCH":  {declined, v1.DeclineCodeSuspectedFraud, "59"},
 	"EMAIL_COUNTRY_WATCHLIST_MATCH":    {declined, v1.DeclineCodeSuspectedFraud, "59"},

@@ -28,7 +28,7 @@ type sent struct {
 // anyAmount stands for an operation that is of an unknown amount.
 const anyAmount = -1
 
-// outcome is a decoded response. The class is approved, declined, retryable, held or done.
+// outcome is a decoded response. The class is approved, declined, held or done.
 type outcome struct {
 	class    class
 	response acquirer.Response
@@ -123,7 +123,7 @@ func decodeProcessed(r upstream.Response, body responseBody, s sent) (outcome, e
 			out.response.Network, out.response.OwnCode = networkDecline(why, body), out.reason
 			return out, nil
 		}
-	case retryable, noEffect, done, unknown:
+	case noEffect, done, unknown:
 	}
 	return outcome{}, unknownFor(r, errHTTP)
 }
