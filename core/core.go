@@ -207,7 +207,7 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 func (c *Core) openAccounts(cfg Config, v *vault.Vault) *account.Accounts {
 	return account.New(account.Config{
 		Store: c.dir.Store, Vault: v, Clock: cfg.Clock, Kinds: cfg.kinds(), Called: c.metrics.AccountCalled,
-		Wrap: func(a acquirer.Acquirer) acquirer.Acquirer { return acquirer.Traced(a, cfg.Tracer) },
+		Tracer: cfg.Tracer,
 	})
 }
 

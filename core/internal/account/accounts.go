@@ -13,6 +13,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/vault"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/telemetry"
 )
 
 const (
@@ -39,18 +40,18 @@ type Store interface {
 type Call struct {
 	Account   string // acct_…
 	Kind      string
-	Operation string // by acquirer.Operations
-	Outcome   string // by acquirer.Outcomes
+	Operation string // by acquirer.Operations, or acquirer.ReportOperation
+	Outcome   string // by acquirer.Outcomes, or acquirer.ReportOutcomes
 	Took      time.Duration
 }
 
-// Config configures Accounts. All fields are required, except Wrap and Called.
+// Config configures Accounts. All fields are required, except Tracer and Called.
 type Config struct {
-	Store Store
-	Vault *vault.Vault
-	Clock clock.Clock
-	Kinds Kinds
-	Wrap  func(acquirer.Acquirer) acquirer.Acquirer // around each connector, for traces; may be nil
+	Store  Store
+	Vault  *vault.Vault
+	Clock  clock.Clock
+	Kinds  Kinds
+	Tracer *telemetry.Tracer // nil for no traces
 	// Called is called after each call of an account; nil for none.
 	Called func(Call)
 }
@@ -90,9 +91,6 @@ type opened struct {
 
 // New returns the accounts of a store.
 func New(c Config) *Accounts {
-	if c.Wrap == nil {
-		c.Wrap = func(a acquirer.Acquirer) acquirer.Acquirer { return a }
-	}
 	if c.Called == nil {
 		c.Called = func(Call) {}
 	}
@@ -226,7 +224,8 @@ func (a *Accounts) open(ctx context.Context, row *payment.Account) (opened, erro
 	watched := acquirer.Observed(acquirer.Discreet(connector), a.Clock, observe)
 	_, once := connector.(acquirer.CapturesOnce)
 	next := opened{fresh.Version, connector, acquirer.Account{
-		ID: fresh.ID, Acquirer: a.Wrap(watched), Reporter: connector, CapturesOnce: once,
+		ID: fresh.ID, Acquirer: acquirer.Traced(watched, a.Tracer), Reporter: a.reporter(connector, fresh),
+		CapturesOnce: once,
 	}}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -235,6 +234,17 @@ func (a *Accounts) open(ctx context.Context, row *payment.Account) (opened, erro
 	}
 	a.opened[row.ID] = next
 	return next, nil
+}
+
+// reporter returns the reports of an account. They are not part of its Activity, which is about
+// payments.
+func (a *Accounts) reporter(connector Connector, row *payment.Account) acquirer.Reporter {
+	return acquirer.ObservedReporter(connector, a.Tracer, a.Clock, func(outcome string, took time.Duration) {
+		a.Called(Call{
+			Account: id.Format(id.Account, row.ID), Kind: row.Kind, Operation: acquirer.ReportOperation, Outcome: outcome,
+			Took: took,
+		})
+	})
 }
 
 // connect opens the connector of an account as it is stored.

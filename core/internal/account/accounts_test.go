@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
 	"slices"
 	"testing"
 	"time"
@@ -20,6 +22,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/pgtest"
 	"github.com/causeway-pay/causeway/shared/secret"
+	"github.com/causeway-pay/causeway/shared/telemetry/export"
+	"github.com/causeway-pay/causeway/shared/telemetry/telemetrytest"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
@@ -519,6 +523,54 @@ func TestActivity(t *testing.T) {
 	b.Clock.Advance(time.Hour)
 	if got := b.accounts.Activity(n); got.Calls != 0 || !got.LastSuccess.Equal(success) {
 		t.Errorf("an hour later: got %+v", got)
+	}
+}
+
+// TestReportsAreObserved: a request for settlement reports is counted and traced as the other calls
+// of its account are.
+func TestReportsAreObserved(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	n := b.add(t, func(*operator.AccountCreate) {})
+	collector := telemetrytest.New(t)
+	exported, err := export.Open(t.Context(), export.Config{
+		Getenv:  func(name string) string { return map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": collector.URL}[name] },
+		Service: "core", Log: slog.New(slog.DiscardHandler), Console: io.Discard,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.accounts.Tracer = exported.Tracer("core")
+	a := b.account(t, n)
+	var want []account.Call
+	for _, c := range []struct {
+		outcome string
+		err     error
+	}{{"reported", nil}, {"unavailable", acquirer.ErrUnavailable}, {"unknown", context.DeadlineExceeded}} {
+		b.host.Settle = func(_ context.Context, of []acquirer.Sent) ([]acquirer.Settlement, error) {
+			b.Clock.Advance(time.Second)
+			return make([]acquirer.Settlement, len(of)), c.err
+		}
+		got, err := a.Settled(t.Context(), make([]acquirer.Sent, 2))
+		if !errors.Is(err, c.err) || len(got) != 2 {
+			t.Errorf("%s: got %d reports, %v, want 2, %v", c.outcome, len(got), err, c.err)
+		}
+		want = append(want, account.Call{
+			Account: id.Format(id.Account, n), Kind: coretest.HostKind, Operation: "report", Outcome: c.outcome, Took: time.Second,
+		})
+	}
+	if !slices.Equal(b.calls, want) {
+		t.Errorf("counted %+v, want %+v", b.calls, want)
+	}
+	exported.Close(t.Context())
+	failed, spans := 0, collector.Named("acquirer report")
+	for _, span := range spans {
+		if span.Failed {
+			failed++
+		}
+	}
+	if len(spans) != 3 || failed != 2 {
+		t.Errorf("got %d spans, %d of them failed, want 3 and 2", len(spans), failed)
 	}
 }
 

@@ -51,7 +51,8 @@ func newAccounts() accounts {
 			Help: "Requests to an acquirer account of live mode, by account, kind, operation and outcome.",
 		}, []string{"account", "kind", "operation", "outcome"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "causeway_account_seconds", Help: "Duration of a request to an acquirer account, by account and kind.",
+			Name:    "causeway_account_seconds",
+			Help:    "Duration of a request to an acquirer account, except for reports, by account and kind.",
 			Buckets: latencies,
 		}, []string{"account", "kind"}),
 	}
@@ -60,6 +61,9 @@ func newAccounts() accounts {
 		for _, outcome := range acquirer.Outcomes() {
 			a.calls.WithLabelValues(otherAccounts, otherAccounts, operation, outcome)
 		}
+	}
+	for _, outcome := range acquirer.ReportOutcomes() {
+		a.calls.WithLabelValues(otherAccounts, otherAccounts, acquirer.ReportOperation, outcome)
 	}
 	return a
 }
@@ -75,7 +79,9 @@ func (m *Metrics) AccountCalled(c account.Call) {
 		kind = otherAccounts
 	}
 	m.accounts.calls.WithLabelValues(id, kind, c.Operation, c.Outcome).Inc()
-	m.accounts.seconds.WithLabelValues(id, kind).Observe(c.Took.Seconds())
+	if c.Operation != acquirer.ReportOperation { // a page of reports takes long, and no payer waits for it
+		m.accounts.seconds.WithLabelValues(id, kind).Observe(c.Took.Seconds())
+	}
 }
 
 var unfinishedSteps = prometheus.NewDesc("causeway_account_unfinished_steps",

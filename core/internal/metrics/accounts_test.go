@@ -80,8 +80,13 @@ func TestAccountCalls(t *testing.T) {
 	}
 	call(7, "unknown")
 	call(501, "approved")
+	m.AccountCalled(account.Call{
+		Account: "acct_007", Kind: "provider-a", Operation: "report", Outcome: "reported", Took: time.Minute,
+	})
 	text := scraped(t, m)
 	for _, want := range []string{
+		`causeway_account_calls_total{account="acct_007",kind="provider-a",operation="report",outcome="reported"} 1`,
+		`causeway_account_calls_total{account="other",kind="other",operation="report",outcome="unavailable"} 0`,
 		`causeway_account_calls_total{account="acct_007",kind="provider-a",operation="authorize",outcome="approved"} 1`,
 		`causeway_account_calls_total{account="acct_007",kind="provider-a",operation="authorize",outcome="unknown"} 1`,
 		`causeway_account_calls_total{account="other",kind="other",operation="authorize",outcome="approved"} 3`,
