@@ -29,12 +29,17 @@ var (
 	ErrNotListed = fmt.Errorf("acquirer: not in the lists: %w", ErrUnknown)
 )
 
-// Acquirer moves money. Implementations are safe for concurrent use, honour ctx, and treat a
-// repeated reference as the same request: they return the first outcome again.
+// Acquirer moves money. Implementations are safe for concurrent use and honour ctx. A repeated
+// request never has a second effect. A connector may do one of three things with it:
+//   - it replays: the acquirer recognizes the reference, and returns the first outcome again;
+//   - it searches: the connector finds the first request in the acquirer's records;
+//   - it undoes: the connector reverses the first request. The result is then ErrNotFound, or of an
+//     inquiry an approval with Released.
 type Acquirer interface {
-	// Prepare returns a tag for one new request that moves money. The engine calls it before the
-	// intent, which draws the reference. It stores the tag in the commit of the intent, and repeats it
-	// in each request about that reference. So the tag survives the process. A tag may stay unused.
+	// Prepare returns a tag for one new request that moves money. The engine calls Prepare first, then
+	// commits the intent. The intent chooses the reference. Its commit stores the tag, and each
+	// request about that reference has the tag again. So the tag survives the process. A tag may stay
+	// unused.
 	// Prepare moves nothing. An error means that no request can be sent now. The tag has at most 64
 	// printable ASCII characters.
 	Prepare(ctx context.Context) (tag string, err error)
@@ -45,7 +50,8 @@ type Acquirer interface {
 	// authorization, so that the payer can use that money immediately. A connector to an acquirer
 	// without such a flag must request the release of the rest once the capture is approved. It must
 	// repeat that request until it has a response. If its own response is lost, the engine calls
-	// Capture again with the same values and Again.
+	// Capture again with the same values and Again. Such a call may undo the earlier capture: it then
+	// returns ErrNotFound.
 	Capture(ctx context.Context, r Follow) (Response, error)
 	// Void releases an authorization or cancels a payment that has not settled. Without Drop, an
 	// approval proves that the acquirer takes no money for the payment.
@@ -54,12 +60,17 @@ type Acquirer interface {
 	// reverses a request with a lost response in this way. If that request arrives later, the acquirer
 	// should decline it. If the acquirer approves it, Inquire finds that.
 	Void(ctx context.Context, r Follow) (Response, error)
-	// Refund gives captured money back.
+	// Refund gives captured money back. With Again it may undo the earlier refund: it then returns
+	// ErrNotFound.
 	Refund(ctx context.Context, r Follow) (Response, error)
 	// Credit makes an unlinked refund to a source.
 	Credit(ctx context.Context, r Credit) (Response, error)
-	// Inquire returns the outcome of a request, and whether it was released since, or ErrNotFound. A
-	// request that is not found may still be on its way. An acquirer that finds no capture or void
+	// Inquire may undo the request. It decides about a request whose outcome is unknown, so only
+	// recovery may call it: a health check or a list that calls it releases a payer's money. Inquire
+	// returns the outcome, and whether it was released since, or ErrNotFound. A connector that cannot
+	// find a request without an ID reverses it: an approval is then Released.
+	//
+	// A request that is not found may still be on its way. An acquirer that finds no capture or void
 	// by its reference decides by the present state of the payment and its captures. If that state
 	// shows no effect, the error is ErrNotFound.
 	Inquire(ctx context.Context, about Sent) (Response, error)
@@ -140,15 +151,15 @@ type Order struct {
 type Follow struct {
 	Reference string // unique per request, the acquirer's idempotency key
 	Tag       string // which Prepare returned for it
-	// Again: an earlier attempt may have reached the acquirer. An acquirer that does not recognize a
-	// repeated reference must find that attempt. It must not send another, unless a second one has no
-	// effect.
+	// Again: an earlier attempt may have reached the acquirer. If the acquirer does not recognize a
+	// repeated reference, the connector must find or undo that attempt. It must not send another,
+	// unless a second one has no effect.
 	Again bool
 	// Drop, of a void: Original has an unknown outcome, and shall never have an effect if the acquirer
 	// does not have it. Without Drop, Original was approved, without an id if an operator did so.
 	Drop bool
-	// Original is the request that this one follows: the authorization or sale, and in a reversal any
-	// request that moved money. Once approved, its Amount is the approved one.
+	// Original is the request that this step changes: the authorization or sale, and for a reversal
+	// also a capture or refund. After its approval, Amount is the approved amount.
 	Original Sent
 	// Captures are the captures of Original that stand, oldest first. For a refund, it is the one
 	// capture that is given back. A sale has none.

@@ -2,6 +2,7 @@
 // acquirer and the possible outcomes.
 //
 // An acquirer is never called inside a store transaction. The engine commits the intent, calls, and
-// commits the outcome. Every request carries a reference. The acquirer must treat it as the
-// idempotency key, and Inquire finds the outcome by it.
+// commits the outcome. Every request carries a reference. An acquirer that has idempotency keys
+// uses it as the key. Any other connector searches for an earlier request with that reference, or
+// undoes it.
 package acquirer

@@ -52,8 +52,8 @@ func (e *Engine) take(
 	return Result{}, unavailable
 }
 
-// takeAgain is take for a step that recovery can repeat: both attempts send the same request, and
-// only the second one sets Follow.Again.
+// takeAgain sends the first request of a capture, void or refund. Recovery later sends the same
+// request with Follow.Again.
 func (e *Engine) takeAgain(ctx context.Context, requestID string, s step, acq acquirer.Acquirer) (Result, error) {
 	return e.take(ctx, requestID, s, func(ctx context.Context) (acquirer.Response, error) { return s.again(ctx, acq, false) })
 }
@@ -138,7 +138,7 @@ func (e *Engine) check(o about, a acquirer.Response) error {
 // keepOpen returns the response to a step whose outcome is unknown or not committed. Recovery
 // continues the step.
 func (e *Engine) keepOpen(ctx context.Context, from origin, s step, cause error) Result {
-	e.Log.ErrorContext(ctx, "step: the outcome is unknown; recovery inquires at the acquirer", slog.String("reference", s.about().reference), slog.Any("error", cause))
+	e.Log.ErrorContext(ctx, "step: the outcome is unknown; recovery finds it at the acquirer, or reverses the request", slog.String("reference", s.about().reference), slog.Any("error", cause))
 	return e.unknown(from.request, s.leave(ctx), cause)
 }
 
