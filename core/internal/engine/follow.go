@@ -95,8 +95,8 @@ func (e *Engine) missingFollow(ctx context.Context, s step, write followWriter) 
 	return unlessChanged(err)
 }
 
-// errReclaimed: recovery works on the step. Its acquirer may have undone the step to prove that it
-// has no effect, also after the approval that a first attempt got.
+// errReclaimed: recovery has reclaimed the step. An acquirer's connector that undoes repeated
+// requests may have reversed it after it approved the first attempt, so only an inquiry decides.
 var errReclaimed = errors.New("engine: recovery has reclaimed the approved step; an inquiry decides")
 
 // stillFirst returns errReclaimed for the approval of a first attempt whose step recovery has

@@ -28,8 +28,8 @@ type step interface {
 	commit(ctx context.Context, from origin, a acquirer.Response) (Result, error)
 	// cancel closes the step as one that had no effect.
 	cancel(tx *store.Tx) error
-	// missing decides about a step that the acquirer does not have, and of a capture, void or refund
-	// will never have.
+	// missing closes a step that the acquirer does not have. For a capture, void or refund, the
+	// acquirer must have proved that it cannot arrive later.
 	missing(ctx context.Context) error
 	// leave leaves the open step to recovery, and returns the transaction for the response, nil if
 	// there is none or it cannot be read.

@@ -5,7 +5,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// addressChecks gives the AVS code its results for the address line and the postal code. Any other
+// addressChecks maps an AVS code to the results for the address line and the postal code. Any other
 // code is not processed.
 var addressChecks = map[string][2]v1.CheckResult{
 	"A": {v1.CheckResultMatch, v1.CheckResultNoMatch},
@@ -22,7 +22,7 @@ var addressChecks = map[string][2]v1.CheckResult{
 	"Z": {v1.CheckResultNoMatch, v1.CheckResultMatch},
 }
 
-// codeChecks gives the result code of the card code its result. Any other code is not processed.
+// codeChecks maps the result code of the card code to its result. Any other code is not processed.
 var codeChecks = map[string]v1.CheckResult{
 	"M": v1.CheckResultMatch, "N": v1.CheckResultNoMatch, "S": v1.CheckResultNotProvided, "U": v1.CheckResultUnavailable,
 }

@@ -26,7 +26,7 @@ const (
 	refused   state = "refused"   // declined or failed: it never held money
 )
 
-// states gives each transactionStatus its state. A payment under review and a settlement that
+// states maps a transactionStatus to its state. A payment under review and a settlement that
 // failed are open, because a person decides about them.
 var states = map[string]state{
 	"authorizedPendingCapture":   held,

@@ -44,7 +44,7 @@ type search struct {
 	about       acquirer.Sent
 	first, last time.Time           // when the transaction can have been submitted
 	begun       time.Time           // when it began to read the lists; zero if it has not
-	absent      time.Time           // the first begun after last of a search of all lists; zero if there is none
+	absent      time.Time           // the start of the first search of all lists that began after last; zero if none
 	read        map[string]position // by list
 	advanced    bool                // this attempt has read rows
 	left        int                 // the requests that this attempt can still send

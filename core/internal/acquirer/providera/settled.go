@@ -12,14 +12,15 @@ import (
 const (
 	// listedAge is the greatest age of a transaction that is searched for in the settled batches.
 	listedAge = 7 * 24 * time.Hour
-	// readAge is the age at which a transaction that is in no batch is read alone. Few are so old,
-	// because a batch closes each day.
+	// A transaction older than readAge that no batch lists is read by its id, in a separate request.
+	// Few are so old, because a batch closes each day.
 	readAge = 3 * 24 * time.Hour
 	// mostFailures is how many reads in a row may fail before the reports end.
 	mostFailures = 3
 )
 
-// settlements gives a transactionStatus its report. Any other status can still settle.
+// settlements maps a transactionStatus to the state of its report. Any other status can still
+// settle.
 var settlements = map[string]acquirer.SettlementState{
 	"settledSuccessfully": acquirer.Settled,
 	"chargeback":          acquirer.Settled, // the payer disputes money that was taken
@@ -42,7 +43,7 @@ const (
 	unreadable  = "cannot be read"
 )
 
-// settlementOf returns the report of a transaction with a status that settles an amount.
+// settlementOf maps a transactionStatus and the settled amount to a settlement.
 func settlementOf(status, amount text, about acquirer.Sent) acquirer.Settlement {
 	s := acquirer.Settlement{State: settlements[status.value], Reason: status.value}
 	if _, known := states[status.value]; !known {

@@ -58,8 +58,8 @@ func one(code int) span         { return span{code, code} }
 func to(first, last int) span   { return span{first, last} }
 func each(codes ...span) []span { return codes }
 
-// reasons gives the reason code of a transaction's response its meaning. A code that is not here is
-// unknown.
+// reasons maps the reason code of a transaction's response to its verdict. A code that is not here
+// is unknown.
 //
 // Reason 11 proves that an equal request exists, and not that it was approved. The reasons 19 to
 // 26, 57 to 63 and 241 have the text of a system error, as E00001 has. The issuer has approved
@@ -118,8 +118,8 @@ func reasonTable(rows []struct {
 	return table
 }
 
-// envelopes gives the code of a response without a transaction its meaning. A code that is not here
-// is unknown. E00027 comes with the reasons of a transaction: without them it proves nothing.
+// envelopes maps the code of a response without a transaction to its verdict. A code that is not
+// here is unknown. E00027 comes with the reasons of a transaction: without them it proves nothing.
 var envelopes = envelopeTable([]struct {
 	verdict
 

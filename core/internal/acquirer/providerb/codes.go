@@ -31,7 +31,7 @@ const (
 	crediting   operation = "credit"
 )
 
-// statuses gives the classes of the statuses of HTTP 201, by operation. An operation that is not
+// statuses maps a status of HTTP 201 to its classes by operation. An operation that is not
 // here has the class under "". Any status that is not here is unknown.
 var statuses = map[string]map[operation]class{
 	"AUTHORIZED":         {authorizing: approved, selling: approved, "": unknown},

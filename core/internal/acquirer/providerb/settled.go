@@ -12,8 +12,8 @@ import (
 // mostFailures is how many requests in a row may fail before the reports end.
 const mostFailures = 3
 
-// settlements gives a status its report. TRANSMITTED is in the batch that the provider has sent to
-// the processor. Any other status can still settle.
+// settlements maps a status to its report. TRANSMITTED is in the batch that the provider has sent
+// to the processor. Any other status can still settle.
 var settlements = map[string]acquirer.SettlementState{
 	"TRANSMITTED": acquirer.Settled,
 	"REVERSED":    acquirer.SettlementFailed,

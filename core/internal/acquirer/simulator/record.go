@@ -137,7 +137,7 @@ func letter(b byte) string {
 	return string(rune(b))
 }
 
-// declineCodes gives each decline code of the v1 contract a number. The first is not a decline.
+// declineCodes maps each decline code of the v1 contract to a number. The first is not a decline.
 var declineCodes = [...]v1.DeclineCode{
 	"", v1.DeclineCodeGenericDecline, v1.DeclineCodeInsufficientFunds, v1.DeclineCodeCallIssuer, v1.DeclineCodePickupCard,
 	v1.DeclineCodeLostCard, v1.DeclineCodeStolenCard, v1.DeclineCodeExpiredCard, v1.DeclineCodeIncorrectCvc,
