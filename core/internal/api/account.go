@@ -189,16 +189,16 @@ func (o *Operator) showActiveAccount(a *payment.Account, unfinished map[int64]in
 	return out
 }
 
-// ShowAccount shows an account without its credentials.
+// ShowAccount shows an account without its credentials. If its stored settings do not decode, the
+// base URL is empty: an operator must find such an account, and can disable it.
 func ShowAccount(a *payment.Account) operator.Account {
 	out := operator.Account{
 		ID: id.Format(id.Account, a.ID), Object: operator.ObjectAccount, Merchant: id.Format(id.Merchant, a.Merchant), Kind: a.Kind,
 		Currency: a.Currency, Method: a.Method, Second: a.Rank == payment.SecondAccount, Status: operator.Status(a.State), Version: a.Version,
 		CreatedAt: v1.Time{Time: a.CreatedAt}, UpdatedAt: v1.Time{Time: a.UpdatedAt}, RotatedAt: v1.Time{Time: a.RotatedAt},
 	}
-	var err error
-	if out.BaseURL, out.Settings, err = account.Profile(a.Profile); err != nil {
-		panic("api: internal error: a stored profile does not decode")
+	if baseURL, settings, err := account.Profile(a.Profile); err == nil {
+		out.BaseURL, out.Settings = baseURL, settings
 	}
 	if out.Settings == nil {
 		out.Settings = map[string]string{}

@@ -9,9 +9,11 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core"
+	"github.com/causeway-pay/causeway/core/internal/api"
 	"github.com/causeway-pay/causeway/core/internal/auth"
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/core/internal/operator"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -252,5 +254,15 @@ func TestLiveKeyWithoutAnAccount(t *testing.T) {
 	}
 	if got := b.get(t, accounts); got.status != http.StatusNotFound {
 		t.Errorf("accounts on the public port: got %d", got.status)
+	}
+}
+
+// TestUnreadableAccount: an account whose stored settings do not decode is shown without them, so
+// that an operator finds it.
+func TestUnreadableAccount(t *testing.T) {
+	t.Parallel()
+	got := api.ShowAccount(&payment.Account{ID: 7, State: payment.AccountEnabled, Profile: []byte(`{"base_url"`)})
+	if got.ID != "acct_0000000000007" || got.Status != operator.Enabled || got.BaseURL != "" || got.Settings == nil || len(got.Settings) != 0 {
+		t.Errorf("got %+v, want the account without a base URL and settings", got)
 	}
 }
