@@ -29,8 +29,8 @@ func (m *Main) steps(ctx context.Context, args []string) error {
 		if *limit < 1 || *limit > 10_000 {
 			return m.misused(fmt.Sprintf("--limit %d: want 1 to 10000", *limit))
 		}
-		if *kind != "" && !slices.Contains(payment.StepKinds(), payment.StepKind(*kind)) {
-			return m.misused(fmt.Sprintf("--kind %q: want authorize, void, capture, refund or reversal", *kind))
+		if *kind != "" && !slices.Contains(payment.ListedKinds(), payment.StepKind(*kind)) {
+			return m.misused(fmt.Sprintf("--kind %q: want authorize, void, capture, refund, credit or reversal", *kind))
 		}
 		return m.listSteps(ctx, at, *merchant, *kind, *limit)
 	case len(words) == 2 && words[0] == "show":

@@ -2,10 +2,12 @@ package main
 
 import (
 	"database/sql"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
 // TestSteps lists, shows and resolves a refund without an outcome by the command line. The books
@@ -20,7 +22,11 @@ func TestSteps(t *testing.T) {
 	}
 	if _, err := db.ExecContext(t.Context(), `INSERT INTO refunds (id, merchant_id, live, state, amount, currency, created_at, updated_at,
 			api_key_id, client_address)
-		SELECT 7, id, 0, 'pending', 100, 'usd', 1, 1, 9, '203.0.113.7' FROM merchants`); err != nil {
+		SELECT 7, id, 0, 'pending', 100, 'usd', 1, 1, 9, '203.0.113.7' FROM merchants;
+		INSERT INTO refunds (id, merchant_id, live, state, amount, currency, created_at, updated_at, transaction_id)
+		SELECT 9, id, 0, 'pending', 50, 'usd', 1, 1, 4 FROM merchants;
+		INSERT INTO reversals (kind, transaction_id, merchant_id, live, amount, currency, captured, since, due_at)
+		SELECT 'authorize', 5, id, 0, 40, 'usd', 0, 1, `+fmt.Sprint(payment.Never().UnixMilli())+` FROM merchants`); err != nil {
 		t.Fatal(err)
 	}
 	// A payment, a confirmation and a void without an outcome. All three clients have written to
@@ -37,7 +43,13 @@ func TestSteps(t *testing.T) {
 		t.Fatal(err)
 	}
 	const refund = "re_0000000000007"
-	for _, args := range [][]string{{"steps", "list"}, {"steps", "list", "--merchant", merchant, "--kind", "refund"}, {"steps", "show", refund}} {
+	for kind, want := range map[string]string{"credit": refund, "refund": "re_0000000000009", "reversal": "rev_0000000000001"} {
+		code, got, stderr := run(t, "steps", "list", "--kind", kind, "--data", data)
+		if code != 0 || strings.Count(got, "\n") != 2 || !strings.Contains(got, "\n"+want) {
+			t.Errorf("--kind %s: got %d, %s\n%s, want only %s", kind, code, stderr, got, want)
+		}
+	}
+	for _, args := range [][]string{{"steps", "list"}, {"steps", "list", "--merchant", merchant, "--kind", "credit"}, {"steps", "show", refund}} {
 		if code, got, _ := run(t, append(args, "--data", data)...); code != 0 || !strings.Contains(got, refund) || !strings.Contains(got, "100 usd") || !strings.Contains(got, "credit") {
 			t.Errorf("%v: got\n%s", args, got)
 		}
@@ -80,7 +92,7 @@ func TestSteps(t *testing.T) {
 	}
 	inspect := coretest.MustInspect(t, data+"/causeway.db")
 	var state, audit string
-	if err := inspect.QueryRowContext(t.Context(), "SELECT state FROM refunds").Scan(&state); err != nil || state != "succeeded" {
+	if err := inspect.QueryRowContext(t.Context(), "SELECT state FROM refunds WHERE id = 7").Scan(&state); err != nil || state != "succeeded" {
 		t.Errorf("got %s, %v, want succeeded", state, err)
 	}
 	const written = "SELECT state_before || state_after FROM audit_records WHERE action = 'steps.resolve' AND outcome = 'done'"

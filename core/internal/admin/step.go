@@ -17,7 +17,7 @@ var ErrNoStep = errors.New("the step does not exist, or it has ended: see core s
 
 // Steps returns requests to the acquirer without an outcome, and pending reversals, oldest first,
 // at most limit. merchant is mer_… or "" for all. kind is authorize, void, capture, refund,
-// reversal or "" for all.
+// credit, reversal or "" for all.
 func (a *Admin) Steps(ctx context.Context, merchant, kind string, limit int) ([]operator.UnfinishedStep, error) {
 	f := payment.UnfinishedFilter{Kind: payment.StepKind(kind)}
 	if merchant != "" {

@@ -28,6 +28,9 @@ func TestOperatorResolvesAStep(t *testing.T) {
 	if len(list.Data) != 1 || list.Data[0].Transaction != lost || list.Data[0].Amount != 1 || list.Data[0].Kind != "reversal" {
 		t.Fatalf("got %+v, want the reversal of %s", list, lost)
 	}
+	if got := MustDecode[operator.StepList](t, p.get(t, stepsOf+"?kind=credit"), 200); len(got.Data) != 0 {
+		t.Errorf("unlinked refunds: got %+v, want none", got)
+	}
 	path := stepsOf + "/" + encoded(list.Data[0].ID)
 	if got := MustDecode[operator.UnfinishedStep](t, p.get(t, path), 200); got.ID != list.Data[0].ID || got.Merchant != b.merchant || got.Mode != v1.ModeTest {
 		t.Errorf("got %+v", got)

@@ -40,8 +40,8 @@ func (o *Operator) listSteps(w http.ResponseWriter, r *http.Request, _ *trail) e
 }
 
 func (o *Operator) unfinishedFilter(r *http.Request, q url.Values) (f payment.UnfinishedFilter, err error) {
-	if f.Kind = payment.StepKind(q.Get("kind")); q.Has("kind") && !slices.Contains(payment.StepKinds(), f.Kind) {
-		return f, &fault{code: codeInvalidValue, param: "kind", message: "The kind must be authorize, void, capture, refund or reversal."}
+	if f.Kind = payment.StepKind(q.Get("kind")); q.Has("kind") && !slices.Contains(payment.ListedKinds(), f.Kind) {
+		return f, &fault{code: codeInvalidValue, param: "kind", message: "The kind must be authorize, void, capture, refund, credit or reversal."}
 	}
 	if q.Has("merchant") {
 		if f.Merchant, err = id.Parse(id.Merchant, q.Get("merchant")); err != nil {
@@ -125,7 +125,7 @@ func (o *Operator) resolveStep(c *call, left *trail) (engine.Result, error) {
 func ShowStep(u *payment.Unfinished, d *engine.Resolution) operator.UnfinishedStep {
 	out := operator.UnfinishedStep{
 		ID: engine.StepName(u.Step), Reference: engine.StepReference(u), Object: operator.ObjectStep,
-		Kind: string(u.Step.Kind), Merchant: id.Format(id.Merchant, u.Tenant.Merchant), Mode: v1.ModeTest,
+		Kind: string(u.Kind()), Merchant: id.Format(id.Merchant, u.Tenant.Merchant), Mode: v1.ModeTest,
 		Amount: u.Amount, Currency: u.Currency, Held: u.Held, Attempts: u.Attempts, Refused: u.Refused, Running: u.Running,
 		LastError: u.LastError, Since: v1.Time{Time: u.Since}, AttemptedAt: optionalTime(u.BegunAt), NextAttemptAt: optionalTime(u.NextAt),
 		ClientAddress: u.Client.Address,
@@ -141,9 +141,6 @@ func ShowStep(u *payment.Unfinished, d *engine.Resolution) operator.UnfinishedSt
 	}
 	if u.Transaction != 0 {
 		out.Transaction = id.Format(id.Transaction, u.Transaction)
-	}
-	if u.Step.Kind == payment.RefundStep && u.Transaction == 0 {
-		out.Kind = "credit"
 	}
 	switch {
 	case u.DueAt.Equal(payment.Never()):

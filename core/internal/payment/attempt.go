@@ -11,6 +11,12 @@ func StepKinds() []StepKind {
 	return []StepKind{AuthorizeStep, VoidStep, CaptureStep, RefundStep, ReversalStep}
 }
 
+// unlinkedRefund is the kind of an unlinked refund for operators. Elsewhere it is a RefundStep.
+const unlinkedRefund = "credit"
+
+// ListedKinds lists the kinds by which operators select unfinished steps.
+func ListedKinds() []StepKind { return append(StepKinds(), unlinkedRefund) }
+
 // The pauses after a failed attempt at an unfinished step. A pending reversal holds a payer's
 // money, so its pauses end sooner.
 const (

@@ -19,9 +19,17 @@ type Unfinished struct {
 	Reverses    StepID    // of a reversal; the zero StepID otherwise
 }
 
+// Kind returns the kind of the step for operators.
+func (u *Unfinished) Kind() StepKind {
+	if u.Step.Kind == RefundStep && u.Transaction == 0 {
+		return unlinkedRefund
+	}
+	return u.Step.Kind
+}
+
 // UnfinishedFilter selects steps. The zero filter selects all.
 type UnfinishedFilter struct {
-	Kind     StepKind   // "" for all
+	Kind     StepKind   // by Unfinished.Kind, with ID by Step.Kind; "" for all
 	Merchant int64      // 0 for all
 	ID       int64      // of the transaction, capture, refund or reversal, by Kind; 0 for all
 	Number   int64      // with ID: of a void its own id, of an authorization its attempt from 1; else 0

@@ -91,7 +91,9 @@ var recoverySQL = map[string]string{
 			FROM (
 		` + openSteps + `) s
 			LEFT JOIN step_attempts a ON a.kind = s.kind AND a.object_id = s.object_id AND a.number = s.number
-			WHERE ($1::text = '' OR s.kind = $1::text) AND ($2::bigint = 0 OR s.merchant_id = $2::bigint)
+			WHERE ($1::text = '' OR $1::text = CASE WHEN $3::bigint = 0 AND s.kind = 'refund' AND s.transaction_id = 0
+					THEN 'credit' ELSE s.kind END)
+				AND ($2::bigint = 0 OR s.merchant_id = $2::bigint)
 				AND ($3::bigint = 0 OR s.object_id = $3::bigint AND $8::bigint = CASE WHEN s.kind = 'authorize'
 					AND s.number = 0 THEN 1 ELSE s.number END)
 				AND (s.since > $4::bigint OR s.since = $4::bigint AND (s.object_id > $5::bigint OR s.object_id = $5::bigint

@@ -84,7 +84,9 @@ var recoverySQL = map[string]string{
 			FROM (
 		` + openSteps + `) s
 			LEFT JOIN step_attempts a ON a.kind = s.kind AND a.object_id = s.object_id AND a.number = s.number
-			WHERE (?1 = '' OR s.kind = ?1) AND (?2 = 0 OR s.merchant_id = ?2)
+			WHERE (?1 = '' OR ?1 = CASE WHEN ?3 = 0 AND s.kind = 'refund' AND s.transaction_id = 0 THEN 'credit'
+					ELSE s.kind END)
+				AND (?2 = 0 OR s.merchant_id = ?2)
 				AND (?3 = 0 OR s.object_id = ?3 AND ?8 = CASE WHEN s.kind = 'authorize' AND s.number = 0 THEN 1
 					ELSE s.number END)
 				AND (s.since > ?4 OR s.since = ?4 AND (s.object_id > ?5 OR s.object_id = ?5 AND s.kind > ?6))
