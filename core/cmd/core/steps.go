@@ -75,10 +75,10 @@ func (m *Main) listSteps(ctx context.Context, at *storeFlags, merchant, kind str
 
 func nextAttempt(s *operator.UnfinishedStep) string {
 	switch {
+	case s.WaitsForOperator:
+		return "operator"
 	case s.Running:
 		return "running"
-	case s.NextAttemptAt == nil && s.Attempts > 0:
-		return "never"
 	case s.NextAttemptAt == nil:
 		return "soon"
 	}

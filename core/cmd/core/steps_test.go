@@ -49,6 +49,9 @@ func TestSteps(t *testing.T) {
 			t.Errorf("--kind %s: got %d, %s\n%s, want only %s", kind, code, stderr, got, want)
 		}
 	}
+	if _, got, _ := run(t, "steps", "show", "rev_0000000000001", "--data", data); !strings.Contains(got, "next attempt    operator\n") {
+		t.Errorf("show: got\n%s, want the operator as the next attempt", got)
+	}
 	for _, args := range [][]string{{"steps", "list"}, {"steps", "list", "--merchant", merchant, "--kind", "credit"}, {"steps", "show", refund}} {
 		if code, got, _ := run(t, append(args, "--data", data)...); code != 0 || !strings.Contains(got, refund) || !strings.Contains(got, "100 usd") || !strings.Contains(got, "credit") {
 			t.Errorf("%v: got\n%s", args, got)

@@ -128,7 +128,7 @@ func ShowStep(u *payment.Unfinished, d *engine.Resolution) operator.UnfinishedSt
 		Kind: string(u.Kind()), Merchant: id.Format(id.Merchant, u.Tenant.Merchant), Mode: v1.ModeTest,
 		Amount: u.Amount, Currency: u.Currency, Held: u.Held, Attempts: u.Attempts, Refused: u.Refused, Running: u.Running,
 		LastError: u.LastError, Since: v1.Time{Time: u.Since}, AttemptedAt: optionalTime(u.BegunAt), NextAttemptAt: optionalTime(u.NextAt),
-		ClientAddress: u.Client.Address,
+		ClientAddress: u.Client.Address, WaitsForOperator: d == nil && u.WaitsForOperator(),
 	}
 	if u.Client.APIKey != 0 {
 		out.APIKey = id.Format(id.APIKey, u.Client.APIKey)
@@ -143,7 +143,7 @@ func ShowStep(u *payment.Unfinished, d *engine.Resolution) operator.UnfinishedSt
 		out.Transaction = id.Format(id.Transaction, u.Transaction)
 	}
 	switch {
-	case u.DueAt.Equal(payment.Never()):
+	case u.WaitsForOperator():
 		out.NextAttemptAt = nil
 	case u.DueAt.After(u.NextAt):
 		out.NextAttemptAt = optionalTime(u.DueAt)

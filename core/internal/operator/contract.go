@@ -141,12 +141,13 @@ type UnfinishedStep struct {
 	Running     bool     `json:"running"` // the last attempt has no result yet, or its process ended
 	LastError   string   `json:"last_error,omitempty"`
 	AttemptedAt *v1.Time `json:"attempted_at,omitempty"`
-	// missing before the first attempt, and if only an operator can end the step
-	NextAttemptAt *v1.Time `json:"next_attempt_at,omitempty"`
-	Outcome       string   `json:"outcome,omitempty"` // of a step that was resolved
-	Reason        string   `json:"reason,omitempty"`
-	APIKey        string   `json:"api_key,omitempty"`        // of the request
-	ClientAddress string   `json:"client_address,omitempty"` // of the request
+	// missing before the first attempt, and if the step waits for an operator
+	NextAttemptAt    *v1.Time `json:"next_attempt_at,omitempty"`
+	WaitsForOperator bool     `json:"waits_for_operator"` // recovery makes no more attempts
+	Outcome          string   `json:"outcome,omitempty"`  // of a step that was resolved
+	Reason           string   `json:"reason,omitempty"`
+	APIKey           string   `json:"api_key,omitempty"`        // of the request
+	ClientAddress    string   `json:"client_address,omitempty"` // of the request
 }
 
 // StepList is a page of steps, oldest first.

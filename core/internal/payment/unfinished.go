@@ -27,6 +27,10 @@ func (u *Unfinished) Kind() StepKind {
 	return u.Step.Kind
 }
 
+// WaitsForOperator reports whether recovery makes no more attempts, so that only an operator can
+// end the step.
+func (u *Unfinished) WaitsForOperator() bool { return u.DueAt.Equal(Never()) }
+
 // UnfinishedFilter selects steps. The zero filter selects all.
 type UnfinishedFilter struct {
 	Kind     StepKind   // by Unfinished.Kind, with ID by Step.Kind; "" for all
