@@ -68,7 +68,7 @@ func writeCorrection(tx *store.Tx, s step, a acquirer.Response, look *payment.Re
 // drop.
 func (e *Engine) contradicted(ctx context.Context, o about, a acquirer.Response, what Contradiction) {
 	e.Observer.AcquirerContradicted(o.Kind, what)
-	e.Log.ErrorContext(ctx, "the acquirer approved a step after its end: see action", slog.String("reference", o.reference), slog.Int64("amount", a.Amount),
+	e.Log.ErrorContext(ctx, "the acquirer approved a step that core had closed: see action", slog.String("reference", o.reference), slog.Int64("amount", a.Amount),
 		slog.String("action", string(what)))
 }
 
