@@ -222,10 +222,9 @@ func (a *Accounts) open(ctx context.Context, row *payment.Account) (opened, erro
 		a.Called(Call{Account: name, Kind: fresh.Kind, Operation: operation, Outcome: outcome, Took: took})
 	}
 	watched := acquirer.Observed(acquirer.Discreet(connector), a.Clock, observe)
-	_, once := connector.(acquirer.CapturesOnce)
 	next := opened{fresh.Version, connector, acquirer.Account{
 		ID: fresh.ID, Acquirer: acquirer.Traced(watched, a.Tracer), Reporter: a.reporter(connector, fresh),
-		CapturesOnce: once,
+		CapturesOnce: a.Kinds[fresh.Kind].CapturesOnce,
 	}}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -264,12 +263,12 @@ func (a *Accounts) connect(row *payment.Account) (Connector, Settings, error) {
 // connector opens a connector of a kind. The error is an operator.FieldError if the operator can
 // correct it.
 func (a *Accounts) connector(kind string, s Settings) (Connector, error) {
-	open, ok := a.Kinds[kind]
+	of, ok := a.Kinds[kind]
 	if !ok {
 		return nil, fieldError("kind", "one of %s", strings.Join(a.Kinds.Names(), ", "))
 	}
 	s.Clock = a.Clock
-	return open(s)
+	return of.Open(s)
 }
 
 // object returns the place for which the vault seals the credentials of an account.

@@ -184,25 +184,15 @@ func TestForPayment(t *testing.T) {
 	}
 }
 
-// onceConnector is a connector to an acquirer that captures once.
-type onceConnector struct{ account.Connector }
-
-func (onceConnector) CapturesOnce() {}
-
-// TestCapturesOnce: an account has that property of its acquirer, although its calls are observed.
+// TestCapturesOnce: an account has that property of its kind.
 func TestCapturesOnce(t *testing.T) {
 	t.Parallel()
 	for _, want := range []bool{false, true} {
 		b := setup(t)
 		n := b.add(t, func(*operator.AccountCreate) {})
-		open := b.accounts.Kinds[coretest.HostKind]
-		b.accounts.Kinds[coretest.HostKind] = func(s account.Settings) (account.Connector, error) {
-			c, err := open(s)
-			if want {
-				c = onceConnector{c}
-			}
-			return c, err
-		}
+		kind := b.accounts.Kinds[coretest.HostKind]
+		kind.CapturesOnce = want
+		b.accounts.Kinds[coretest.HostKind] = kind
 		a, err := b.accounts.Account(t.Context(), n)
 		if err != nil || a.CapturesOnce != want {
 			t.Errorf("got %t, %v, want %t", a.CapturesOnce, err, want)
@@ -222,15 +212,15 @@ func TestAccountThatDoesNotOpen(t *testing.T) {
 	first := b.add(t, func(*operator.AccountCreate) {})
 	second := b.add(t, func(in *operator.AccountCreate) { in.Second, in.Settings["login"] = true, "other" })
 	broken := map[string]bool{"shop": true}
-	opens := b.host.Kinds()[coretest.HostKind]
+	opens := b.host.Kinds()[coretest.HostKind].Open
 	b.accounts = account.New(account.Config{
 		Store: b.DB, Vault: b.MustVault(t), Clock: b.Clock, Called: func(c account.Call) { b.calls = append(b.calls, c) },
-		Kinds: account.Kinds{coretest.HostKind: func(s account.Settings) (account.Connector, error) {
+		Kinds: account.Kinds{coretest.HostKind: {Open: func(s account.Settings) (account.Connector, error) {
 			if broken[s.Profile["login"]] {
 				return nil, errors.New("it does not open")
 			}
 			return opens(s)
-		}},
+		}}},
 	})
 	if got, err := b.ids(t, "usd", acquirer.CardMethod); err != nil || !slices.Equal(got, []int64{second}) {
 		t.Errorf("got %v, %v, want the second account", got, err)

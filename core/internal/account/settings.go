@@ -28,9 +28,17 @@ type Connector interface {
 	Check(ctx context.Context) error
 }
 
-// Kinds are the kinds of acquirers by name. Each function opens a connector, and sends nothing. Its
-// error is an operator.FieldError if a setting is missing, unknown or not valid.
-type Kinds map[string]func(Settings) (Connector, error)
+// Kind is a kind of acquirers.
+type Kind struct {
+	// Open opens a connector, and sends nothing. Its error is an operator.FieldError if a setting is
+	// missing, unknown or not valid.
+	Open func(Settings) (Connector, error)
+	// CapturesOnce: the acquirer makes one capture of an authorization, and releases the rest with it.
+	CapturesOnce bool
+}
+
+// Kinds are the kinds of acquirers by name.
+type Kinds map[string]Kind
 
 // Names returns the names of the kinds in order.
 func (k Kinds) Names() []string { return slices.Sorted(maps.Keys(k)) }

@@ -22,15 +22,10 @@ const (
 type Account struct {
 	ID int64
 	Acquirer
-	Reporter          // nil in test mode
-	CapturesOnce bool // the acquirer is a CapturesOnce
-}
-
-// CapturesOnce is an acquirer that makes one capture of an authorization, and releases the rest
-// with it. So each capture is final.
-type CapturesOnce interface {
-	Acquirer
-	CapturesOnce()
+	Reporter // nil in test mode
+	// CapturesOnce: the acquirer makes one capture of an authorization, and releases the rest with it.
+	// So each capture is final.
+	CapturesOnce bool
 }
 
 // Accounts finds the accounts of live mode. It is safe for concurrent use.

@@ -48,7 +48,7 @@ func (h *Host) Opened() int {
 
 // Kinds returns the kind of the host alone.
 func (h *Host) Kinds() account.Kinds {
-	return account.Kinds{HostKind: func(s account.Settings) (account.Connector, error) {
+	return account.Kinds{HostKind: {Open: func(s account.Settings) (account.Connector, error) {
 		r := s.Reader()
 		r.Text("login")
 		key := r.Secret("key")
@@ -59,7 +59,7 @@ func (h *Host) Kinds() account.Kinds {
 		defer h.mu.Unlock()
 		h.opened++
 		return &hosted{h, key}, nil
-	}}
+	}}}
 }
 
 // hosted is a connector to a host. It embeds the host for the calls that need no key.

@@ -15,7 +15,7 @@ const settleUnknownAfter = 24 * time.Hour
 
 // All returns all kinds by name.
 func All() account.Kinds {
-	return account.Kinds{"provider-a": providerA, "provider-b": providerB}
+	return account.Kinds{"provider-a": {Open: providerA, CapturesOnce: true}, "provider-b": {Open: providerB}}
 }
 
 // providerA opens an account at provider-a: the setting name, and the credential transaction_key.

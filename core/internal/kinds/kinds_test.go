@@ -33,12 +33,15 @@ func TestKinds(t *testing.T) {
 	if len(all) != len(whole()) {
 		t.Errorf("got %d kinds, want %d", len(all), len(whole()))
 	}
+	if !all["provider-a"].CapturesOnce || all["provider-b"].CapturesOnce {
+		t.Error("want one capture of an authorization at provider-a only")
+	}
 	for name := range all {
 		open := func(change func(account.Settings)) error {
 			s := whole()[name]
 			s.BaseURL, s.Clock = "http://127.0.0.1:1", clock.System()
 			change(s)
-			_, err := all[name](s)
+			_, err := all[name].Open(s)
 			return err
 		}
 		if err := open(func(account.Settings) {}); err != nil {

@@ -24,9 +24,6 @@ func (c *Connector) question(kind acquirer.Kind, r acquirer.Follow, original str
 	}
 }
 
-// CapturesOnce implements acquirer.CapturesOnce.
-func (*Connector) CapturesOnce() {}
-
 // Capture implements acquirer.Acquirer. The provider makes one capture of an authorization and
 // releases the rest. A capture after another one is declined and not sent.
 func (c *Connector) Capture(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {

@@ -37,8 +37,8 @@ type Connector struct {
 }
 
 var (
-	_ acquirer.CapturesOnce = (*Connector)(nil)
-	_ acquirer.Reporter     = (*Connector)(nil)
+	_ acquirer.Acquirer = (*Connector)(nil)
+	_ acquirer.Reporter = (*Connector)(nil)
 )
 
 // The lengths of the provider's credentials.
