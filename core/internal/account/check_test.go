@@ -35,7 +35,7 @@ func TestReasons(t *testing.T) {
 	} {
 		accounts := account.New(account.Config{
 			Store: b.DB, Vault: b.MustVault(t), Clock: b.Clock, Kinds: account.Kinds{
-				coretest.HostKind: func(account.Settings) (account.Connector, error) { return failing{err: err}, nil },
+				coretest.HostKind: {Open: func(account.Settings) (account.Connector, error) { return failing{err: err}, nil }},
 			},
 		})
 		var failed *account.CheckError

@@ -29,12 +29,12 @@ func (h hangingCheck) Check(context.Context) error {
 func TestChecksOfAHangingHost(t *testing.T) {
 	t.Parallel()
 	host, checks, end := &coretest.Host{}, make(chan struct{}, 40), make(chan struct{})
-	open := host.Kinds()[coretest.HostKind]
+	open := host.Kinds()[coretest.HostKind].Open
 	b := openBundle(t, &bundle{rateLimit: -1, token: token, kinds: account.Kinds{
-		coretest.HostKind: func(s account.Settings) (account.Connector, error) {
+		coretest.HostKind: {Open: func(s account.Settings) (account.Connector, error) {
 			c, err := open(s)
 			return hangingCheck{c, checks, end}, err
-		},
+		}},
 	}})
 	p := openPort(t, b)
 	made := p.MustAddAccount(t, `,"unchecked":true`)

@@ -62,7 +62,7 @@ func (e *Engine) takeAgain(ctx context.Context, requestID string, s step, acq ac
 // concludes it. It returns errStillOpen if the attempt failed.
 func (e *Engine) resume(ctx context.Context, s step, reclaimed bool) error {
 	o := s.about()
-	if neverSends(o.tenant, o.account) {
+	if o.Kind == payment.AuthorizeStep && neverSends(o.tenant, o.account, o.tag) {
 		return leftOpen(e.conclude(ctx, origin{request: e.requestID(), again: true}, s, neverSent, nil))
 	}
 	acq, err := e.account(ctx, o.tenant, o.account)

@@ -71,8 +71,10 @@ func (s *authorizationStep) takePayment(
 // neverSent is the outcome of a payment that was not sent.
 var neverSent = acquirer.Response{DeclineCode: string(v1.DeclineCodeRetryNotAllowed)}
 
-// neverSends reports whether an open step is a payment that no acquirer gets: see store.NeverSend.
-func neverSends(t payment.Tenant, account int64) bool { return t.Live && account == 0 }
+// neverSends reports whether a payment is one that no acquirer gets: see store.NeverSend.
+func neverSends(t payment.Tenant, account int64, tag string) bool {
+	return t.Live && account == 0 && tag == ""
+}
 
 // send makes the first attempt at a payment, at the account of its intent. If no byte of the
 // request was sent, it moves the payment to the next account, once. That account gets the same

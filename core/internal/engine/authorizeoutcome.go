@@ -36,7 +36,7 @@ func (s *authorizationStep) write(ctx context.Context, from origin, a acquirer.R
 	if err := resolve(&t, a, s.Clock.Now().UTC().Truncate(time.Millisecond)); err != nil {
 		return Result{}, err
 	}
-	t.Result.Reached = !neverSends(t.Tenant, t.Account)
+	t.Result.Reached = !neverSends(t.Tenant, t.Account, t.Tag)
 	if t.Status == payment.RequiresConfirmation {
 		return s.commitTry(ctx, from, &t, a)
 	}
@@ -137,8 +137,8 @@ func (e *Engine) decided(requestID string, t *payment.Transaction) Result {
 	return e.created(t)
 }
 
-// longestAuthorization bounds the end of an authorization as the acquirer states it. An end beyond
-// it, or before the payment, is an error of the acquirer.
+// longestAuthorization bounds the end of an authorization as the acquirer states it. An end that is
+// further from the payment, before or after it, is an error of the acquirer.
 const longestAuthorization = 366 * 24 * time.Hour
 
 // resolve applies the acquirer's outcome to an open payment. An authorization that the acquirer set
@@ -158,7 +158,7 @@ func resolve(t *payment.Transaction, a acquirer.Response, now time.Time) error {
 	if a.Approved && (a.Amount < min(1, t.Amount) || a.Amount > t.Amount) {
 		return errors.New("engine: the acquirer approved an amount outside the request")
 	}
-	if end := a.ExpiresAt; !end.After(t.UpdatedAt) || end.Sub(t.UpdatedAt) > longestAuthorization {
+	if a.ExpiresAt.Sub(t.UpdatedAt).Abs() > longestAuthorization { // also the zero time
 		a.ExpiresAt = t.UpdatedAt.Add(payment.AuthorizationLifetime)
 	}
 	t.Status, t.Version, t.Claim, t.UpdatedAt = next, t.Version+1, 0, now

@@ -99,7 +99,7 @@ func TestOneAcquirerDoesNotHoldUpTheOther(t *testing.T) {
 	live := payment.Tenant{Merchant: s.Tenant.Merchant, Live: true}
 	err := s.DB.Update(t.Context(), func(tx *store.Tx) error {
 		for range 1100 {
-			open := &payment.Transaction{ID: s.IDs.Next(), Tenant: live, Amount: 1, Currency: "usd", PaymentMethod: "card", Details: []byte("{}"), CreatedAt: tx.Now, UpdatedAt: tx.Now}
+			open := &payment.Transaction{ID: s.IDs.Next(), Tenant: live, Account: otherAccount, Amount: 1, Currency: "usd", PaymentMethod: "card", Details: []byte("{}"), CreatedAt: tx.Now, UpdatedAt: tx.Now}
 			if _, err := tx.BeginPayment(&store.Intent{Transaction: open}); err != nil {
 				return err
 			}

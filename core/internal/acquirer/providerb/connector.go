@@ -3,15 +3,17 @@ package providerb
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/http"
 	"regexp"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/google/uuid"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/core/internal/acquirer/upstream"
@@ -38,6 +40,7 @@ type Connector struct {
 	settle time.Duration
 	host   *upstream.Client
 	clock  clock.Clock
+	echoes *atomic.Bool // the host has repeated a correlation id
 }
 
 var (
@@ -71,6 +74,7 @@ func New(cfg Config) (*Connector, error) {
 		return nil, fmt.Errorf("provider-b: settle unknown after %s: want at least %s", cfg.SettleUnknownAfter, timeoutAfter)
 	}
 	return &Connector{
+		echoes: new(atomic.Bool),
 		signer: signer{
 			auth: cfg.Auth, host: cfg.Upstream.Host(), merchant: cfg.MerchantID, keyID: cfg.KeyID,
 			key: secret.New(string(key)), newID: newUUID,
@@ -220,18 +224,21 @@ func (c *Connector) send(ctx context.Context, r request, s sent) (outcome, error
 	return out, err
 }
 
-// exchange signs and sends a request. The provider repeats a request's correlation id. A response
-// with another one belongs to an earlier request, so it proves nothing.
+// exchange signs and sends a request. The provider repeats a request's correlation id. Once it has
+// done so, a response with another one belongs to an earlier request, and proves nothing.
 func (c *Connector) exchange(ctx context.Context, method, path string, body []byte) (upstream.Response, error) {
 	const correlation = "V-C-Correlation-Id"
-	id := rand.Text()
+	id := uuid.NewString()
 	header := c.signer.header(method, path, body, c.clock.Now())
 	header.Set(correlation, id)
 	response, err := c.host.Send(ctx, method, path, header, body, upstream.MaxOutcome)
 	if err != nil {
 		return upstream.Response{}, err //nolint:wrapcheck // it has the class of the cause
 	}
-	if got := response.Header.Get(correlation); got != "" && got != id {
+	switch got := response.Header.Get(correlation); {
+	case strings.EqualFold(got, id):
+		c.echoes.Store(true)
+	case got != "" && c.echoes.Load():
 		c.host.Close()
 		return upstream.Response{}, unknownFor(response, errMalformed)
 	}

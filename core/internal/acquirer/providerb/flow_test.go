@@ -48,6 +48,7 @@ func newScripted(t *testing.T) *scripted {
 		if n, _ := fmt.Sscanf(response, "%d", &status); n == 0 {
 			panic(http.ErrAbortHandler)
 		}
+		w.Header().Set("V-C-Correlation-Id", "the host's")
 		w.WriteHeader(status)
 		_, _ = io.WriteString(w, response[4:])
 	}))

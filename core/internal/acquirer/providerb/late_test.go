@@ -13,6 +13,19 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
+// TestOwnCorrelationIDs: a host that gives its own correlation ids is believed.
+func TestOwnCorrelationIDs(t *testing.T) {
+	t.Parallel()
+	s := newScripted(t)
+	s.respond(script{"/pts/v2/payments": `201 {"id":"7000000000000000000001","status":"AUTHORIZED",` +
+		`"orderInformation":{"amountDetails":{"authorizedAmount":"10.00","currency":"USD"}}}`})
+	for range 2 {
+		if a, err := s.Authorize(t.Context(), payment(1000, false)); err != nil || !a.Approved {
+			t.Errorf("got approved %t, %v", a.Approved, err)
+		}
+	}
+}
+
 // TestLateDuplicate: the response to an earlier request arrives a second time on a kept connection,
 // after the next request. It is not the outcome of that one.
 func TestLateDuplicate(t *testing.T) {
