@@ -66,9 +66,10 @@ type Acquirer interface {
 	// Credit makes an unlinked refund to a source.
 	Credit(ctx context.Context, r Credit) (Response, error)
 	// Inquire may undo the request. It decides about a request whose outcome is unknown, so only
-	// recovery may call it: a health check or a list that calls it releases a payer's money. Inquire
-	// returns the outcome, and whether it was released since, or ErrNotFound. A connector that cannot
-	// find a request without an ID reverses it: an approval is then Released.
+	// recovery may call it. A health check or a list that calls it releases a payer's money.
+	//
+	// Inquire returns the outcome, and whether it was released since, or ErrNotFound. A connector that
+	// cannot find a request without an ID reverses it: an approval is then Released.
 	//
 	// A request that is not found may still be on its way. An acquirer that finds no capture or void
 	// by its reference decides by the present state of the payment and its captures. If that state
