@@ -43,8 +43,8 @@ func remedy(kek secret.String) string {
 		"If it was made without the variable, run `core vault rewrap`"
 }
 
-// CommandVault opens the card vault for a command. A command makes no keys of the vault by a key
-// that is derived from the root secret: it may lack the key-encryption key that core has.
+// CommandVault opens the card vault for a command. A command may lack the key-encryption key that
+// core has. So it makes no keys of the vault by a key that is derived from the root secret.
 func (d *Dir) CommandVault(ctx context.Context) (*vault.Vault, error) {
 	if d.VaultKEK.IsZero() && d.Database == nil {
 		location := d.keysetLocation()

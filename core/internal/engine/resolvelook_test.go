@@ -182,7 +182,7 @@ func TestApprovedUnlinkedRefundIsNotDropped(t *testing.T) {
 	s := MustOpenGiving(t)
 	sent := giveUndropped(t, s)
 	s.Clock.Advance(engine.Patience)
-	mustResolve(t, s, "credit", engine.DecisionApproved)
+	mustResolve(t, s, payment.RefundStep, engine.DecisionApproved)
 	dropped := len(s.Acquirer.Calls(coretest.Void))
 	lookUntilTheEnd(t, s)
 	s.Recover(t)
@@ -204,7 +204,7 @@ func TestNoEffectOfAnUnlinkedRefund(t *testing.T) {
 			s := MustOpenGiving(t)
 			sent := giveUndropped(t, s)
 			s.Clock.Advance(engine.Patience)
-			mustResolve(t, s, "credit", engine.DecisionNoEffect)
+			mustResolve(t, s, payment.RefundStep, engine.DecisionNoEffect)
 			look(t, s)
 			if a, err := give(t.Context(), s, "k", "card"); !errors.Is(err, engine.ErrKeyInUse) {
 				t.Errorf("a retry during the look: got %d %s, %v, want %v", a.Status, a.Body, err, engine.ErrKeyInUse)

@@ -22,8 +22,8 @@ func scraped(t *testing.T, m *metrics.Metrics) string {
 	return w.Body.String()
 }
 
-// TestAccountReports: the time of the last complete reports of an account stays while it makes none.
-// It begins with the first attempt.
+// TestAccountReports: the time of the last complete reports of an account stays while it makes
+// none. It begins with the first attempt.
 func TestAccountReports(t *testing.T) {
 	t.Parallel()
 	const begin = 1_800_000_000

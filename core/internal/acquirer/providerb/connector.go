@@ -83,9 +83,9 @@ func New(cfg Config) (*Connector, error) {
 	}, nil
 }
 
-// Check proves the host and the credentials, and moves no money: the provider looks for a transaction
-// that does not exist. It returns acquirer.ErrLogin if the credentials are wrong. Any other host can
-// accept every request, so a wrong signature must be refused.
+// Check proves the host and the credentials, and moves no money: the provider looks for a
+// transaction that does not exist. It returns acquirer.ErrLogin if the credentials are wrong. Any
+// other host can accept every request, so a wrong signature must be refused.
 func (c *Connector) Check(ctx context.Context) error {
 	response, err := c.get(ctx, "1")
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// TestOwnCorrelationIDs: a host that gives its own correlation ids is believed.
+// TestOwnCorrelationIDs: a host can give its own correlation ids.
 func TestOwnCorrelationIDs(t *testing.T) {
 	t.Parallel()
 	s := newScripted(t)
