@@ -456,15 +456,10 @@ func TestVaultRotation(t *testing.T) {
 	}
 }
 
-// TestActivity counts the recent calls of an account by their outcomes.
-func TestActivity(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	n := b.add(t, func(*operator.AccountCreate) {})
-	a := b.account(t, n)
-	if got := b.accounts.Activity(n); got.Calls != 0 || !got.LastSuccess.IsZero() || got.Share("unknown") != 0 {
-		t.Errorf("before any call: got %+v", got)
-	}
+// payInEachWay makes four payments, each with the outcome that its reference names. It returns the
+// time of the last success.
+func (b *bundle) payInEachWay(t *testing.T, a acquirer.Account) (success time.Time) {
+	t.Helper()
 	b.host.Decide = func(c coretest.Call) string {
 		return map[string]string{"declined": "insufficient_funds"}[c.Reference]
 	}
@@ -478,7 +473,7 @@ func TestActivity(t *testing.T) {
 	for _, reference := range []string{"approved", "declined", "unknown"} {
 		_, _ = b.pay(t, a, reference)
 	}
-	success := b.Clock.Now().Add(-time.Millisecond)
+	success = b.Clock.Now().Add(-time.Millisecond)
 	b.host.Before = func(_ context.Context, c coretest.Call) error {
 		if c.Reference == "unavailable" { // as a careless acquirer writes
 			return fmt.Errorf("%w: the key %s is refused", acquirer.ErrUnavailable, firstKey)
@@ -486,6 +481,19 @@ func TestActivity(t *testing.T) {
 		return nil
 	}
 	_, _ = b.pay(t, a, "unavailable")
+	return success
+}
+
+// TestActivity counts the recent calls of an account by their outcomes.
+func TestActivity(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	n := b.add(t, func(*operator.AccountCreate) {})
+	a := b.account(t, n)
+	if got := b.accounts.Activity(n); got.Calls != 0 || !got.LastSuccess.IsZero() || got.Share("unknown") != 0 {
+		t.Errorf("before any call: got %+v", got)
+	}
+	success := b.payInEachWay(t, a)
 	if _, err := a.Inquire(t.Context(), acquirer.Sent{Reference: "missing"}); !errors.Is(err, acquirer.ErrNotFound) {
 		t.Errorf("got %v", err)
 	}
@@ -546,7 +554,8 @@ func TestReportsAreObserved(t *testing.T) {
 			t.Errorf("%s: got %d reports, %v, want 2, %v", c.outcome, len(got), err, c.err)
 		}
 		want = append(want, account.Call{
-			Account: id.Format(id.Account, n), Kind: coretest.HostKind, Operation: "report", Outcome: c.outcome, Took: time.Second,
+			Account: id.Format(id.Account, n), Kind: coretest.HostKind, Operation: "report", Outcome: c.outcome,
+			Took: time.Second,
 		})
 	}
 	if !slices.Equal(b.calls, want) {

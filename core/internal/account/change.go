@@ -220,7 +220,7 @@ func (a *Accounts) prove(ctx context.Context, kind string, s Settings, unchecked
 	return &CheckError{Reason: s.redact(s.failed(err))}
 }
 
-// failed returns the reason of a failed check: what failed, and what the operator can check.
+// failed returns the reason of a failed check, and names the settings to correct.
 func (s Settings) failed(err error) string {
 	cause := acquirer.Cause(err)
 	switch {

@@ -54,10 +54,7 @@ func TestLookDuringAnotherCapture(t *testing.T) {
 	if err := rec.CatchUp(t.Context(), time.Minute); err != nil {
 		t.Fatal(err)
 	}
-	s.Acquirer.After = func(_ context.Context, c coretest.Call) error {
-		if c.Verb != coretest.Capture {
-			return nil
-		}
+	during := func() {
 		s.Clock.Advance(10 * time.Second) // the next look is due
 		if _, err := rec.Pass(t.Context()); err != nil {
 			t.Error(err)
@@ -65,6 +62,11 @@ func TestLookDuringAnotherCapture(t *testing.T) {
 		programtest.WaitFor(t, "the look has failed", func() bool {
 			return s.Number(t, "SELECT COUNT(*) FROM step_attempts WHERE running = 0 AND last_error LIKE '%another step%'") == 1
 		})
+	}
+	s.Acquirer.After = func(_ context.Context, c coretest.Call) error {
+		if c.Verb == coretest.Capture {
+			during()
+		}
 		return nil
 	}
 	if a, err := s.Engine.Capture(t.Context(), s.Request("l"), txn, 100, false, nil); err != nil || a.Status != 201 {

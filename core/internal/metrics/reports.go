@@ -40,7 +40,7 @@ func (m *Metrics) AccountReported(account string, complete bool) {
 	if !complete {
 		failed.Inc()
 	}
-	_, begun := m.reports.begun.LoadOrStore(account, true)
+	_, begun := m.begun.LoadOrStore(account, true)
 	if named && (complete || !begun) {
 		m.reports.last.WithLabelValues(id).Set(seconds(m.reports.clock.Now()))
 	}

@@ -99,7 +99,8 @@ func TestDropOfCapture(t *testing.T) {
 	}
 }
 
-// TestReleaseOfCaptureBesideAnother: the release of a capture voids no other capture of its payment.
+// TestReleaseOfCaptureBesideAnother: the release of a capture voids no other capture of its
+// payment.
 func TestReleaseOfCaptureBesideAnother(t *testing.T) {
 	t.Parallel()
 	h, c := startHost(t)

@@ -42,8 +42,8 @@ func (h *endless) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "getSettledBatchListRequest":
 		inside += "<batchList>"
 		for n := range h.batches {
-			inside += fmt.Sprintf("<batch><batchId>%d</batchId><settlementTimeUTC>2026-03-02T16:00:00Z</settlementTimeUTC></batch>",
-				1+n+int(h.others.Load()))
+			const batch = "<batch><batchId>%d</batchId><settlementTimeUTC>2026-03-02T16:00:00Z</settlementTimeUTC></batch>"
+			inside += fmt.Sprintf(batch, 1+n+int(h.others.Load()))
 		}
 		inside += "</batchList>"
 	case "getUnsettledTransactionListRequest", "getTransactionListRequest":
@@ -123,7 +123,8 @@ func TestOtherBatchesEachTime(t *testing.T) {
 	})
 	about := acquirer.Sent{Kind: acquirer.Sale, Reference: reference, Tag: tagOf(now), Amount: 100, Currency: "usd"}
 	for range mostBatches/mostReads + 2 {
-		if _, err := c.Inquire(t.Context(), about); !errors.Is(err, acquirer.ErrUnknown) || errors.Is(err, acquirer.ErrNotListed) {
+		_, err := c.Inquire(t.Context(), about)
+		if !errors.Is(err, acquirer.ErrUnknown) || errors.Is(err, acquirer.ErrNotListed) {
 			t.Errorf("got %v, want an unknown outcome", err)
 		}
 		host.others.Add(mostReads)

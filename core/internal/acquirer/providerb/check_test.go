@@ -49,7 +49,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// proving is a host that knows the right signature: that of the first request.
+// proving is a host that accepts the signature of the first request.
 type proving struct {
 	url      string
 	requests int
