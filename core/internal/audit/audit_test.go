@@ -187,12 +187,26 @@ func TestAuditPurge(t *testing.T) {
 	}
 }
 
+// makeVault makes the keys of the vault in a folder, as core serve does.
+func makeVault(t *testing.T, dir string) {
+	t.Helper()
+	d, err := datadir.Open(t.Context(), datadir.Config{Data: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = d.Close() }() // the keys are in their file
+	if _, err := d.Vault(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestAuditOfCopies checks that actions without a database commit have a record before and one
 // after.
 func TestAuditOfCopies(t *testing.T) {
 	t.Parallel()
 	dir, to := t.TempDir(), filepath.Join(t.TempDir(), "backup")
 	a := adminOf(t, dir)
+	makeVault(t, dir)
 	if err := admin.Backup(t.Context(), datadir.Config{Data: dir}, to); err != nil {
 		t.Fatal(err)
 	}
