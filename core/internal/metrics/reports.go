@@ -17,7 +17,7 @@ type reports struct {
 }
 
 func newReports(c clock.Clock) reports {
-	return reports{
+	r := reports{
 		clock: c, begun: &sync.Map{},
 		last: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "causeway_account_reports_last_success_timestamp_seconds",
@@ -28,6 +28,8 @@ func newReports(c clock.Clock) reports {
 			Help: "Attempts to read the settlement reports of an account that failed. They are retried.",
 		}, []string{"account"}),
 	}
+	r.failed.WithLabelValues(otherAccounts)
+	return r
 }
 
 func (r *reports) all() []prometheus.Collector { return []prometheus.Collector{r.last, r.failed} }
