@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // TestAdminShowsBothPrograms checks that one port exports the metrics of core and of the proxy for
@@ -43,11 +45,12 @@ func TestAdminShowsBothPrograms(t *testing.T) {
 // adminURL returns the address of the operators' port of a program with --log info.
 func (p *process) adminURL(t *testing.T) string {
 	t.Helper()
-	match := regexp.MustCompile(`operators' port","listener":"admin","address":"([^"]+)"`).
-		FindStringSubmatch(p.Log.String())
-	if match == nil {
-		t.Fatalf("the address of the operators' port is not in\n%s", p.Log)
-	}
+	line := regexp.MustCompile(`operators' port","listener":"admin","address":"([^"]+)"`)
+	var match []string
+	programtest.WaitFor(t, "the address of the operators' port is logged", func() bool {
+		match = line.FindStringSubmatch(p.Log.String())
+		return match != nil
+	})
 	return "http://" + match[1]
 }
 

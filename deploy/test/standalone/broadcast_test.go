@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -24,17 +23,12 @@ type operators struct{ url, token string }
 func startOperated(t *testing.T, dir string) (*process, operators) {
 	t.Helper()
 	p := start(t, dir, "--admin", "127.0.0.1:0", "--log", "info")
-	var match []string
-	programtest.WaitFor(t, "the address of the operators' port is logged", func() bool {
-		match = regexp.MustCompile(`operators' port","listener":"admin","address":"([^"]+)"`).
-			FindStringSubmatch(p.Log.String())
-		return match != nil
-	})
+	url := p.adminURL(t)
 	token, err := os.ReadFile(filepath.Join(dir, "operator-token"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p, operators{"http://" + match[1], strings.TrimSpace(string(token))}
+	return p, operators{url, strings.TrimSpace(string(token))}
 }
 
 // post returns the status and the body of a response.
