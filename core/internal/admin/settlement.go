@@ -80,7 +80,8 @@ func (a *Admin) ResolveException(
 	})
 }
 
-// ended returns the error for an exception that does not exist. It names the operator who ended it.
+// ended returns the error for an exception that does not exist. If an operator has resolved it, the
+// error names the operator and the time.
 func (a *Admin) ended(ctx context.Context, capture string) error {
 	var by *audit.Record
 	err := a.eachAuditRecord(ctx, func(r *audit.Record) error {

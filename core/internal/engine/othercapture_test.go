@@ -32,8 +32,7 @@ func (b anyCapture) Inquire(ctx context.Context, about acquirer.Sent) (acquirer.
 
 // TestLookDuringAnotherCapture: an operator has ended a lost capture, and the merchant captures the
 // same amount again. A look for the first capture finds the second one while that is in progress.
-// It waits for the end of the second capture, and voids nothing. A late response to the first
-// capture does not void it, either.
+// It waits for the end of the second capture, and voids nothing.
 func TestLookDuringAnotherCapture(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

@@ -130,21 +130,22 @@ type round struct {
 func (o *round) run(ctx context.Context, slots chan struct{}) error {
 	var after store.Unsettled
 	for {
-		slots <- struct{}{}
-		page, err := o.e.Store.Unreported(ctx, o.day.tenant.Merchant, o.account, o.day.cutoff, after, reportPage)
-		<-slots
+		page, err := o.read(ctx, slots, after)
 		if err != nil || len(page) == 0 {
 			return err
 		}
-		reports := o.ask(ctx, page)
-		slots <- struct{}{}
-		err = o.write(ctx, page, reports)
-		<-slots
-		if err != nil || len(page) < reportPage {
+		if err := o.write(ctx, slots, page, o.ask(ctx, page)); err != nil || len(page) < reportPage {
 			return err
 		}
 		after = page[len(page)-1].Unsettled
 	}
+}
+
+// read reads the page after a capture, in a slot.
+func (o *round) read(ctx context.Context, slots chan struct{}, after store.Unsettled) ([]store.Unreported, error) {
+	slots <- struct{}{}
+	defer func() { <-slots }() // also if it panics
+	return o.e.Store.Unreported(ctx, o.day.tenant.Merchant, o.account, o.day.cutoff, after, reportPage)
 }
 
 // ask requests the reports about a page. Each capture has one, which is zero if it was not read.
@@ -223,8 +224,12 @@ type reported struct {
 	reason string
 }
 
-// write settles the captures that were reported as settled, and records new exceptions.
-func (o *round) write(ctx context.Context, page []store.Unreported, reports []acquirer.Settlement) error {
+// write settles the captures that were reported as settled, and records new exceptions, in a slot.
+func (o *round) write(
+	ctx context.Context, slots chan struct{}, page []store.Unreported, reports []acquirer.Settlement,
+) error {
+	slots <- struct{}{}
+	defer func() { <-slots }()
 	var changes []reported
 	for i, u := range page {
 		if kind, reason, changed := o.judge(&u, reports[i]); changed {

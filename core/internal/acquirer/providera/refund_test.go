@@ -8,19 +8,21 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// repeated repeats a refund twice after its time, so that the lists must have it, and returns the
-// connector and the last outcome.
+// repeated repeats a refund a minute after it, and twice after its time, so that the lists must have
+// it. It returns the connector and the last outcome.
 func (h *host) repeated(t *testing.T, r acquirer.Follow, pause time.Duration) (*Connector, string) {
 	t.Helper()
-	at := clock.NewFake(h.now.Add(lag + time.Second))
+	at := clock.NewFake(h.now.Add(time.Minute))
 	c := h.connect(t, at)
 	r.Again = true
-	a, err := c.Refund(t.Context(), r)
-	if got := acquirer.Outcome(a, err); got != "unknown" {
-		t.Fatalf("the first repetition: got %s, want unknown", got)
+	for _, next := range []time.Duration{lag, pause} {
+		a, err := c.Refund(t.Context(), r)
+		if got := acquirer.Outcome(a, err); got != "unknown" {
+			t.Fatalf("%s before the next repetition: got %s, want unknown", next, got)
+		}
+		at.Advance(next)
 	}
-	at.Advance(pause)
-	a, err = c.Refund(t.Context(), r)
+	a, err := c.Refund(t.Context(), r)
 	return c, acquirer.Outcome(a, err)
 }
 

@@ -2,6 +2,7 @@ package providera
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -44,6 +45,7 @@ type search struct {
 	about       acquirer.Sent
 	first, last time.Time           // when the transaction can have been submitted
 	begun       time.Time           // when it began to read the lists; zero if it has not
+	prompt      bool                // it began within lag of the request's preparation
 	absent      time.Time           // the start of the first search of all lists that began after last; zero if none
 	read        map[string]position // by list
 	advanced    bool                // this attempt has read rows
@@ -64,11 +66,14 @@ func (c *Connector) resume(about acquirer.Sent, prepared time.Time) *search {
 	s := c.searches[about.Reference]
 	delete(c.searches, about.Reference)
 	if s == nil {
-		first := prepared
-		if now := c.clock.Now().UTC(); now.Before(first) {
+		first, now := prepared, c.clock.Now().UTC()
+		if now.Before(first) {
 			first = now // the clock was ahead when it was prepared
 		}
-		s = &search{c: c, first: first.Add(-lag), last: prepared.Add(lag), read: map[string]position{}}
+		s = &search{
+			c: c, first: first.Add(-lag), last: prepared.Add(lag), prompt: now.Sub(prepared) <= lag,
+			read: map[string]position{},
+		}
 	}
 	s.about, s.advanced, s.left = about, false, mostReads
 	return s
@@ -157,8 +162,15 @@ func (s *search) end(batches []batch, now time.Time) error {
 	if !whole {
 		return fmt.Errorf("providera: %w: the lists do not have the request yet", acquirer.ErrUnknown)
 	}
+	if !s.prompt {
+		return fmt.Errorf("providera: %w: %w", acquirer.ErrNotListed, errLateSearch)
+	}
 	return fmt.Errorf("providera: %w", acquirer.ErrNotListed)
 }
+
+// errLateSearch: the first search began more than lag after the request was prepared. The clock was
+// perhaps behind then, so the request can be in a part of the lists that the search does not read.
+var errLateSearch = errors.New("the search began long after the request")
 
 // oldestFirst adds each new row to the last page.
 var oldestFirst = sorting{By: "submitTimeUTC"}

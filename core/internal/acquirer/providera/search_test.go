@@ -235,3 +235,28 @@ func TestSearchesAtOnce(t *testing.T) {
 		t.Errorf("%d searches are kept, want %d", got, mostSearches)
 	}
 }
+
+// TestRefundOfAClockBehind: the clock was behind when a refund was prepared. The refund that was
+// made does not count as never sent.
+func TestRefundOfAClockBehind(t *testing.T) {
+	t.Parallel()
+	h, c := startHost(t)
+	r := step(paid(t, c, true), false)
+	r.Amount = 1999
+	h.settle(1)
+	h.do(func() { h.made[0].submitted = h.now.Add(-24 * time.Hour) })
+	r.Tag = tagOf(h.now.Add(-2 * time.Hour))
+	h.more(pageSize, h.now.Add(-time.Minute), others)
+	if a, err := c.Refund(t.Context(), r); err != nil || !a.Approved {
+		t.Fatalf("got %+v, %v", a, err)
+	}
+	at := clock.NewFake(h.now.Add(time.Minute))
+	c = h.connect(t, at)
+	r.Again = true
+	for range 3 {
+		if a, err := c.Refund(t.Context(), r); errors.Is(err, acquirer.ErrNotFound) {
+			t.Errorf("got %+v, %v", a, err)
+		}
+		at.Advance(lag)
+	}
+}
