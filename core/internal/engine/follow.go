@@ -211,30 +211,27 @@ func correctFollow(
 	if !errors.Is(err, store.ErrConflict) {
 		return out, recorded, err
 	}
-	busy, err := otherStep(tx, o)
-	switch {
-	case err != nil || !busy:
-		return Result{}, notRecordable, err
-	case look != nil:
-		return Result{}, "", errOtherStep
+	if look != nil {
+		if err := noOtherStep(tx, o); err != nil {
+			return Result{}, "", err
+		}
 	}
-	later := o.reversal(tx.Now)
-	later.Held, later.AcquirerID = a.Amount, a.ID
-	return Result{}, leftToLook, tx.InsertReversal(later)
+	return Result{}, notRecordable, nil
 }
 
-// errOtherStep: the transaction has another step in progress. The acquirer's effect can be of that
-// step. Only its end shows whether a late approval can be recorded.
+// errOtherStep: the transaction has another step in progress. The effect that a look has found can
+// be of that step. Only its end shows whether the effect can be recorded.
 var errOtherStep = fmt.Errorf("%w: another step of the transaction is in progress", errStillOpen)
 
-// otherStep reports whether a transaction has a step in progress. The caller's step is closed.
-func otherStep(tx *store.Tx, o about) (bool, error) {
+// noOtherStep returns errOtherStep if a transaction has a step in progress. The caller's step is
+// closed.
+func noOtherStep(tx *store.Tx, o about) error {
 	if o.Transaction == 0 {
-		return false, nil
+		return nil
 	}
 	t, err := tx.TransactionForUpdate(o.tenant, o.Transaction)
-	if err != nil {
-		return false, err
+	if err == nil && t.Operation != "" {
+		err = errOtherStep
 	}
-	return t.Operation != "", nil
+	return err
 }
