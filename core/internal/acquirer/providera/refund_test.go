@@ -8,8 +8,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// repeated repeats a refund a minute after it, and twice after its time, so that the lists must have
-// it. It returns the connector and the last outcome.
+// repeated repeats a refund a minute after it, and twice after its time, so that the lists must
+// have it. It returns the connector and the last outcome.
 func (h *host) repeated(t *testing.T, r acquirer.Follow, pause time.Duration) (*Connector, string) {
 	t.Helper()
 	at := clock.NewFake(h.now.Add(time.Minute))
