@@ -118,9 +118,21 @@ func TestRefusalOfAnother(t *testing.T) {
 	}
 }
 
-// A response that v1 did not send is never "not found".
-func TestReadOfAnEmptySuccess(t *testing.T) {
+// A read without a result of v1 is never "not found": the object may exist, and a client that reads
+// so sends it again.
+func TestUnread(t *testing.T) {
 	t.Parallel()
+	unread := map[string]response{
+		"rate limited": {status: 429, body: refusal("rate_limited")}, "fault": {status: 500, body: refusal("internal_error")},
+		"overloaded": {status: 503, body: refusal("overloaded")}, "no response": {},
+	}
+	for _, body := range emptySuccesses {
+		unread["empty success "+body] = response{status: 200, body: body}
+	}
+	captured, err := id.Decimal(id.Capture, string(number))
+	if err != nil {
+		t.Fatal(err)
+	}
 	customer, method := id.Format(id.Customer, 1), id.Format(id.PaymentMethod, 2)
 	stored := command.Authorize{
 		Body:           v1.TransactionCreate{Amount: 100, Currency: "usd", Customer: &customer},
@@ -136,15 +148,16 @@ func TestReadOfAnEmptySuccess(t *testing.T) {
 	}{
 		"transaction":    {command.Get{Target: number}, read},
 		"refund":         {command.Get{Target: number}, "GET /v1/refunds/" + refund},
+		"capture":        {command.Get{Target: number, Captures: true}, "GET /v1/captures/" + captured},
 		"customer":       {stored, customerRoute},
 		"address":        {shipped, customerRoute},
 		"payment method": {named, customerRoute + "/payment_methods/" + method},
 		"order":          {command.VoidGroup{First: number}, "GET /v1/transactions"},
 	} {
-		for _, body := range emptySuccesses {
-			t.Run(name+" "+body, func(t *testing.T) {
+		for how, given := range unread {
+			t.Run(name+" "+how, func(t *testing.T) {
 				t.Parallel()
-				responses := map[string][]response{tt.route: ok(body)}
+				responses := map[string][]response{tt.route: {given}}
 				if name == "order" {
 					responses[read] = ok(transaction("captured", partial))
 				}

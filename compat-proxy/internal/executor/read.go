@@ -109,26 +109,25 @@ func (s session) notFound(ctx context.Context, n command.Number) command.Result 
 	if err != nil {
 		return r
 	}
-	found, resp, unlessV1Decides := s.refundOf(ctx, re)
+	found, failed := s.refundOf(ctx, re)
 	if found != nil {
 		r.Refund = found
-	} else if resp.Status/100 == 2 {
-		return unlessV1Decides // the refund may still exist
+	} else if other := unlessV1Decides(failed); other != nil {
+		return *other // the refund may still exist
 	}
 	return r
 }
 
-// refundOf reads one refund by its id. It returns nil, v1's response and the result to give if it
-// cannot.
-func (s session) refundOf(ctx context.Context, re string) (*v1.Refund, response, command.Result) {
+// refundOf reads one refund by its id. It returns nil and the result to give if it cannot.
+func (s session) refundOf(ctx context.Context, re string) (*v1.Refund, command.Result) {
 	resp := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
 		return s.x.client.API.GetRefund(ctx, re, nil, s.WithKey)
 	})
 	var found v1.Refund
 	if r, ok := resp.read(&found, func() bool { return found.ID == re }); !ok {
-		return nil, resp, r
+		return nil, r
 	}
-	return &found, resp, command.Result{}
+	return &found, command.Result{}
 }
 
 // transactionID returns the v1 id of the transaction with that number, and false if the number is

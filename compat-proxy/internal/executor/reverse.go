@@ -187,7 +187,7 @@ func (s session) findUnlessRefunded(
 	if !isID(id.Refund, made) {
 		return made, r
 	}
-	found, _, failed := s.refundOf(ctx, made)
+	found, failed := s.refundOf(ctx, made)
 	switch {
 	case found == nil && failed.Outcome == command.NotFound: // v1 made it
 		failed.Outcome = command.Unavailable
