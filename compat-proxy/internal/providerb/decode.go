@@ -24,7 +24,8 @@ type setting struct {
 type plan struct {
 	Problem problem
 	Body    v1.TransactionCreate
-	// Sale is set if the payment is captured too. Steps is set if that happens only after the review.
+	// Sale is set if the payment is captured too. TwoStep is set if that happens only after the
+	// review.
 	Sale, TwoStep bool
 	Review        review
 	// Store is set if the payment source is stored, for the customer of Body if it has one.
