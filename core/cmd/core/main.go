@@ -92,9 +92,10 @@ Usage:
   core steps list                              requests to the acquirer without an outcome, and pending reversals, oldest first
                  [--merchant mer_…] [--kind KIND] [--limit 50]
   core steps show STEP                         one of them: txn_…, void_…, cap_…, re_… or rev_…
-  core steps resolve STEP --outcome OUTCOME --reason TEXT
+  core steps resolve STEP --outcome OUTCOME --reason TEXT [--acquirer-id ID]
                                                record the outcome that the acquirer has stated, which is final: approved, declined or
-                                               no_effect; for a pending reversal: released
+                                               no_effect; for a pending reversal: released. The acquirer's id is for an approved
+                                               step: without it CyberSource can neither capture nor refund the payment
   core settlements list                        captures of live mode that the acquirer does not report as settled, oldest first
                  [--merchant mer_…] [--limit 50]
   core settlements resolve cap_… --outcome settled|not_settled --reason TEXT

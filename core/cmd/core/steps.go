@@ -20,6 +20,7 @@ func (m *Main) steps(ctx context.Context, args []string) error {
 	limit := f.Int("limit", 50, "")
 	outcome := f.String("outcome", "", "")
 	reason := f.String("reason", "", "")
+	acquirerID := f.String("acquirer-id", "", "")
 	words, err := m.words(f, args)
 	if err != nil {
 		return err
@@ -46,7 +47,7 @@ func (m *Main) steps(ctx context.Context, args []string) error {
 			return m.misused("steps resolve: --outcome and --reason are required")
 		}
 		return m.administer(ctx, at, func(a *admin.Admin) (string, error) {
-			s, err := a.ResolveStep(ctx, words[1], operator.StepResolve{Outcome: *outcome, Reason: *reason})
+			s, err := a.ResolveStep(ctx, words[1], operator.StepResolve{Outcome: *outcome, Reason: *reason, AcquirerID: *acquirerID})
 			return fmt.Sprintf("%s %s: %s of %d %s, account %s", words[1], *outcome, s.Kind, s.Amount, s.Currency, orDash(s.Account)), err
 		})
 	}

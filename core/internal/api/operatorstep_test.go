@@ -41,6 +41,9 @@ func TestOperatorResolvesAStep(t *testing.T) {
 	const reason = `"reason":"statement of November 22, line 7"`
 	wantRefusal(t, p.post(t, path+"/resolve", `{"outcome":"approved",`+reason+`}`), invalid("invalid_value", "outcome"))
 	wantRefusal(t, p.post(t, stepsOf+"/"+lost+"/resolve", `{"outcome":"approved",`+reason+`}`), refusal{404, v1.ErrorTypeInvalidRequestError, "not_found", "id"})
+	for _, body := range []string{`{"outcome":"released","acquirer_id":"1",`, `{"outcome":"approved","acquirer_id":"a/b",`} {
+		wantRefusal(t, p.post(t, path+"/resolve", body+reason+`}`), invalid("invalid_value", "acquirer_id"))
+	}
 	var done operator.UnfinishedStep
 	programtest.WaitFor(t, "the step is resolved", func() bool { // an attempt of recovery may be in progress
 		r := p.post(t, path+"/resolve", `{"outcome":"released",`+reason+`}`, keyed("r"))

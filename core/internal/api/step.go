@@ -114,7 +114,7 @@ func (o *Operator) resolveStep(c *call, left *trail) (engine.Result, error) {
 	out, err := o.Engine.ResolveStep(c.Context(), c.request, f, d)
 	switch {
 	case errors.Is(err, engine.ErrStepRunning):
-		return out, &fault{code: payment.OperationInProgress, message: "An attempt at the step may be in progress. Retry in 30 seconds."}
+		return out, &fault{code: payment.OperationInProgress, message: "An attempt at the step may be in progress. Retry in a minute."}
 	case errors.Is(err, engine.ErrDecision):
 		return out, &fault{code: codeInvalidValue, param: "outcome", message: "The outcome of a pending reversal must be released; of every other step, approved, declined or no_effect."}
 	}
@@ -149,7 +149,7 @@ func ShowStep(u *payment.Unfinished, d *engine.Resolution) operator.UnfinishedSt
 		out.NextAttemptAt = optionalTime(u.DueAt)
 	}
 	if d != nil {
-		out.Outcome, out.Reason, out.NextAttemptAt = string(d.Decision), d.Reason, nil
+		out.Outcome, out.Reason, out.AcquirerID, out.NextAttemptAt = string(d.Decision), d.Reason, d.AcquirerID, nil
 	}
 	return out
 }

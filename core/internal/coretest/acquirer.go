@@ -247,7 +247,7 @@ func (a *Acquirer) effect(c Call) acquirer.Response {
 		Checks: acquirer.Checks{CVC: "not_provided", AddressLine: "not_provided", PostalCode: "not_provided"},
 	}
 	if a.rules != nil {
-		response.ID = idOf(c.Reference)
+		response.ID = IDOf(c.Reference)
 	}
 	if a.Decide != nil {
 		if code := a.Decide(c); code != "" {

@@ -159,7 +159,8 @@ func newRules(tb testing.TB) *rules {
 	return &rules{tb: tb, known: map[string]acquirer.Sent{}, proved: map[string]bool{}, tags: map[string]string{}}
 }
 
-func idOf(reference string) string { return "id_of_" + reference }
+// IDOf returns the id of a request at the acquirer of live mode.
+func IDOf(reference string) string { return "id_of_" + reference }
 
 func (r *rules) prepare() string {
 	r.mu.Lock()
@@ -248,7 +249,7 @@ func (r *rules) names(s acquirer.Sent) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	want, known := r.known[s.Reference]
-	if id := idOf(s.Reference); s.ID != "" && s.ID != id {
+	if id := IDOf(s.Reference); s.ID != "" && s.ID != id {
 		r.tb.Errorf("%s has the id %s", s.Reference, s.ID)
 	}
 	if of, prepared := r.tags[s.Tag]; !known && (!prepared || of != "") {

@@ -538,6 +538,39 @@ func TestVoidAfterAnOperatorsApproval(t *testing.T) {
 	}
 }
 
+// TestApprovalWithAnAcquirersID: the refund of a payment and capture that an operator has approved
+// names both by the ids that the operator gave.
+func TestApprovalWithAnAcquirersID(t *testing.T) {
+	t.Parallel()
+	s := coretest.OpenLive(t)
+	lose(s, coretest.Authorize, true, nil)
+	if a, err := s.Pay(t.Context(), s.Request(""), 100, false); err != nil || a.Status != 504 {
+		t.Fatalf("pay: got %d %s, %v, want 504", a.Status, a.Body, err)
+	}
+	s.Clock.Advance(engine.Patience)
+	paid := mustResolveWithID(t, s, payment.AuthorizeStep)
+	lose(s, coretest.Capture, true, nil)
+	txn := MustTransaction(t, s).ID
+	if a, err := s.Engine.Capture(t.Context(), s.Request(""), txn, 100, true, nil); err != nil || a.Status != 504 {
+		t.Fatalf("capture: got %d %s, %v, want 504", a.Status, a.Body, err)
+	}
+	s.Clock.Advance(engine.Patience)
+	captured := mustResolveWithID(t, s, payment.CaptureStep)
+	lose(s, coretest.Refund, true, nil)
+	if a, err := s.Engine.Refund(t.Context(), s.Request(""), txn, 0, 40, []byte("{}")); err != nil || a.Status != 504 {
+		t.Fatalf("refund: got %d %s, %v, want 504", a.Status, a.Body, err)
+	}
+	sent := s.Acquirer.Follows()
+	if last := sent[len(sent)-1]; last.Original.ID != paid || len(last.Captures) != 1 || last.Captures[0].ID != captured {
+		t.Errorf("got a refund of %+v and %+v, want of %s and %s", last.Original, last.Captures, paid, captured)
+	}
+	s.Clock.Advance(engine.Patience)
+	refunded := mustResolveWithID(t, s, payment.RefundStep)
+	if got := s.Texts(t, "SELECT acquirer_id FROM refunds"); len(got) != 1 || got[0] != refunded {
+		t.Errorf("got refunds %q, want %s", got, refunded)
+	}
+}
+
 // TestReleaseSurvivesACrash: the process dies while a release request is on its way. The next one
 // repeats it with the same reference and tag, and with Again.
 func TestReleaseSurvivesACrash(t *testing.T) {

@@ -25,7 +25,7 @@ const (
 var (
 	// ErrStepRunning: an attempt at the step has no result yet, or its request may still work on
 	// it.
-	ErrStepRunning = errors.New("engine: an attempt at the step may be in progress: retry in 30 seconds")
+	ErrStepRunning = errors.New("engine: an attempt at the step may be in progress: retry in a minute")
 	// ErrDecision: the step cannot have this decision.
 	ErrDecision = errors.New(
 		"engine: outcome: want released for a pending reversal, and approved, declined or no_effect for other steps")
@@ -35,6 +35,9 @@ var (
 type Resolution struct {
 	Decision Decision
 	Reason   string // 10 to 500 characters: by which statement or person
+	// AcquirerID is the acquirer's id of a step that it carried out, "" if unknown. Later steps name
+	// it.
+	AcquirerID string
 }
 
 // ResolvedStep is an unfinished step. Its resolution is nil unless an operator has ended it.
@@ -89,7 +92,7 @@ func (e *Engine) resolveHeld(tx *store.Tx, r Request, u *payment.Unfinished, d R
 	if e.inFlight.has(u.Step) || u.Step.Kind != payment.ReversalStep && -store.ClockSlack < age && age < Patience {
 		return ErrStepRunning // its request
 	}
-	if err := e.resolveStep(tx, r, u, d.Decision); errors.Is(err, store.ErrConflict) {
+	if err := e.resolveStep(tx, r, u, d); errors.Is(err, store.ErrConflict) {
 		return fmt.Errorf("the step has changed: %w", store.ErrChanged)
 	} else if err != nil {
 		return err
@@ -97,7 +100,7 @@ func (e *Engine) resolveHeld(tx *store.Tx, r Request, u *payment.Unfinished, d R
 	return tx.RemoveAttempt(u.Step)
 }
 
-func (e *Engine) resolveStep(tx *store.Tx, r Request, u *payment.Unfinished, end Decision) error {
+func (e *Engine) resolveStep(tx *store.Tx, r Request, u *payment.Unfinished, d Resolution) error {
 	switch u.Step.Kind {
 	case payment.ReversalStep:
 		held, err := tx.Reversal(u.Step.ID)
@@ -110,36 +113,38 @@ func (e *Engine) resolveStep(tx *store.Tx, r Request, u *payment.Unfinished, end
 		if err != nil {
 			return err
 		}
-		return e.resolvePayment(tx, r, &authorizationStep{Engine: e, t: t}, end)
+		return e.resolvePayment(tx, r, &authorizationStep{Engine: e, t: t}, d)
 	case payment.VoidStep:
 		t, err := tx.TransactionForUpdate(u.Tenant, u.Step.Transaction)
 		if err != nil {
 			return err
 		}
 		s := &voidStep{e, t}
-		return e.resolveFollow(tx, r, s, s.write, end)
+		return e.resolveFollow(tx, r, s, s.write, d.Decision)
 	case payment.CaptureStep:
 		c, err := tx.Capture(u.Tenant, u.Step.ID)
 		if err != nil {
 			return err
 		}
+		c.AcquirerID = d.AcquirerID
 		s := &captureStep{e, c}
-		return e.resolveFollow(tx, r, s, s.write, end)
+		return e.resolveFollow(tx, r, s, s.write, d.Decision)
 	case payment.RefundStep:
 	}
 	f, err := tx.Refund(u.Tenant, u.Step.ID)
 	if err != nil {
 		return err
 	}
+	f.AcquirerID = d.AcquirerID
 	s := &refundStep{e, f}
-	return e.resolveFollow(tx, r, s, s.write, end)
+	return e.resolveFollow(tx, r, s, s.write, d.Decision)
 }
 
 // resolvePayment ends an authorization. Unless it was approved, its reversal is pending: the
 // acquirer may hold the amount. Without an effect it has failed, and its token stays used.
-func (e *Engine) resolvePayment(tx *store.Tx, r Request, s *authorizationStep, end Decision) error {
-	if end != DecisionNoEffect {
-		if err := e.recordPayment(tx, r, s.t, end == DecisionApproved); err != nil || end == DecisionApproved {
+func (e *Engine) resolvePayment(tx *store.Tx, r Request, s *authorizationStep, d Resolution) error {
+	if d.Decision != DecisionNoEffect {
+		if err := e.recordPayment(tx, r, s.t, d); err != nil || d.Decision == DecisionApproved {
 			return err
 		}
 		return tx.InsertReversal(s.about().reversal(tx.Now))
@@ -156,10 +161,11 @@ func (e *Engine) resolvePayment(tx *store.Tx, r Request, s *authorizationStep, e
 
 // recordPayment writes an authorization with the outcome that the operator reports. An approval is
 // for the whole amount. A decline is final, also of a confirmation: the acquirer has not proved it.
-func (e *Engine) recordPayment(tx *store.Tx, r Request, open *payment.Transaction, approved bool) error {
+func (e *Engine) recordPayment(tx *store.Tx, r Request, open *payment.Transaction, d Resolution) error {
 	const unchecked = "not_processed"
+	approved := d.Decision == DecisionApproved
 	a := acquirer.Response{
-		Approved: approved, Checks: acquirer.Checks{CVC: unchecked, AddressLine: unchecked, PostalCode: unchecked},
+		Approved: approved, ID: d.AcquirerID, Checks: acquirer.Checks{CVC: unchecked, AddressLine: unchecked, PostalCode: unchecked},
 	}
 	if approved {
 		a.Amount = open.Amount

@@ -18,7 +18,22 @@ import (
 func mustResolve(t *testing.T, s *coretest.Service, kind payment.StepKind, end engine.Decision) {
 	t.Helper()
 	_, f := mustUnfinished(t, s, kind)
-	d := engine.Resolution{Decision: end, Reason: "statement of November 22, line 7"}
+	mustDecide(t, s, f, engine.Resolution{Decision: end, Reason: "statement of November 22, line 7"})
+}
+
+// mustResolveWithID resolves the only unfinished step of a kind as approved, with the acquirer's id
+// of it, which it returns.
+func mustResolveWithID(t *testing.T, s *coretest.Service, kind payment.StepKind) string {
+	t.Helper()
+	u, f := mustUnfinished(t, s, kind)
+	d := engine.Resolution{Decision: engine.DecisionApproved, Reason: "statement of November 22, line 7"}
+	d.AcquirerID = coretest.IDOf(engine.StepReference(&u))
+	mustDecide(t, s, f, d)
+	return d.AcquirerID
+}
+
+func mustDecide(t *testing.T, s *coretest.Service, f payment.UnfinishedFilter, d engine.Resolution) {
+	t.Helper()
 	if a, err := s.Engine.ResolveStep(t.Context(), operatorRequest(s), f, d); err != nil || a.Status != 200 {
 		t.Fatalf("resolve: got %d %s, %v", a.Status, a.Body, err)
 	}

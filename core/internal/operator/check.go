@@ -2,6 +2,7 @@ package operator
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -10,6 +11,9 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
+
+// acquirerID matches an acquirer's id of a step.
+var acquirerID = regexp.MustCompile(`^[0-9A-Za-z_-]{1,64}$`)
 
 // FieldError reports a field of a request, or a flag of the command line, with a value that is not
 // allowed. Text names the field and the allowed values. It repeats no text of the request, which
@@ -74,12 +78,22 @@ func (t TokenCreate) Token(now time.Time) (payment.OperatorToken, error) {
 
 // Resolution checks an operator's decision. The error is a FieldError.
 func (r StepResolve) Resolution() (engine.Resolution, error) {
-	d := engine.Resolution{Decision: engine.Decision(r.Outcome), Reason: strings.TrimSpace(r.Reason)}
+	d := engine.Resolution{
+		Decision: engine.Decision(r.Outcome), Reason: strings.TrimSpace(r.Reason), AcquirerID: r.AcquirerID,
+	}
 	all := []engine.Decision{
 		engine.DecisionApproved, engine.DecisionDeclined, engine.DecisionNoEffect, engine.DecisionReleased,
 	}
 	if !slices.Contains(all, d.Decision) {
 		return d, fieldError("outcome", "approved, declined, no_effect or released")
+	}
+	if d.AcquirerID != "" {
+		if d.Decision != engine.DecisionApproved {
+			return d, fieldError("acquirer_id", "none unless the outcome is approved")
+		}
+		if !acquirerID.MatchString(d.AcquirerID) {
+			return d, fieldError("acquirer_id", "1 to 64 letters, digits, - and _")
+		}
 	}
 	return d, checkReason(d.Reason)
 }

@@ -146,6 +146,7 @@ type UnfinishedStep struct {
 	WaitsForOperator bool     `json:"waits_for_operator"` // recovery makes no more attempts
 	Outcome          string   `json:"outcome,omitempty"`  // of a step that was resolved
 	Reason           string   `json:"reason,omitempty"`
+	AcquirerID       string   `json:"acquirer_id,omitempty"`    // that the operator gave
 	APIKey           string   `json:"api_key,omitempty"`        // of the request
 	ClientAddress    string   `json:"client_address,omitempty"` // of the request
 }
@@ -161,6 +162,8 @@ type StepList struct {
 type StepResolve struct {
 	Outcome string `json:"outcome"` // approved, declined or no_effect; released of a reversal
 	Reason  string `json:"reason"`  // 10 to 500 characters
+	// AcquirerID is the acquirer's id of a step that is approved. Later steps name it.
+	AcquirerID string `json:"acquirer_id,omitempty"`
 }
 
 // ObjectSettlementException is the object of a SettlementException.

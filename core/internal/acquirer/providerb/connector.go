@@ -153,10 +153,10 @@ func (c *Connector) releaseHeld(ctx context.Context, r acquirer.Authorize, id st
 }
 
 // Capture implements acquirer.Acquirer. A repeated capture undoes the earlier one, and returns
-// acquirer.ErrNotFound once it has certainly no effect. A capture without a number is declined and
-// never sent.
+// acquirer.ErrNotFound once it has certainly no effect. A capture is declined and never sent without
+// its number, or without the id of a payment that an operator has approved.
 func (c *Connector) Capture(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
-	if !numbered(r) {
+	if !numbered(r) || r.Original.ID == "" {
 		return declinedBy(refusals["NOT_SUPPORTED"], responseBody{}), nil
 	}
 	if r.Again {
@@ -169,8 +169,12 @@ func (c *Connector) Capture(ctx context.Context, r acquirer.Follow) (acquirer.Re
 
 // Refund implements acquirer.Acquirer. A repeated refund undoes the earlier one, and returns
 // acquirer.ErrNotFound once it has certainly no effect. The provider has then voided it, or finds
-// neither it nor another refund of the payment.
+// neither it nor another refund of the payment. Without an id of what it gives back, which only an
+// operator's approval lacks, it is declined and never sent.
 func (c *Connector) Refund(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
+	if refunded(r).ID == "" {
+		return declinedBy(refusals["NOT_SUPPORTED"], responseBody{}), nil
+	}
 	if r.Again {
 		released, err := c.undoEarlier(ctx, acquirer.Refund, r)
 		if !released && errors.Is(err, acquirer.ErrNotFound) && !c.unrefunded(ctx, r) {

@@ -72,6 +72,9 @@ func (c *Connector) voidAll(
 	ctx context.Context, r acquirer.Follow, taken []acquirer.Sent, group string,
 ) (acquirer.Response, error) {
 	for _, capture := range taken {
+		if capture.ID == "" { // an operator has approved it
+			return declinedBy(refusals["NOT_VOIDABLE"], responseBody{}), nil
+		}
 		if !validID(capture.ID) {
 			return notSent(fmt.Errorf("%w: id of a capture", errRequest))
 		}

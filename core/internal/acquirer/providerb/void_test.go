@@ -1,6 +1,7 @@
 package providerb_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -137,7 +138,7 @@ func TestVoid(t *testing.T) {
 	}
 }
 
-// TestVoidWithoutID: a void that cannot name one of its captures sends nothing.
+// TestVoidWithoutID: a void that cannot name one of its captures is declined and sends nothing.
 func TestVoidWithoutID(t *testing.T) {
 	t.Parallel()
 	s := newScripted(t)
@@ -146,7 +147,26 @@ func TestVoidWithoutID(t *testing.T) {
 		Reference: "void", Original: acquirer.Sent{Kind: acquirer.Authorization, ID: "1"}, Amount: 1000, Currency: "usd",
 		Captures: []acquirer.Sent{{Kind: acquirer.Capture, ID: "2"}, {Kind: acquirer.Capture}},
 	})
-	if paths := s.paths(); result(got, err) != "unavailable" || paths != "" {
-		t.Errorf("got %+v and %v, and requests %q, want unavailable and none", got, err, paths)
+	if paths := s.paths(); result(got, err) != "declined" || paths != "" {
+		t.Errorf("got %+v and %v, and requests %q, want a decline and none", got, err, paths)
+	}
+}
+
+// TestFollowWithoutID: a capture or refund of a payment that an operator approved without its id is
+// declined and sends nothing, as no retry can be sent.
+func TestFollowWithoutID(t *testing.T) {
+	t.Parallel()
+	s := newScripted(t)
+	f := acquirer.Follow{
+		Reference: "next", Original: acquirer.Sent{Kind: acquirer.Sale, Reference: "txn_1", Tag: "tag", Amount: 1000, Currency: "usd"},
+		Amount: 1000, Currency: "usd", Final: true,
+	}
+	for name, send := range map[string]func(context.Context, acquirer.Follow) (acquirer.Response, error){
+		"capture": s.Capture, "refund": s.Refund,
+	} {
+		got, err := send(t.Context(), f)
+		if paths := s.paths(); result(got, err) != "declined" || paths != "" {
+			t.Errorf("%s: got %+v and %v, and requests %q, want a decline and none", name, got, err, paths)
+		}
 	}
 }
