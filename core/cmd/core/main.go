@@ -92,10 +92,10 @@ Usage:
   core steps list                              requests to the acquirer without an outcome, and pending reversals, oldest first
                  [--merchant mer_…] [--kind KIND] [--limit 50]
   core steps show STEP                         one of them: txn_…, void_…, cap_…, re_… or rev_…
-  core steps resolve STEP --outcome OUTCOME --reason TEXT [--acquirer-id ID]
+  core steps resolve STEP --outcome OUTCOME --reason TEXT [--as-of TIME] [--acquirer-id ID]
                                                record the outcome that the acquirer has stated, which is final: approved, declined or
-                                               no_effect; for a pending reversal: released. The acquirer's id is for an approved
-                                               step: without it CyberSource can neither capture nor refund the payment
+                                               no_effect; for a pending reversal: released. An approval needs the time at which the
+                                               acquirer's records were read, such as 2026-11-22T14:05:00Z, and at CyberSource its id
   core settlements list                        captures of live mode that the acquirer does not report as settled, oldest first
                  [--merchant mer_…] [--limit 50]
   core settlements resolve cap_… --outcome settled|not_settled --reason TEXT

@@ -10,6 +10,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/admin"
 	"github.com/causeway-pay/causeway/core/internal/operator"
 	"github.com/causeway-pay/causeway/core/internal/payment"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // steps lists, shows and resolves steps without an outcome.
@@ -21,6 +22,7 @@ func (m *Main) steps(ctx context.Context, args []string) error {
 	outcome := f.String("outcome", "", "")
 	reason := f.String("reason", "", "")
 	acquirerID := f.String("acquirer-id", "", "")
+	asOf := f.String("as-of", "", "")
 	words, err := m.words(f, args)
 	if err != nil {
 		return err
@@ -46,8 +48,16 @@ func (m *Main) steps(ctx context.Context, args []string) error {
 		if *outcome == "" || *reason == "" {
 			return m.misused("steps resolve: --outcome and --reason are required")
 		}
+		in := operator.StepResolve{Outcome: *outcome, Reason: *reason, AcquirerID: *acquirerID}
+		if *asOf != "" {
+			read, err := time.Parse(time.RFC3339, *asOf)
+			if err != nil {
+				return m.misused(fmt.Sprintf("--as-of %q: want a time such as 2026-11-22T14:05:00Z", *asOf))
+			}
+			in.AsOf = &v1.Time{Time: read}
+		}
 		return m.administer(ctx, at, func(a *admin.Admin) (string, error) {
-			s, err := a.ResolveStep(ctx, words[1], operator.StepResolve{Outcome: *outcome, Reason: *reason, AcquirerID: *acquirerID})
+			s, err := a.ResolveStep(ctx, words[1], in)
 			return fmt.Sprintf("%s %s: %s of %d %s, account %s", words[1], *outcome, s.Kind, s.Amount, s.Currency, orDash(s.Account)), err
 		})
 	}

@@ -72,14 +72,17 @@ func TestSteps(t *testing.T) {
 		}
 	}
 	for want, args := range map[int][]string{
-		2: {"steps", "resolve", refund, "--outcome", "approved"}, 1: {"steps", "resolve", "re_0000000000008", "--outcome", "approved", "--reason", "statement of today"},
+		2: {"steps", "resolve", refund, "--outcome", "declined"}, 1: {"steps", "resolve", "re_0000000000008", "--outcome", "declined", "--reason", "statement of today"},
 	} {
 		if code, _, stderr := run(t, append(args, "--data", data)...); code != want {
 			t.Errorf("%v: got %d, %s, want %d", args, code, stderr, want)
 		}
 	}
 	for want, args := range map[string][]string{
-		"core: reason: want 10 to 500 characters, got 5\n":                {"--outcome", "approved", "--reason", "short"},
+		"core: reason: want 10 to 500 characters, got 5\n": {"--outcome", "declined", "--reason", "short"},
+		"core: as_of: want the time at which the acquirer's records were read, such as 2026-11-22T14:05:00Z\n": {
+			"--outcome", "approved", "--reason", "statement of today",
+		},
 		"core: outcome: want approved, declined, no_effect or released\n": {"--outcome", "lost", "--reason", "statement of today"},
 	} {
 		code, _, stderr := run(t, append([]string{"steps", "resolve", refund, "--data", data}, args...)...)
@@ -87,10 +90,13 @@ func TestSteps(t *testing.T) {
 			t.Errorf("%v: got %d, %q, want %q", args, code, stderr, want)
 		}
 	}
+	if code, _, stderr := run(t, "steps", "resolve", refund, "--outcome", "approved", "--as-of", "today", "--reason", "statement of today", "--data", data); code != 2 || !strings.Contains(stderr, "--as-of") {
+		t.Errorf("as of today: got %d, %s, want a usage error", code, stderr)
+	}
 	if code, _, stderr := run(t, "steps", "resolve", refund, "--outcome", "released", "--reason", "statement of today", "--data", data); code != 1 || !strings.Contains(stderr, "pending reversal") {
 		t.Errorf("released: got %d, %s", code, stderr)
 	}
-	if got := MustPrint(t, "steps", "resolve", refund, "--outcome", "approved", "--reason", "statement of today, line 7", "--data", data); got != refund+" approved: credit of 100 usd, account -" {
+	if got := MustPrint(t, "steps", "resolve", refund, "--outcome", "approved", "--as-of", "2026-11-22T14:05:00Z", "--reason", "statement of today, line 7", "--data", data); got != refund+" approved: credit of 100 usd, account -" {
 		t.Errorf("got %q", got)
 	}
 	inspect := coretest.MustInspect(t, data+"/causeway.db")

@@ -39,10 +39,14 @@ func TestOperatorResolvesAStep(t *testing.T) {
 		t.Errorf("behind it: got %+v, want none", got)
 	}
 	const reason = `"reason":"statement of November 22, line 7"`
-	wantRefusal(t, p.post(t, path+"/resolve", `{"outcome":"approved",`+reason+`}`), invalid("invalid_value", "outcome"))
-	wantRefusal(t, p.post(t, stepsOf+"/"+lost+"/resolve", `{"outcome":"approved",`+reason+`}`), refusal{404, v1.ErrorTypeInvalidRequestError, "not_found", "id"})
+	const approval = `{"outcome":"approved","as_of":"2026-11-22T14:05:00Z",` + reason + `}`
+	wantRefusal(t, p.post(t, path+"/resolve", approval), invalid("invalid_value", "outcome"))
+	wantRefusal(t, p.post(t, stepsOf+"/"+lost+"/resolve", approval), refusal{404, v1.ErrorTypeInvalidRequestError, "not_found", "id"})
 	for _, body := range []string{`{"outcome":"released","acquirer_id":"1",`, `{"outcome":"approved","acquirer_id":"a/b",`} {
 		wantRefusal(t, p.post(t, path+"/resolve", body+reason+`}`), invalid("invalid_value", "acquirer_id"))
+	}
+	for _, body := range []string{`{"outcome":"approved",`, `{"outcome":"declined","as_of":"2026-11-22T14:05:00Z",`} {
+		wantRefusal(t, p.post(t, path+"/resolve", body+reason+`}`), invalid("invalid_value", "as_of"))
 	}
 	var done operator.UnfinishedStep
 	programtest.WaitFor(t, "the step is resolved", func() bool { // an attempt of recovery may be in progress

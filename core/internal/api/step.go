@@ -115,6 +115,8 @@ func (o *Operator) resolveStep(c *call, left *trail) (engine.Result, error) {
 	switch {
 	case errors.Is(err, engine.ErrStepRunning):
 		return out, &fault{code: payment.OperationInProgress, message: "An attempt at the step may be in progress. Retry in a minute."}
+	case errors.Is(err, engine.ErrOutdated):
+		return out, &fault{code: codeInvalidValue, param: "as_of", message: "Recovery has attempted the step since then, and may have ended it at the acquirer. Read the acquirer's records again."}
 	case errors.Is(err, engine.ErrDecision):
 		return out, &fault{code: codeInvalidValue, param: "outcome", message: "The outcome of a pending reversal must be released; of every other step, approved, declined or no_effect."}
 	}

@@ -244,7 +244,7 @@ func TestChangeDelaysNoStep(t *testing.T) {
 		if after, _ := mustUnfinished(t, s, verb); !after.Since.Equal(u.Since) {
 			t.Errorf("%s: the step began at %s, and after the change at %s", verb, u.Since, after.Since)
 		}
-		d := engine.Resolution{Decision: engine.DecisionApproved, Reason: "statement of November 22, line 7"}
+		d := engine.Resolution{Decision: engine.DecisionApproved, Reason: "statement of November 22, line 7", AsOf: s.Clock.Now()}
 		if a, err := s.Engine.ResolveStep(t.Context(), operatorRequest(s), f, d); err != nil || a.Status != 200 {
 			t.Fatalf("%s: got %d %s, %v", verb, a.Status, a.Body, err)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/core/internal/payment"
@@ -26,6 +27,9 @@ var (
 	// ErrStepRunning: an attempt at the step has no result yet, or its request may still work on
 	// it.
 	ErrStepRunning = errors.New("engine: an attempt at the step may be in progress: retry in a minute")
+	// ErrOutdated: recovery began an attempt at the step after the records, or up to Patience before
+	// them.
+	ErrOutdated = errors.New("engine: as-of: recovery may have ended the step since then: read the acquirer's records again")
 	// ErrDecision: the step cannot have this decision.
 	ErrDecision = errors.New(
 		"engine: outcome: want released for a pending reversal, and approved, declined or no_effect for other steps")
@@ -38,6 +42,9 @@ type Resolution struct {
 	// AcquirerID is the acquirer's id of a step that it carried out, "" if unknown. Later steps name
 	// it.
 	AcquirerID string
+	// AsOf is the time of the acquirer's records that show an approval. An attempt of recovery may
+	// end the step at the acquirer, so records from before the last attempt prove nothing.
+	AsOf time.Time
 }
 
 // ResolvedStep is an unfinished step. Its resolution is nil unless an operator has ended it.
@@ -92,12 +99,32 @@ func (e *Engine) resolveHeld(tx *store.Tx, r Request, u *payment.Unfinished, d R
 	if e.inFlight.has(u.Step) || u.Step.Kind != payment.ReversalStep && -store.ClockSlack < age && age < Patience {
 		return ErrStepRunning // its request
 	}
+	if err := upToDate(tx, u.Step, d); err != nil {
+		return err
+	}
 	if err := e.resolveStep(tx, r, u, d); errors.Is(err, store.ErrConflict) {
 		return fmt.Errorf("the step has changed: %w", store.ErrChanged)
 	} else if err != nil {
 		return err
 	}
 	return tx.RemoveAttempt(u.Step)
+}
+
+// upToDate returns ErrOutdated if an attempt may have ended the step since the records that show its
+// approval.
+func upToDate(tx *store.Tx, s payment.StepID, d Resolution) error {
+	if d.Decision != DecisionApproved {
+		return nil
+	}
+	read := d.AsOf
+	if read.After(tx.Now) { // by another clock
+		read = tx.Now
+	}
+	attempted, err := tx.AttemptedAfter(s, read.Add(-Patience))
+	if err == nil && attempted {
+		err = ErrOutdated
+	}
+	return err
 }
 
 func (e *Engine) resolveStep(tx *store.Tx, r Request, u *payment.Unfinished, d Resolution) error {

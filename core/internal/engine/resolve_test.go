@@ -70,6 +70,13 @@ func resolveOne(t *testing.T, st step, end engine.Decision) {
 		t.Errorf("while its request may run: got %v, want %v", err, engine.ErrStepRunning)
 	}
 	s.Clock.Advance(engine.Patience)
+	if end == engine.DecisionApproved { // the attempt may have ended the step after these records, or until Patience was over
+		d.AsOf = s.Clock.Now().Add(-time.Millisecond)
+		if _, err := s.Engine.ResolveStep(t.Context(), operatorRequest(s), f, d); !errors.Is(err, engine.ErrOutdated) {
+			t.Errorf("with records from before the attempt: got %v, want %v", err, engine.ErrOutdated)
+		}
+		d.AsOf = s.Clock.Now().Add(time.Hour) // by another clock
+	}
 	if a, err := s.Engine.ResolveStep(t.Context(), operatorRequest(s), f, d); err != nil || a.Status != 200 {
 		t.Fatalf("resolve: got %d %s, %v", a.Status, a.Body, err)
 	}
@@ -114,7 +121,7 @@ func TestResolutionWithATakenIDPostgreSQL(t *testing.T) {
 	s.MustExec(t, `CREATE FUNCTION taken() RETURNS trigger LANGUAGE plpgsql AS
 		'BEGIN IF nextval(''taken_ids'') = 1 THEN RAISE unique_violation; END IF; RETURN NEW; END'`)
 	s.MustExec(t, "CREATE TRIGGER taken BEFORE INSERT ON events FOR EACH ROW EXECUTE FUNCTION taken()")
-	d := engine.Resolution{Decision: engine.DecisionApproved, Reason: "statement of November 22, line 7"}
+	d := engine.Resolution{Decision: engine.DecisionApproved, Reason: "statement of November 22, line 7", AsOf: s.Clock.Now()}
 	if a, err := s.Engine.ResolveStep(t.Context(), operatorRequest(s), f, d); err != nil || a.Status != 200 {
 		t.Fatalf("resolve: got %d %s, %v", a.Status, a.Body, err)
 	}
@@ -136,7 +143,7 @@ func TestResolveReversal(t *testing.T) {
 	s.Clock.Advance(time.Second)
 	pass(t, r, 1)
 	_, f := mustUnfinished(t, s, payment.ReversalStep)
-	d := engine.Resolution{Decision: engine.DecisionApproved, Reason: "statement of November 22, line 7"}
+	d := engine.Resolution{Decision: engine.DecisionApproved, Reason: "statement of November 22, line 7", AsOf: s.Clock.Now()}
 	if _, err := s.Engine.ResolveStep(t.Context(), operatorRequest(s), f, d); !errors.Is(err, engine.ErrDecision) {
 		t.Errorf("approved: got %v, want %v", err, engine.ErrDecision)
 	}
@@ -197,7 +204,8 @@ func TestApprovedTooMuchIsShown(t *testing.T) {
 	if !strings.Contains(u.LastError, "approved 101") {
 		t.Errorf("last error: got %q, want the amount in it", u.LastError)
 	}
-	d := engine.Resolution{Decision: engine.DecisionApproved, Reason: "the acquirer took 100, by its statement"}
+	s.Clock.Advance(engine.Patience)
+	d := engine.Resolution{Decision: engine.DecisionApproved, Reason: "the acquirer took 100, by its statement", AsOf: s.Clock.Now()}
 	if a, err := s.Engine.ResolveStep(t.Context(), operatorRequest(s), f, d); err != nil || a.Status != 200 {
 		t.Fatalf("got %d %s, %v", a.Status, a.Body, err)
 	}

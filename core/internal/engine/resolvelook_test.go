@@ -18,7 +18,7 @@ import (
 func mustResolve(t *testing.T, s *coretest.Service, kind payment.StepKind, end engine.Decision) {
 	t.Helper()
 	_, f := mustUnfinished(t, s, kind)
-	mustDecide(t, s, f, engine.Resolution{Decision: end, Reason: "statement of November 22, line 7"})
+	mustDecide(t, s, f, engine.Resolution{Decision: end, Reason: "statement of November 22, line 7", AsOf: s.Clock.Now()})
 }
 
 // mustResolveWithID resolves the only unfinished step of a kind as approved, with the acquirer's id
@@ -26,7 +26,7 @@ func mustResolve(t *testing.T, s *coretest.Service, kind payment.StepKind, end e
 func mustResolveWithID(t *testing.T, s *coretest.Service, kind payment.StepKind) string {
 	t.Helper()
 	u, f := mustUnfinished(t, s, kind)
-	d := engine.Resolution{Decision: engine.DecisionApproved, Reason: "statement of November 22, line 7"}
+	d := engine.Resolution{Decision: engine.DecisionApproved, Reason: "statement of November 22, line 7", AsOf: s.Clock.Now()}
 	d.AcquirerID = coretest.IDOf(engine.StepReference(&u))
 	mustDecide(t, s, f, d)
 	return d.AcquirerID

@@ -87,13 +87,18 @@ func (r StepResolve) Resolution() (engine.Resolution, error) {
 	if !slices.Contains(all, d.Decision) {
 		return d, fieldError("outcome", "approved, declined, no_effect or released")
 	}
-	if d.AcquirerID != "" {
-		if d.Decision != engine.DecisionApproved {
-			return d, fieldError("acquirer_id", "none unless the outcome is approved")
-		}
-		if !acquirerID.MatchString(d.AcquirerID) {
-			return d, fieldError("acquirer_id", "1 to 64 letters, digits, - and _")
-		}
+	approved := d.Decision == engine.DecisionApproved
+	switch {
+	case d.AcquirerID != "" && !approved:
+		return d, fieldError("acquirer_id", "none unless the outcome is approved")
+	case d.AcquirerID != "" && !acquirerID.MatchString(d.AcquirerID):
+		return d, fieldError("acquirer_id", "1 to 64 letters, digits, - and _")
+	case r.AsOf == nil && approved:
+		return d, fieldError("as_of", "the time at which the acquirer's records were read, such as 2026-11-22T14:05:00Z")
+	case r.AsOf != nil && !approved:
+		return d, fieldError("as_of", "none unless the outcome is approved")
+	case approved:
+		d.AsOf = r.AsOf.Time
 	}
 	return d, checkReason(d.Reason)
 }

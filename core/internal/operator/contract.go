@@ -164,6 +164,8 @@ type StepResolve struct {
 	Reason  string `json:"reason"`  // 10 to 500 characters
 	// AcquirerID is the acquirer's id of a step that is approved. Later steps name it.
 	AcquirerID string `json:"acquirer_id,omitempty"`
+	// AsOf is the time of the acquirer's records, which an approval needs.
+	AsOf *v1.Time `json:"as_of,omitempty"`
 }
 
 // ObjectSettlementException is the object of a SettlementException.

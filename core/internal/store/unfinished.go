@@ -14,6 +14,7 @@ var (
 	selectUnfinishedSteps = declare("selectUnfinishedSteps")
 	holdStep              = declare("holdStep")
 	countRunningAttempts  = declare("countRunningAttempts")
+	countAttemptsAfter    = declare("countAttemptsAfter")
 	selectReversal        = declare("selectReversal")
 )
 
@@ -69,6 +70,17 @@ func (tx *Tx) HoldStep(s payment.StepID, patience time.Duration) error {
 		err = ErrAttempt
 	}
 	return err
+}
+
+// AttemptedAfter reports whether recovery began an attempt at a step after that time.
+func (tx *Tx) AttemptedAfter(s payment.StepID, at time.Time) (bool, error) {
+	object, number := s.Object()
+	row, err := tx.row(countAttemptsAfter, string(s.Kind), object, number, toMillis(at))
+	if err != nil {
+		return false, err
+	}
+	n, err := scanNumber(row)
+	return n > 0, err
 }
 
 // Reversal reads a pending reversal, else ErrNotFound.

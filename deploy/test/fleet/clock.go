@@ -57,7 +57,7 @@ func NewClock(tb testing.TB) *Clock {
 // Set sets the clock to the machine's time plus offset. A program reads the old time or the new.
 func (c *Clock) Set(tb testing.TB, offset time.Duration) {
 	tb.Helper()
-	if err := os.WriteFile(c.path+".new", []byte(offset.String()), 0o600); err != nil {
+	if err := os.WriteFile(c.path+".new", fmt.Appendf(nil, "%dns", offset), 0o600); err != nil {
 		tb.Fatal(err)
 	}
 	if err := os.Rename(c.path+".new", c.path); err != nil {
@@ -72,9 +72,10 @@ func (c *Clock) Advance(tb testing.TB, by time.Duration) {
 	c.Set(tb, c.offset+by)
 }
 
-// SetCommand returns a command of a shell that sets the clock. The Clock does not record it.
-func (c *Clock) SetCommand(offset time.Duration) string {
-	return fmt.Sprintf("printf %s > %s.new && mv %s.new %s", offset, c.path, c.path, c.path)
+// AdvanceCommand returns a command of a shell that moves the clock ahead. The Clock does not record
+// it.
+func (c *Clock) AdvanceCommand(by time.Duration) string {
+	return fmt.Sprintf("printf %%dns $(($(tr -d ns < %s) + %d)) > %s.new && mv %s.new %s", c.path, by, c.path, c.path, c.path)
 }
 
 // Variable returns the clock's environment variable, for a program.

@@ -97,6 +97,8 @@ var recoverySQL = map[string]string{
 	"countRunningAttempts": `SELECT COUNT(*) FROM step_attempts WHERE running = 1 AND begun_at BETWEEN ?1 AND ?2 AND (
 		kind = ?3 AND object_id = ?4 AND number = ?5
 		OR kind = 'reversal' AND object_id IN (SELECT id FROM reversals WHERE kind = ?3 AND step_id = ?4))`,
+	"countAttemptsAfter": `SELECT COUNT(*) FROM step_attempts
+		WHERE kind = ?1 AND object_id = ?2 AND number = ?3 AND attempts > 0 AND begun_at > ?4`,
 	"selectReversal": `SELECT ` + columns.Reversal + ` FROM reversals WHERE id = ?`,
 	"lockUnfinishedAuthorization": `SELECT id FROM transactions WHERE id = ?1 AND attempt = ?2 AND status IN ('processing',
 		'unknown')`,
