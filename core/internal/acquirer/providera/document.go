@@ -37,6 +37,28 @@ func (t *text) UnmarshalXML(d *xml.Decoder, start xml.StartElement) error {
 	return nil
 }
 
+// mostElements bounds the elements of one list, and mostAttributes the attributes of a document. An
+// element in memory takes many times the bytes that announce it.
+const mostElements, mostAttributes = 1000, 10_000
+
+var errTooMany = errors.New("too many elements")
+
+// several are the elements of a list.
+type several[T any] []T
+
+// UnmarshalXML implements xml.Unmarshaler.
+func (s *several[T]) UnmarshalXML(d *xml.Decoder, start xml.StartElement) error {
+	if len(*s) == mostElements {
+		return errTooMany
+	}
+	var one T
+	if err := d.DecodeElement(&one, &start); err != nil {
+		return err //nolint:wrapcheck // parse replaces it
+	}
+	*s = append(*s, one)
+	return nil
+}
+
 // document is a response of any method. Elements of other methods are missing.
 type document struct {
 	XMLName  xml.Name
@@ -49,11 +71,14 @@ type document struct {
 	} `xml:"messages"`
 	Transaction *transactionResponse `xml:"transactionResponse"`
 	Details     *details             `xml:"transaction"`
-	Batches     []struct {
-		ID        text `xml:"batchId"`
-		SettledAt text `xml:"settlementTimeUTC"`
-	} `xml:"batchList>batch"`
-	Rows []row `xml:"transactions>transaction"`
+	Batches     several[batchRow]    `xml:"batchList>batch"`
+	Rows        several[row]         `xml:"transactions>transaction"`
+}
+
+// batchRow is a batch of a list.
+type batchRow struct {
+	ID        text `xml:"batchId"`
+	SettledAt text `xml:"settlementTimeUTC"`
 }
 
 // transactionResponse is the outcome of a transaction.
@@ -133,6 +158,9 @@ const errorRoot = "ErrorResponse"
 // parse reads the response of a method. Its error is acquirer.ErrUnknown, and has no text of the
 // response.
 func parse(method string, body []byte) (*document, error) {
+	if bytes.Count(body, []byte("=")) > mostAttributes {
+		return nil, fmt.Errorf("providera: %w: too many attributes", acquirer.ErrUnknown)
+	}
 	var out document
 	d := xml.NewDecoder(bytes.NewReader(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))))
 	if err := d.Decode(&out); err != nil || !ends(d) {

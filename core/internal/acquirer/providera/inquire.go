@@ -81,10 +81,19 @@ func (c *Connector) details(ctx context.Context, id string) (*details, error) {
 	return d.Details, nil
 }
 
+// mostOf returns the greatest body of a method's response, in bytes.
+func mostOf(method string) int64 {
+	switch method {
+	case "getUnsettledTransactionList", "getTransactionList", "getSettledBatchList":
+		return upstream.MaxList
+	}
+	return upstream.MaxOutcome
+}
+
 // read calls a method that moves nothing. Its error is acquirer.ErrUnknown, also if nothing was
 // sent: it proves nothing about the request that the caller reads about.
 func (c *Connector) read(ctx context.Context, method string, request any) (*document, error) {
-	response, err := c.post(ctx, request, upstream.MaxList)
+	response, err := c.post(ctx, request, mostOf(method))
 	if err != nil {
 		return nil, fmt.Errorf("providera: %s: %w: %s", method, errUnread, acquirer.Cause(err))
 	}
@@ -93,7 +102,7 @@ func (c *Connector) read(ctx context.Context, method string, request any) (*docu
 
 // ask is read with the error of the request, which can be acquirer.ErrUnavailable.
 func (c *Connector) ask(ctx context.Context, method string, request any) (*document, error) {
-	response, err := c.post(ctx, request, upstream.MaxList)
+	response, err := c.post(ctx, request, mostOf(method))
 	if err != nil {
 		return nil, fmt.Errorf("providera: %s: %w", method, err)
 	}
