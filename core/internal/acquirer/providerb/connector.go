@@ -145,7 +145,9 @@ func (c *Connector) Authorize(ctx context.Context, r acquirer.Authorize) (acquir
 // releaseHeld reverses an authorization that the issuer approved and the provider's rules did not.
 // Without the reversal, the payment is unknown, so that Inquire reverses it.
 func (c *Connector) releaseHeld(ctx context.Context, r acquirer.Authorize, id string) error {
-	out, err := c.reverse(ctx, r.Reference+"/held", id, r.Amount, r.Currency)
+	out, err := c.release(ctx, acquirer.Follow{
+		Reference: r.Reference + "/held", Tag: r.Tag, Original: acquirer.Sent{ID: id}, Amount: r.Amount, Currency: r.Currency,
+	})
 	if err == nil && out.response.Approved {
 		return nil
 	}

@@ -3,6 +3,7 @@ package providerb
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
 )
@@ -96,7 +97,7 @@ func (c *Connector) voidAll(
 		last.Amount = r.Amount
 		return last, nil
 	}
-	out, err := c.reverse(ctx, r.Reference, r.Original.ID, r.Amount, r.Currency)
+	out, err := c.release(ctx, r)
 	switch {
 	case len(taken) == 0 || out.response.Approved && err == nil:
 		return out.response, err
@@ -108,26 +109,35 @@ func (c *Connector) voidAll(
 	return last, nil
 }
 
-// reverse releases an authorization. The provider gives one reason for an authorization that was
-// reversed and one that was captured, so its details decide.
-func (c *Connector) reverse(
-	ctx context.Context, reference, id string, amount int64, currency string,
-) (outcome, error) {
-	request, err := encodeReversal(reference, id, amount, currency)
+// release releases the authorization of a void. The provider gives one reason for an authorization
+// that was reversed and one that was captured, so its details decide. They show a reversal late.
+func (c *Connector) release(ctx context.Context, r acquirer.Follow) (outcome, error) {
+	id := r.Original.ID
+	request, err := encodeReversal(r.Reference, id, r.Amount, r.Currency)
 	if err != nil {
 		_, err := notSent(err)
 		return outcome{}, err
 	}
-	out, err := c.send(ctx, request, sent{operation: reversing, amount: amount, currency: currency})
+	out, err := c.send(ctx, request, sent{operation: reversing, amount: r.Amount, currency: r.Currency})
 	if err == nil || out.reason != "TRANSACTION_ALREADY_REVERSED_OR_SETTLED" {
 		return out, err
 	}
-	found, lookErr := c.look(ctx, acquirer.Sent{Kind: acquirer.Authorization, ID: id, Amount: amount, Currency: currency})
+	found, lookErr := c.look(ctx, acquirer.Sent{
+		Kind: acquirer.Authorization, ID: id, Amount: r.Amount, Currency: r.Currency,
+	})
+	begun, tagErr := time.Parse(time.RFC3339, r.Tag)
 	switch {
 	case lookErr != nil:
 		return out, err
 	case found.Released:
-		return outcome{class: done, response: acquirer.Response{Approved: true, ResponseCode: "00", Amount: amount}}, nil
+		return outcome{
+			class: done, response: acquirer.Response{Approved: true, ResponseCode: "00", Amount: r.Amount},
+		}, nil
+	case tagErr != nil || c.clock.Now().Sub(begun) < detailsLag:
+		return outcome{}, fmt.Errorf("provider-b: %w: the details may be of before the void", acquirer.ErrUnknown)
 	}
 	return outcome{class: declined, response: declinedBy(refusals["NOT_VOIDABLE"], out.body)}, nil
 }
+
+// detailsLag is the time after which the details of an authorization certainly show its reversal.
+const detailsLag = time.Hour
