@@ -209,8 +209,17 @@ func (p *Proxy) Handler() http.Handler {
 	mux.Handle(rpcPath, methodNotAllowed("POST"))
 	mux.Handle("/", refuse(http.StatusNotFound, "route_not_found", textNoRoute, ""))
 	recovered := httpx.Recover(providera.Broken, p.cfg.Log, p.withDeadline(p.providerBRoutes(rejectUncleanPaths(mux))))
-	logged := httpx.LogRequests(p.cfg.Log, p.cfg.Clock, httpx.SecurityHeaders(recovered))
+	logged := httpx.LogRequests(p.cfg.Log, p.cfg.Clock, p.dated(httpx.SecurityHeaders(recovered)))
 	return httpx.RequestID(httpx.ClientAddress(p.cfg.Hop, httpx.Trace(p.cfg.Tracer, logged)))
+}
+
+// dated sets Date to the time of the proxy's clock. A client that looks for a payment whose response
+// it lost compares that with its own clock.
+func (p *Proxy) dated(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Date", p.cfg.Clock.Now().UTC().Format(http.TimeFormat))
+		next.ServeHTTP(w, r)
+	})
 }
 
 // limited bounds the requests of next. They count towards one bound for all dialects.

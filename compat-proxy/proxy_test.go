@@ -23,6 +23,7 @@ import (
 	compatproxy "github.com/causeway-pay/causeway/compat-proxy"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/catalogue"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
+	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
@@ -416,5 +417,16 @@ func TestTLSUpstream(t *testing.T) {
 	p.Handler().ServeHTTP(w, r)
 	if got := w.Body.String(); !strings.Contains(got, `"responseCode":"1"`) {
 		t.Errorf("got %s, want an approval", got)
+	}
+}
+
+// TestDate: the date of a response is of the proxy's clock. A client compares it with its own clock.
+func TestDate(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2031, 4, 5, 6, 7, 8, 0, time.UTC)
+	proxy := mustProxy(t, &v1{}, func(c *compatproxy.Config) { c.Clock = clock.NewFake(at) })
+	resp, _ := send(t, http.MethodPost, proxy.URL+"/compat/provider-a/xml", strings.NewReader(sale), nil)
+	if got := resp.header.Get("Date"); got != at.Format(http.TimeFormat) {
+		t.Errorf("got %q, want %q", got, at.Format(http.TimeFormat))
 	}
 }

@@ -71,6 +71,7 @@ type document struct {
 	} `xml:"messages"`
 	Transaction *transactionResponse `xml:"transactionResponse"`
 	Details     *details             `xml:"transaction"`
+	timely      bool                 // our clock agrees with the host's, by skew at most
 	Batches     several[batchRow]    `xml:"batchList>batch"`
 	Rows        several[row]         `xml:"transactions>transaction"`
 }

@@ -67,6 +67,7 @@ type host struct {
 	off         bool // no Transaction Details API
 	key         string
 	now         time.Time
+	date        func() time.Time // of the responses: by default, the clock of the latest connector
 }
 
 const hostName, hostKey = "demoLogin1", "demoKey000000001"
@@ -85,6 +86,7 @@ func startHost(t *testing.T) (*host, *Connector) {
 
 func (h *host) connect(t *testing.T, c clock.Clock) *Connector {
 	t.Helper()
+	h.do(func() { h.date = c.Now })
 	return connect(t, upstream.Config{BaseURL: h.url}, Config{
 		Name: hostName, TransactionKey: secret.New(hostKey), Clock: c,
 	})
@@ -131,6 +133,7 @@ func (h *host) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	w.Header().Set("Date", h.date().UTC().Format(http.TimeFormat))
 	method := strings.TrimSuffix(in.XMLName.Local, "Request")
 	respond := func(inside string) {
 		_, _ = io.WriteString(w, wrap(method+"Response", inside))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/http"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/core/internal/acquirer/upstream"
@@ -97,7 +98,12 @@ func (c *Connector) read(ctx context.Context, method string, request any) (*docu
 	if err != nil {
 		return nil, fmt.Errorf("providera: %s: %w: %s", method, errUnread, acquirer.Cause(err))
 	}
-	return parse(method, response.Body)
+	d, err := parse(method, response.Body)
+	if err == nil {
+		date, dateErr := http.ParseTime(response.Header.Get("Date"))
+		d.timely = dateErr == nil && date.Sub(c.clock.Now()).Abs() <= skew
+	}
+	return d, err
 }
 
 // ask is read with the error of the request, which can be acquirer.ErrUnavailable.

@@ -16,6 +16,8 @@ const (
 	// lag is how far the provider's clock may differ from ours, with the time that a request is on its
 	// way. After that time the lists have everything.
 	lag = time.Hour
+	// skew is how far the clocks may differ for a search that proves an absence.
+	skew = 5 * time.Minute
 	// longestBatchSpan is the greatest range of a list of batches. A payment settles within days.
 	longestBatchSpan = 31 * 24 * time.Hour
 	// mostSearches bounds the searches that are kept.
@@ -45,7 +47,7 @@ type search struct {
 	about       acquirer.Sent
 	first, last time.Time           // when the transaction can have been submitted
 	begun       time.Time           // when it began to read the lists; zero if it has not
-	prompt      bool                // it began within lag of the request's preparation
+	timely      bool                // the clock agreed with the host's, and the search began soon after the preparation
 	absent      time.Time           // the start of the first search of all lists that began after last; zero if none
 	read        map[string]position // by list
 	advanced    bool                // this attempt has read rows
@@ -71,8 +73,8 @@ func (c *Connector) resume(about acquirer.Sent, prepared time.Time) *search {
 			first = now // the clock was ahead when it was prepared
 		}
 		s = &search{
-			c: c, first: first.Add(-lag), last: prepared.Add(lag), prompt: now.Sub(prepared) <= lag,
-			read: map[string]position{},
+			c: c, first: first.Add(-lag), last: prepared.Add(lag), read: map[string]position{},
+			timely: now.Sub(prepared) <= lag-skew && prepared.Sub(now) <= skew,
 		}
 	}
 	s.about, s.advanced, s.left = about, false, mostReads
@@ -162,15 +164,16 @@ func (s *search) end(batches []batch, now time.Time) error {
 	if !whole {
 		return fmt.Errorf("providera: %w: the lists do not have the request yet", acquirer.ErrUnknown)
 	}
-	if !s.prompt {
-		return fmt.Errorf("providera: %w: %w", acquirer.ErrNotListed, errLateSearch)
+	if !s.timely {
+		return fmt.Errorf("providera: %w: %w", acquirer.ErrNotListed, errUntimely)
 	}
 	return fmt.Errorf("providera: %w", acquirer.ErrNotListed)
 }
 
-// errLateSearch: the first search began more than lag after the request was prepared. The clock was
-// perhaps behind then, so the request can be in a part of the lists that the search does not read.
-var errLateSearch = errors.New("the search began long after the request")
+// errUntimely: the clock did not agree with the host's during the search, or the search began long
+// after the request was prepared, or before it. The clock was perhaps wrong when the request was
+// prepared, so the request can be in a part of the lists that the search does not read.
+var errUntimely = errors.New("the clock was perhaps wrong at the time of the request")
 
 // oldestFirst adds each new row to the last page.
 var oldestFirst = sorting{By: "submitTimeUTC"}
@@ -343,6 +346,7 @@ func (s *search) page(ctx context.Context, method string, request any) (page, er
 	if err != nil {
 		return page{}, err
 	}
+	s.timely = s.timely && d.timely
 	switch d.code() {
 	case codeNoRows:
 		return page{}, nil

@@ -260,3 +260,55 @@ func TestRefundOfAClockBehind(t *testing.T) {
 		at.Advance(lag)
 	}
 }
+
+// TestRefundOfAWrongClock: a refund is made and its response is lost. The clock is wrong then, and
+// perhaps set right during the search. The account has more rows than a search reads. The refund
+// never counts as never sent.
+func TestRefundOfAWrongClock(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		off       time.Duration
+		corrected bool // ten minutes later
+	}{
+		"two hours behind":                     {-2 * time.Hour, false},
+		"two hours behind, then right":         {-2 * time.Hour, true},
+		"two hours ahead":                      {2 * time.Hour, false},
+		"two hours ahead, then right":          {2 * time.Hour, true},
+		"a day behind, then right":             {-24 * time.Hour, true},
+		"less than the lag behind, then right": {-59 * time.Minute, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h, first := startHost(t)
+			r := step(paid(t, first, true), false)
+			r.Amount = 1999
+			h.settle(1)
+			h.do(func() { h.made[0].submitted = h.now.Add(-24 * time.Hour) })
+			h.more(2*pageSize, h.now.Add(-3*time.Hour), others)
+			h.more(2*pageSize, h.now.Add(-30*time.Minute), others)
+			ours, right := clock.NewFake(h.now.Add(c.off)), clock.NewFake(h.now)
+			con := h.connect(t, ours)
+			h.do(func() { h.date, h.fate = right.Now, func(string) fate { return unheard } })
+			var err error
+			if r.Tag, err = con.Prepare(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := con.Refund(t.Context(), r); !errors.Is(err, acquirer.ErrUnknown) {
+				t.Fatalf("got %v, want an unknown outcome", err)
+			}
+			h.do(func() { h.fate = nil })
+			h.more(3*pageSize, h.now.Add(time.Minute), others)
+			r.Again = true
+			for n := range 40 {
+				ours.Advance(5 * time.Minute)
+				right.Advance(5 * time.Minute)
+				if n == 1 && c.corrected {
+					ours.Advance(-c.off)
+				}
+				if _, err := con.Refund(t.Context(), r); errors.Is(err, acquirer.ErrNotFound) {
+					t.Fatalf("%s after the refund: %v", right.Now().Sub(h.now), err)
+				}
+			}
+		})
+	}
+}
