@@ -209,7 +209,7 @@ var codes = map[string]entry{
 	codeAccountCheckFailed:   {v1.ErrorTypeInvalidRequestError, 409, "The acquirer did not accept the credentials. Nothing was changed."},
 
 	codeInternal:         {v1.ErrorTypeAPIError, 500, v1.MessageInternal},
-	codeNotProcessed:     {v1.ErrorTypeAPIError, 502, "The acquirer never processed the payment: no money was moved. Send the request again."},
+	codeNotProcessed:     {v1.ErrorTypeAPIError, 502, "No money was moved: the acquirer never processed the payment, or reversed it. Send the request again."},
 	codeOverloaded:       {v1.ErrorTypeAPIError, 503, v1.MessageOverloaded},
 	codeStoreUnavailable: {v1.ErrorTypeAPIError, 503, v1.MessageStore},
 	codeNoAcquirer:       {v1.ErrorTypeAPIError, 503, "This merchant has no account for live mode with this currency and payment method. Use a test key, or have the operator add one."},

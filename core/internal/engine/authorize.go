@@ -241,7 +241,7 @@ func (s *authorizationStep) missing(ctx context.Context) error {
 		return nil // the step has ended meanwhile
 	}
 	if err == nil {
-		s.Log.WarnContext(ctx, "recovery: the acquirer never processed the payment", slog.String("transaction", authorizationReference(t)),
+		s.Log.WarnContext(ctx, "recovery: no effect at the acquirer of the payment", slog.String("transaction", authorizationReference(t)),
 			slog.String("status", string(t.Status)), slog.Bool("keyed", t.Claim != 0))
 	}
 	return err
@@ -275,7 +275,7 @@ func (s *authorizationStep) fail(tx *store.Tx) error {
 	}
 	t.Status, t.Version, t.UpdatedAt = next, t.Version+1, tx.Now
 	t.Result = payment.Result{
-		FailureCode: notProcessed, FailureMessage: "The acquirer never processed this payment; no money was moved.",
+		FailureCode: notProcessed, FailureMessage: "No money was moved: the acquirer never processed this payment, or reversed it.",
 	}
 	if err := tx.ResolveTransaction(&t); err != nil {
 		return err

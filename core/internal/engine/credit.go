@@ -99,7 +99,7 @@ func (s *creditStep) again(ctx context.Context, acq acquirer.Acquirer, _ bool) (
 // pending and keeps its idempotency key: it may still arrive, and a retry must not give the money a
 // second time.
 func (s *creditStep) missing(ctx context.Context) error {
-	s.Log.WarnContext(ctx, "recovery: the acquirer never processed the unlinked refund", slog.String("refund", refundReference(s.f)))
+	s.Log.WarnContext(ctx, "recovery: no effect at the acquirer of the unlinked refund", slog.String("refund", refundReference(s.f)))
 	return s.Store.Update(ctx, func(tx *store.Tx) error {
 		f, err := tx.Refund(s.f.Tenant, s.f.ID)
 		if err != nil || f.State != payment.StepPending {

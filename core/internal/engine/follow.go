@@ -90,7 +90,7 @@ func (e *Engine) missingFollow(ctx context.Context, s step, write followWriter) 
 		return tx.InsertReversal(look)
 	})
 	if err == nil {
-		e.Log.WarnContext(ctx, "recovery: the acquirer never processed the step", slog.String("reference", o.reference))
+		e.Log.WarnContext(ctx, "recovery: no effect at the acquirer of the step", slog.String("reference", o.reference))
 	}
 	return unlessChanged(err)
 }

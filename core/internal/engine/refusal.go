@@ -14,7 +14,7 @@ const (
 
 // unprocessed returns the reason of a capture, void or refund that the acquirer never processed.
 func unprocessed() *payment.Refusal {
-	return &payment.Refusal{Code: notProcessed, Message: "The acquirer never processed this step; no money was moved."}
+	return &payment.Refusal{Code: notProcessed, Message: "No money was moved: the acquirer never processed this step, or reversed it."}
 }
 
 // unavailable returns the reason of a capture or refund whose request certainly did not reach the

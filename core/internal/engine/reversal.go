@@ -244,7 +244,7 @@ func (e *Engine) writeEnd(tx *store.Tx, r *payment.Reversal) error {
 	}
 	claim := f.Claim
 	refused := &payment.Refusal{
-		Code: notProcessed, Message: "The acquirer never processed this refund; no money was moved.",
+		Code: notProcessed, Message: "No money was moved: the acquirer never processed this refund, or reversed it.",
 	}
 	if _, err := (&refundStep{e, f}).write(tx, refused); err != nil {
 		return err
