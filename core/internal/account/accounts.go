@@ -218,7 +218,9 @@ func (a *Accounts) open(ctx context.Context, row *payment.Account) (opened, erro
 		if outcome == "unavailable" || outcome == "unknown" {
 			cause = s.redact(acquirer.Cause(err))
 		}
-		calls.add(outcome, took, a.Clock.Now(), cause)
+		if !acquirer.Waits(operation, outcome) {
+			calls.add(outcome, took, a.Clock.Now(), cause)
+		}
 		a.Called(Call{Account: name, Kind: fresh.Kind, Operation: operation, Outcome: outcome, Took: took})
 	}
 	watched := acquirer.Observed(acquirer.Discreet(connector), a.Clock, observe)

@@ -8,9 +8,16 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// Operations returns the names of the calls that Observed reports.
+// Operations returns the names of the calls that Observed reports. A capture, void or refund that
+// recovery repeats is a repeat.
 func Operations() []string {
-	return []string{"authorize", "capture", "void", "refund", "credit", "inquire"}
+	return []string{"authorize", "capture", "void", "refund", "credit", "inquire", "repeat"}
+}
+
+// Waits reports whether a call says that an earlier request has no known outcome yet. One lost
+// response causes many of them.
+func Waits(operation, outcome string) bool {
+	return outcome == "unknown" && (operation == "inquire" || operation == "repeat")
 }
 
 // Outcomes returns the values of Outcome.
@@ -58,15 +65,15 @@ func (a *observed) Authorize(ctx context.Context, r Authorize) (Response, error)
 }
 
 func (a *observed) Capture(ctx context.Context, r Follow) (Response, error) {
-	return a.time("capture", func() (Response, error) { return a.next.Capture(ctx, r) })
+	return a.time(named("capture", r), func() (Response, error) { return a.next.Capture(ctx, r) })
 }
 
 func (a *observed) Void(ctx context.Context, r Follow) (Response, error) {
-	return a.time("void", func() (Response, error) { return a.next.Void(ctx, r) })
+	return a.time(named("void", r), func() (Response, error) { return a.next.Void(ctx, r) })
 }
 
 func (a *observed) Refund(ctx context.Context, r Follow) (Response, error) {
-	return a.time("refund", func() (Response, error) { return a.next.Refund(ctx, r) })
+	return a.time(named("refund", r), func() (Response, error) { return a.next.Refund(ctx, r) })
 }
 
 func (a *observed) Credit(ctx context.Context, r Credit) (Response, error) {
@@ -75,6 +82,13 @@ func (a *observed) Credit(ctx context.Context, r Credit) (Response, error) {
 
 func (a *observed) Inquire(ctx context.Context, about Sent) (Response, error) {
 	return a.time("inquire", func() (Response, error) { return a.next.Inquire(ctx, about) })
+}
+
+func named(operation string, r Follow) string {
+	if r.Again {
+		return "repeat"
+	}
+	return operation
 }
 
 func (a *observed) time(operation string, call func() (Response, error)) (Response, error) {
