@@ -12,8 +12,6 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-var update = flag.Bool("update", false, "write the golden files")
-
 // reference is a reference of the engine.
 const reference = "txn_01jd8m3k2q4r5"
 
@@ -162,7 +160,7 @@ func golden(t *testing.T, name string, request any) {
 		return
 	}
 	path := filepath.Join("testdata", "requests", name+".xml")
-	if *update {
+	if flag.Lookup("update").Value.String() == "true" { // coretest has the flag
 		if err := os.WriteFile(path, got, 0o600); err != nil {
 			t.Fatal(err)
 		}

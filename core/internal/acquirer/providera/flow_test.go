@@ -114,8 +114,8 @@ func (c command) lose(t *testing.T, f fate, effect bool) {
 		h.settle(1)
 	}
 	h.do(func() {
-		h.fate = func(kind string) fate {
-			if kind == c.kind {
+		h.fate = func(sent transaction) fate {
+			if sent.Type == c.kind {
 				return f
 			}
 			return passes
@@ -186,7 +186,7 @@ func TestVoidAgain(t *testing.T) {
 	h, c := startHost(t)
 	about := paid(t, c, false)
 	h.do(func() { // another attempt voids between the reading and the sending
-		h.fate = func(string) fate { h.made[0].status = "voided"; return passes }
+		h.fate = func(transaction) fate { h.made[0].status = "voided"; return passes }
 	})
 	if a, err := c.Void(t.Context(), step(about, true)); err != nil || !a.Approved || h.sent[typeVoid] != 1 {
 		t.Errorf("voided meanwhile: got %+v, %v, sent %d", a, err, h.sent[typeVoid])

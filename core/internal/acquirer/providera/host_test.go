@@ -19,27 +19,10 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// fate is the way in which a transaction or its response is lost.
-type fate string
-
-const (
-	passes    fate = ""
-	lost      fate = "lost request"      // no effect, and the connection breaks
-	unheard   fate = "lost response"     // an effect, and the connection breaks
-	truncated fate = "truncated"         // an effect, and half of the response
-	garbled   fate = "garbled"           // an effect, and the page of a gateway
-	oversized fate = "oversized"         // an effect, and more than a response may have
-	gateway   fate = "gateway status"    // no effect, and the status 502
-	failing   fate = "system error"      // an effect, and E00001
-	slow      fate = "no response"       // an effect, and nothing before the request's deadline
-	empty     fate = "no transaction"    // an effect, and success without a transaction
-	misnumber fate = "another reference" // an effect, and the response to another request
-	relayed   fate = "another status"    // an effect, and its response with the status 500
-)
-
 // record is a transaction of the host.
 type record struct {
 	id, original, kind, status, invoice string
+	description                         string
 	authorized, taken                   string
 	payment                             string
 	batch                               int // 0 for none
@@ -52,16 +35,18 @@ type host struct {
 	mu       sync.Mutex
 	made     []*record
 	next     int
-	fate     func(kind string) fate
-	sent     map[string]int    // transactions by type, also lost ones
-	reads    map[string]int    // reading methods
-	budget   *int              // reads until the host is busy; nil for no end
-	hidden   bool              // the lists lag behind
-	broken   string            // a method that always fails
-	hook     map[string]func() // by method: what happens before its next request
-	longest  int               // the last page that can be read; 0 for no end
-	unlisted bool              // no batch is listed
-	unread   string            // a batch whose list always fails
+	fate     func(transaction) fate
+	reason   func(transaction) string // of a declined one
+	delayed  []transaction            // that are late
+	sent     map[string]int           // transactions by type, also lost ones
+	reads    map[string]int           // reading methods
+	budget   *int                     // reads until the host is busy; nil for no end
+	hidden   bool                     // the lists lag behind
+	broken   string                   // a method that always fails
+	hook     map[string]func()        // by method: what happens before its next request
+	longest  int                      // the last page that can be read; 0 for no end
+	unlisted bool                     // no batch is listed
+	unread   string                   // a batch whose list always fails
 
 	latestFirst bool // the lists are never in another order
 	off         bool // no Transaction Details API
@@ -267,15 +252,10 @@ func (h *host) transact(w http.ResponseWriter, r *http.Request, in hostRequest) 
 	h.sent[t.Type]++
 	f := passes
 	if h.fate != nil {
-		f = h.fate(t.Type)
+		f = h.fate(t)
 	}
-	switch f {
-	case lost:
-		panic(http.ErrAbortHandler)
-	case gateway:
-		w.WriteHeader(http.StatusBadGateway)
+	if h.unprocessed(w, f, in) {
 		return
-	default:
 	}
 	inside := h.effect(t)
 	whole := wrap("createTransactionResponse", "<refId>"+in.RefID+"</refId>"+inside)
@@ -296,6 +276,9 @@ func (h *host) transact(w http.ResponseWriter, r *http.Request, in hostRequest) 
 		whole = wrap("ErrorResponse", strings.Replace(bad, "E00027", "E00001", 1))
 	case relayed:
 		w.WriteHeader(http.StatusInternalServerError)
+	case timedOut:
+		w.WriteHeader(http.StatusGatewayTimeout)
+		whole = "<html>Gateway Timeout</html>"
 	case empty:
 		whole = wrap("createTransactionResponse", "<refId>"+in.RefID+"</refId>"+okay)
 	case misnumber:
@@ -372,7 +355,7 @@ func (h *host) add(t transaction) *record {
 	h.next++
 	r := &record{
 		id: strconv.Itoa(h.next), original: t.Original, kind: t.Type, invoice: t.Order.Invoice, authorized: t.Amount,
-		taken: t.Amount, submitted: h.now,
+		description: t.Order.Description, taken: t.Amount, submitted: h.now,
 		status: map[string]string{
 			typeAuthorize: "authorizedPendingCapture", typeSale: "capturedPendingSettlement",
 			typeForced: "capturedPendingSettlement", typeRefund: "refundPendingSettlement",
