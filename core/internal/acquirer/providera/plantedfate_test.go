@@ -77,6 +77,11 @@ func (f *fates) draw(name string) (r *rand.Rand, before int, calm bool) {
 	return f.Random(fmt.Sprint(name, " ", before)), before, f.calm
 }
 
+// fateAt is the name of a fate in the report.
+func fateAt(host string, f fate) string {
+	return "fate at " + host + ": " + cmp.Or(string(f), "approved")
+}
+
 // pay draws the fate of a payment request. Most retries pass.
 func (f *fates) pay(host, name string) fate {
 	r, before, calm := f.draw("pay " + host + " " + name)
@@ -100,7 +105,7 @@ func (f *fates) pay(host, name string) fate {
 	if effect, unknown := unknowns[drawn]; unknown {
 		f.counts["unknown payments "+effect]++
 	}
-	f.counts["fate: "+cmp.Or(string(drawn), "approved")]++
+	f.counts[fateAt(host, drawn)]++
 	return drawn
 }
 

@@ -43,7 +43,7 @@ func PlantedFates() (out []string) {
 		out = append(out, "declined: "+class)
 	}
 	for _, f := range append(slices.Clone(common()), proofs...) {
-		out = append(out, "fate: "+string(f))
+		out = append(out, fateAt("a", f), fateAt("b", f))
 	}
 	return out
 }
