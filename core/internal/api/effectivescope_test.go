@@ -80,8 +80,12 @@ func TestEffectiveScopesOfRequests(t *testing.T) {
 		"payments:capture compat:use": append([]string{"capture", "refund by id", "use of a key"}, read...),
 		"refunds:create compat:use": append(
 			[]string{"linked refund", "unlinked refund", "refund by id", "use of a key"}, read...),
-		"customers:write compat:use": append(
-			[]string{"store", "token", "customers by email", "customers by name", "use of a key"}, stored...),
+		"customers:write compat:use": append([]string{
+			"store", "token", "customers by email", "customers by name", "all payment methods", "use of a key",
+		}, stored...),
+		"customers:read": append(
+			[]string{"all customers", "customers by email", "customers by name", "customers by nothing", "all payment methods"},
+			stored...),
 	} {
 		key := as(b.keyOf(t, "secret", strings.Fields(scopes)...))
 		for name, r := range requests {

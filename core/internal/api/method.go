@@ -14,7 +14,7 @@ import (
 func (a *API) methodRoutes() []route {
 	return []route{
 		{http.MethodPost, "/v1/customers/{id}/payment_methods", "customers:write", a.changing(a.attachMethod)},
-		{http.MethodGet, "/v1/customers/{id}/payment_methods", "customers:read", a.listMethods},
+		{http.MethodGet, "/v1/customers/{id}/payment_methods", apikey.ScopePaymentMethodsList, a.listMethods},
 		{http.MethodGet, "/v1/customers/{id}/payment_methods/{payment_method}", apikey.ScopeCustomersReadOne, a.getMethod},
 		{http.MethodDelete, "/v1/customers/{id}/payment_methods/{payment_method}", "customers:write", a.detachMethod},
 	}

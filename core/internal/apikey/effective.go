@@ -10,6 +10,7 @@ const (
 	ScopeRefundsCreateLinked    = "refunds:create_linked" // a refund of a transaction
 	ScopeCustomersReadOne       = "customers:read_one"    // a customer and each payment method, by id
 	ScopeCustomersFind          = "customers:find"        // the customers with one reference or e-mail address
+	ScopePaymentMethodsList     = "payment_methods:list"  // the payment methods of one customer
 	ScopeTokensReadOne          = "tokens:read_one"       // a token by id
 	ScopeIdempotencyKeysRead    = "idempotency_keys:read" // the use of one Idempotency-Key
 	ScopeIdempotencyKeysReserve = "idempotency_keys:reserve"
@@ -25,7 +26,7 @@ var extensions = []extension{
 	{[]string{ScopeTransactionsRead}, []string{
 		ScopeTransactionsReadOne, ScopeTransactionsFind, ScopeRefundsReadOne, ScopeTokensReadOne, ScopeIdempotencyKeysRead,
 	}},
-	{[]string{ScopeCustomersRead}, []string{ScopeCustomersReadOne, ScopeCustomersFind}},
+	{[]string{ScopeCustomersRead}, []string{ScopeCustomersReadOne, ScopeCustomersFind, ScopePaymentMethodsList}},
 	{[]string{ScopeRefundsCreate}, []string{ScopeRefundsCreateLinked}},
 
 	// A scope that changes an object reads that object by id.
@@ -45,14 +46,16 @@ var extensions = []extension{
 	}},
 
 	// Under compat:use, a payment also reads the other payments of its order, and the payment method
-	// that it charges. Customers are looked up before one is created, and so are Idempotency-Keys. A
-	// number may be a refund's.
+	// that it charges. Customers are looked up before one is created, and so are the payment methods
+	// of a customer, and Idempotency-Keys. A number may be a refund's.
 	{[]string{ScopeCompatUse, ScopePaymentsAuthorize}, []string{
 		ScopeTransactionsFind, ScopeCustomersReadOne, ScopeIdempotencyKeysRead,
 	}},
 	{[]string{ScopeCompatUse, ScopePaymentsCapture}, []string{ScopeRefundsReadOne, ScopeIdempotencyKeysRead}},
 	{[]string{ScopeCompatUse, ScopeRefundsCreate}, []string{ScopeIdempotencyKeysRead}},
-	{[]string{ScopeCompatUse, ScopeCustomersWrite}, []string{ScopeCustomersFind, ScopeIdempotencyKeysRead}},
+	{[]string{ScopeCompatUse, ScopeCustomersWrite}, []string{
+		ScopeCustomersFind, ScopePaymentMethodsList, ScopeIdempotencyKeysRead,
+	}},
 
 	// A key that only reads cannot reserve the Idempotency-Key of a payment. Under compat:use, a
 	// reservation is part of each login.
@@ -71,7 +74,8 @@ var extensions = []extension{
 // narrowScopes are the scopes that no key is granted.
 var narrowScopes = []string{
 	ScopeTransactionsReadOne, ScopeTransactionsFind, ScopeRefundsReadOne, ScopeRefundsCreateLinked, ScopeCustomersReadOne,
-	ScopeCustomersFind, ScopeTokensReadOne, ScopeIdempotencyKeysRead, ScopeIdempotencyKeysReserve,
+	ScopeCustomersFind, ScopePaymentMethodsList, ScopeTokensReadOne, ScopeIdempotencyKeysRead,
+	ScopeIdempotencyKeysReserve,
 }
 
 // Permits reports whether a key of this kind with these granted scopes has the scope, granted or by

@@ -21,7 +21,7 @@ func TestEffectiveScopes(t *testing.T) {
 		"transactions:read": "transactions:read_one transactions:find refunds:read_one tokens:read_one " +
 			"idempotency_keys:read",
 		"customers:write": "tokens:create customers:read_one " + reserve,
-		"customers:read":  "customers:read_one customers:find",
+		"customers:read":  "customers:read_one customers:find payment_methods:list",
 		"tokens:create":   "tokens:read_one " + reserve,
 		"webhooks:write":  reserve,
 		"keys:write":      reserve,
@@ -31,9 +31,10 @@ func TestEffectiveScopes(t *testing.T) {
 	compat := map[string]string{
 		"payments:authorize": "payments:capture transactions:read_one transactions:find refunds:read_one " +
 			"refunds:create_linked customers:read_one idempotency_keys:read " + reserve,
-		"payments:capture":  "transactions:read_one refunds:read_one idempotency_keys:read " + reserve,
-		"refunds:create":    "transactions:read_one refunds:read_one refunds:create_linked idempotency_keys:read " + reserve,
-		"customers:write":   "tokens:create customers:read_one customers:find idempotency_keys:read " + reserve,
+		"payments:capture": "transactions:read_one refunds:read_one idempotency_keys:read " + reserve,
+		"refunds:create":   "transactions:read_one refunds:read_one refunds:create_linked idempotency_keys:read " + reserve,
+		"customers:write": "tokens:create customers:read_one customers:find payment_methods:list idempotency_keys:read " +
+			reserve,
 		"transactions:read": alone["transactions:read"] + " " + reserve,
 		"customers:read":    alone["customers:read"] + " " + reserve,
 		"events:read":       reserve,
@@ -59,8 +60,8 @@ func TestAllEffectiveScopes(t *testing.T) {
 	wantEffective(t, apikey.Secret, nil, nil)
 	wantEffective(t, apikey.Publishable, apikey.DefaultScopes(apikey.Publishable), nil)
 	all := apikey.EffectiveScopes(apikey.Secret, apikey.AllScopes())
-	if got, want := len(all), len(apikey.AllScopes())+9; got != want || !slices.Equal(all[:13], apikey.AllScopes()) {
-		t.Errorf("of a key with every scope: got %v, want all of them first, then 9 others", all)
+	if got, want := len(all), len(apikey.AllScopes())+10; got != want || !slices.Equal(all[:13], apikey.AllScopes()) {
+		t.Errorf("of a key with every scope: got %v, want all of them first, then 10 others", all)
 	}
 	for _, s := range all[len(apikey.AllScopes()):] {
 		if apikey.ValidScope(s) || !apikey.ValidScope(apikey.Grantable(s)) {
@@ -89,6 +90,7 @@ func TestGrantable(t *testing.T) {
 	for scope, want := range map[string]string{
 		"payments:capture": "payments:capture", "tokens:create": "tokens:create", "transactions:find": "transactions:read",
 		"refunds:read_one": "transactions:read", "tokens:read_one": "transactions:read", "customers:find": "customers:read",
+		"payment_methods:list":  "customers:read",
 		"refunds:create_linked": "refunds:create", "idempotency_keys:read": "transactions:read",
 		"idempotency_keys:reserve": "payments:authorize", "": "",
 	} {
