@@ -1524,6 +1524,21 @@ func (e GetCustomerParamsExpand) Valid() bool {
 	}
 }
 
+// Defines values for ListPaymentMethodsParamsExpand.
+const (
+	ListPaymentMethodsParamsExpandCustomer ListPaymentMethodsParamsExpand = "customer"
+)
+
+// Valid indicates whether the value is a known member of the ListPaymentMethodsParamsExpand enum.
+func (e ListPaymentMethodsParamsExpand) Valid() bool {
+	switch e {
+	case ListPaymentMethodsParamsExpandCustomer:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for GetPaymentMethodParamsExpand.
 const (
 	GetPaymentMethodParamsExpandCustomer GetPaymentMethodParamsExpand = "customer"
@@ -3657,6 +3672,32 @@ type UpdateCustomerParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// ListPaymentMethodsParams defines parameters for ListPaymentMethods.
+type ListPaymentMethodsParams struct {
+	// Limit The largest number of objects, 1 to 100. A page that would exceed 1,048,576 bytes has fewer objects, and `has_more` is true.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// StartingAfter An id. The page begins after it, with older objects. Not together with `ending_before`.
+	StartingAfter *StartingAfterPaymentMethod `form:"starting_after,omitempty" json:"starting_after,omitempty"`
+
+	// EndingBefore An id. The page ends before it, with newer objects. Not together with `starting_after`. A client that polls with the newest id of its last page skips no object.
+	EndingBefore *EndingBeforePaymentMethod `form:"ending_before,omitempty" json:"ending_before,omitempty"`
+
+	// Metadata Only objects whose metadata has these entries, with exactly these values: `metadata[order]=1042`. Programs such as `curl` want the brackets
+	// percent-encoded. The search reads one object after the other, so also limit the list in another way if you can.
+	Metadata *MetadataFilter `json:"metadata,omitempty"`
+
+	// Expand The objects to show under `expanded`, with commas between their names. The key needs the scope that reads them.
+	// Send the parameter once: `expand=a&expand=b` is refused.
+	Expand *ExpandPaymentMethod `form:"expand,omitempty" json:"expand,omitempty"`
+
+	// Fingerprint Only payment methods with this fingerprint. It shows whether the customer has a card already.
+	Fingerprint *string `form:"fingerprint,omitempty" json:"fingerprint,omitempty"`
+}
+
+// ListPaymentMethodsParamsExpand defines parameters for ListPaymentMethods.
+type ListPaymentMethodsParamsExpand string
+
 // AttachPaymentMethodParams defines parameters for AttachPaymentMethod.
 type AttachPaymentMethodParams struct {
 	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect, and stored for 24 hours. A well-formed structured-field string
@@ -4039,6 +4080,13 @@ type ClientInterface interface {
 	// Corresponds with PATCH /v1/customers/{id} (the `UpdateCustomer` operationId).
 	UpdateCustomer(ctx context.Context, id ID, params *UpdateCustomerParams, body UpdateCustomerJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListPaymentMethods List the payment methods of a customer, newest first
+	//
+	// Detached payment methods are not in the list.
+	//
+	// Corresponds with GET /v1/customers/{id}/payment_methods (the `ListPaymentMethods` operationId).
+	ListPaymentMethods(ctx context.Context, id ID, params *ListPaymentMethodsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// AttachPaymentMethodWithBody Attach a token to a customer as a payment method for any number of payments
 	//
 	// The token is then used. The security code is not stored. The same card can be attached twice: equal cards have the same `fingerprint`. A
@@ -4058,6 +4106,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/customers/{id}/payment_methods (the `AttachPaymentMethod` operationId).
 	AttachPaymentMethod(ctx context.Context, id ID, params *AttachPaymentMethodParams, body AttachPaymentMethodJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DetachPaymentMethod Detach a payment method permanently
+	//
+	// The card or account number is erased.
+	//
+	// Corresponds with DELETE /v1/customers/{id}/payment_methods/{payment_method} (the `DetachPaymentMethod` operationId).
+	DetachPaymentMethod(ctx context.Context, id ID, paymentMethod string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetPaymentMethod Read one payment method
 	//
@@ -4435,6 +4490,23 @@ func (c *Client) UpdateCustomer(ctx context.Context, id ID, params *UpdateCustom
 	return c.Client.Do(req)
 }
 
+// ListPaymentMethods List the payment methods of a customer, newest first
+//
+// Detached payment methods are not in the list.
+//
+// Corresponds with GET /v1/customers/{id}/payment_methods (the `ListPaymentMethods` operationId).
+func (c *Client) ListPaymentMethods(ctx context.Context, id ID, params *ListPaymentMethodsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListPaymentMethodsRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // AttachPaymentMethodWithBody Attach a token to a customer as a payment method for any number of payments
 //
 // The token is then used. The security code is not stored. The same card can be attached twice: equal cards have the same `fingerprint`. A
@@ -4465,6 +4537,23 @@ func (c *Client) AttachPaymentMethodWithBody(ctx context.Context, id ID, params 
 // Corresponds with POST /v1/customers/{id}/payment_methods (the `AttachPaymentMethod` operationId).
 func (c *Client) AttachPaymentMethod(ctx context.Context, id ID, params *AttachPaymentMethodParams, body AttachPaymentMethodJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewAttachPaymentMethodRequest(c.Server, id, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DetachPaymentMethod Detach a payment method permanently
+//
+// The card or account number is erased.
+//
+// Corresponds with DELETE /v1/customers/{id}/payment_methods/{payment_method} (the `DetachPaymentMethod` operationId).
+func (c *Client) DetachPaymentMethod(ctx context.Context, id ID, paymentMethod string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDetachPaymentMethodRequest(c.Server, id, paymentMethod)
 	if err != nil {
 		return nil, err
 	}
@@ -5447,6 +5536,127 @@ func NewUpdateCustomerRequestWithBody(server string, id ID, params *UpdateCustom
 	return req, nil
 }
 
+// NewListPaymentMethodsRequest constructs an http.Request for the ListPaymentMethods method
+func NewListPaymentMethodsRequest(server string, id ID, params *ListPaymentMethodsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/customers/%s/payment_methods", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.StartingAfter != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "starting_after", *params.StartingAfter, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.EndingBefore != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "ending_before", *params.EndingBefore, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Metadata != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("deepObject", true, "metadata", *params.Metadata, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "object", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Expand != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "expand", *params.Expand, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Fingerprint != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "fingerprint", *params.Fingerprint, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewAttachPaymentMethodRequest calls the generic AttachPaymentMethod builder with application/json body
 func NewAttachPaymentMethodRequest(server string, id ID, params *AttachPaymentMethodParams, body AttachPaymentMethodJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -5504,6 +5714,47 @@ func NewAttachPaymentMethodRequestWithBody(server string, id ID, params *AttachP
 			req.Header.Set("Idempotency-Key", headerParam0)
 		}
 
+	}
+
+	return req, nil
+}
+
+// NewDetachPaymentMethodRequest constructs an http.Request for the DetachPaymentMethod method
+func NewDetachPaymentMethodRequest(server string, id ID, paymentMethod string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "payment_method", paymentMethod, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/customers/%s/payment_methods/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
 	}
 
 	return req, nil

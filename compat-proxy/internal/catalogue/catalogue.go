@@ -57,6 +57,9 @@ const (
 	MerchantDetails       = "getMerchantDetailsRequest"
 	Logout                = "logoutRequest"
 	IsAlive               = "isAliveRequest"
+	GetProfile            = "getCustomerProfileRequest"
+	ProfileIDs            = "getCustomerProfileIdsRequest"
+	DeleteProfile         = "deleteCustomerProfileRequest"
 
 	CreatePayment       = "createPayment"
 	CapturePayment      = "capturePayment"
@@ -109,6 +112,9 @@ var methods = []Method{
 	a(MerchantDetails, ReadOnly, ""),
 	a(Logout, ReadOnly, ""),
 	open(IsAlive),
+	a(GetProfile, ReadOnly, "customers:read", "customer.get"),
+	a(ProfileIDs, ReadOnly, "customers:read", "customer.list"),
+	a(DeleteProfile, WriteSafe, "customers:write", "customer.delete"),
 	b(RefundCapture, "captures/{id}/refunds", "refunds:create", "payment.refund"),
 	b(VoidPayment, "payments/{id}/voids", "payments:authorize", "payment.void"),
 	b(VoidCapture, "captures/{id}/voids", "payments:authorize", "payment.void"),

@@ -17,7 +17,7 @@ var withoutCommand = []string{
 func TestMethods(t *testing.T) {
 	t.Parallel()
 	all := catalogue.Methods()
-	if got, want := len(all), 31; got != want {
+	if got, want := len(all), 34; got != want {
 		t.Fatalf("methods: got %d, want %d", got, want)
 	}
 	rpc := map[string]bool{}
@@ -72,13 +72,14 @@ func TestTable(t *testing.T) {
 func TestFurtherMethods(t *testing.T) {
 	t.Parallel()
 	const (
-		moves = " money_movement payment."
-		voids = moves + "void payments:authorize,compat:use"
-		gives = moves + "refund refunds:create,compat:use"
-		reads = " read_only transaction.get transactions:read,compat:use"
-		lists = " POST /compat/provider-a/xml read_only transaction.list transactions:read,compat:use"
-		days  = " POST /compat/provider-a/xml read_only settlement_day."
-		none  = " read_only transaction.get payments:authorize,compat:use"
+		moves    = " money_movement payment."
+		voids    = moves + "void payments:authorize,compat:use"
+		gives    = moves + "refund refunds:create,compat:use"
+		reads    = " read_only transaction.get transactions:read,compat:use"
+		lists    = " POST /compat/provider-a/xml read_only transaction.list transactions:read,compat:use"
+		profiles = " POST /compat/provider-a/xml "
+		days     = " POST /compat/provider-a/xml read_only settlement_day."
+		none     = " read_only transaction.get payments:authorize,compat:use"
 	)
 	wantRows(t, catalogue.Methods()[7:], []string{
 		"provider-a authenticateTestRequest POST /compat/provider-a/xml read_only  compat:use",
@@ -90,6 +91,9 @@ func TestFurtherMethods(t *testing.T) {
 		"provider-a getMerchantDetailsRequest POST /compat/provider-a/xml read_only  compat:use",
 		"provider-a logoutRequest POST /compat/provider-a/xml read_only  compat:use",
 		"provider-a isAliveRequest POST /compat/provider-a/xml read_only  ",
+		"provider-a getCustomerProfileRequest" + profiles + "read_only customer.get customers:read,compat:use",
+		"provider-a getCustomerProfileIdsRequest" + profiles + "read_only customer.list customers:read,compat:use",
+		"provider-a deleteCustomerProfileRequest" + profiles + "write_safe customer.delete customers:write,compat:use",
 		"provider-b refundCapture POST /compat/provider-b/pts/v2/captures/{id}/refunds" + gives,
 		"provider-b voidPayment POST /compat/provider-b/pts/v2/payments/{id}/voids" + voids,
 		"provider-b voidCapture POST /compat/provider-b/pts/v2/captures/{id}/voids" + voids,

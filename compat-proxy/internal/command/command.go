@@ -15,6 +15,10 @@ const (
 	CustomerCreate   Kind = "customer.create"
 	TokenCreate      Kind = "token.create"
 
+	CustomerGet    Kind = "customer.get"
+	CustomerList   Kind = "customer.list"
+	CustomerDelete Kind = "customer.delete"
+
 	TransactionList   Kind = "transaction.list"
 	SettlementDayGet  Kind = "settlement_day.get"
 	SettlementDayList Kind = "settlement_day.list"
@@ -24,13 +28,14 @@ const (
 func Kinds() []Kind {
 	return []Kind{
 		PaymentAuthorize, PaymentCapture, PaymentVoid, PaymentRefund, TransactionGet, CustomerCreate, TokenCreate,
-		TransactionList, SettlementDayGet, SettlementDayList,
+		CustomerGet, CustomerList, CustomerDelete, TransactionList, SettlementDayGet, SettlementDayList,
 	}
 }
 
 // Command is one operation, as plain data. It is Authorize, Capture, Void, VoidGroup, Reverse,
 // CancelCapture, Refund, Credit, Get, CreateCustomer, AttachMethod, CreateToken or Refusal, or a
-// Named one of these. Or it is ListTransactions, ListDays or GetDay.
+// Named one of these. Or it is ListTransactions, ListDays, GetDay, GetCustomer, ListCustomers or
+// DeleteCustomer.
 type Command interface {
 	// Kind returns the command's operation.
 	Kind() Kind

@@ -41,6 +41,10 @@ func Masked(c Command) (Command, error) {
 		return maskedCustomer(c)
 	case AttachMethod:
 		return c.masked()
+	case GetCustomer: // v1 has the masked texts, and writes queries to its log
+		in, err := maskedBody(v1.CustomerInput{Reference: v1.Optional(c.Reference), Email: v1.Optional(c.Email)})
+		c.Reference, c.Email = v1.Text(in.Reference), v1.Text(in.Email)
+		return c, err
 	}
 	return c, nil
 }

@@ -60,6 +60,8 @@ type Result struct {
 	Customer *v1.Customer       `json:"customer,omitempty"`
 	Methods  []v1.PaymentMethod `json:"methods,omitempty"`
 	Token    *v1.Token          `json:"token,omitempty"`
+	// CustomerIDs is set by ListCustomers.
+	CustomerIDs []string `json:"customer_ids,omitempty"`
 	// List is set by ListTransactions, and Days by ListDays and GetDay.
 	List *List              `json:"list,omitempty"`
 	Days []v1.SettlementDay `json:"days,omitempty"`
@@ -97,6 +99,9 @@ type Origin struct {
 // CodeNameSpent is not a v1 code. Requests under the name of a Named command were refused too
 // often, or too long ago, to try another key. None had an effect, nor had this one.
 const CodeNameSpent = "name_spent"
+
+// CodeTooMany is not a v1 code: the list is longer than the proxy reads.
+const CodeTooMany = "too_many"
 
 // CodeFailed is not a v1 code: v1 returned a payment that has failed or was reversed.
 const CodeFailed = "transaction_failed"

@@ -198,15 +198,11 @@ func (s session) deleteCustomer(ctx context.Context, c *v1.Customer) bool {
 	return resp.Status/100 == 2 || resp.Status == http.StatusNotFound
 }
 
-// pageSize is the number of customers on one page of a list.
-const pageSize = 100
-
 // customersLike lists the customers with the same identifying fields, made under either secret. v1
 // lists customers by two of the fields; without both, the list is empty.
 func (s session) customersLike(ctx context.Context, c command.CreateCustomer) ([]seenCustomer, *command.Result) {
 	c.Body = findable(c.Body)
-	limit := pageSize
-	params := &v1.ListCustomersParams{Limit: &limit, Reference: c.Body.Reference, Email: c.Body.Email}
+	params := v1.ListCustomersParams{Reference: c.Body.Reference, Email: c.Body.Email}
 	if params.Reference == nil && params.Email == nil {
 		return nil, nil
 	}
@@ -215,24 +211,13 @@ func (s session) customersLike(ctx context.Context, c command.CreateCustomer) ([
 		wanted = append(wanted, identified(c, names))
 	}
 	var same []seenCustomer
-	for {
-		resp := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
-			return s.x.client.API.ListCustomers(ctx, params, s.WithKey)
-		})
-		var page v1.CustomerList
-		if r, ok := resp.read(&page, func() bool { return page.Data != nil }); !ok {
-			return nil, &r
+	failed := s.eachCustomer(ctx, params, func(found seenCustomer) bool {
+		if slices.ContainsFunc(wanted, func(in v1.CustomerInput) bool { return sameIdentity(&found.Customer, in) }) {
+			same = append(same, found)
 		}
-		for i := range page.Data {
-			if slices.ContainsFunc(wanted, func(in v1.CustomerInput) bool { return sameIdentity(&page.Data[i], in) }) {
-				same = append(same, seenCustomer{page.Data[i], resp.Date})
-			}
-		}
-		if !page.HasMore || len(page.Data) == 0 {
-			return same, nil
-		}
-		params.StartingAfter = &page.Data[len(page.Data)-1].ID
-	}
+		return true
+	})
+	return same, failed
 }
 
 // token makes a token under the key.

@@ -88,6 +88,8 @@ func (f *customerV1) response(r *http.Request, body []byte) (int, string) {
 		return http.StatusCreated, mustJSON(c)
 	case "POST tokens":
 		return f.token(body)
+	case "GET customers//":
+		return f.listMethods(parts[1], r)
 	case "GET customers/", "PATCH customers/", "DELETE customers/", "POST customers//":
 		c, there := f.customers[parts[1]]
 		if !there {
@@ -132,6 +134,23 @@ func (f *customerV1) list(r *http.Request) string {
 		page.Data, page.HasMore = page.Data[:1], true // small pages, so that a list has several
 	}
 	return mustJSON(page)
+}
+
+// listMethods lists the payment methods of a customer, on small pages as in list.
+func (f *customerV1) listMethods(customer string, r *http.Request) (int, string) {
+	if f.customers[customer] == nil {
+		return http.StatusNotFound, refusal("not_found")
+	}
+	page := v1.PaymentMethodList{Data: slices.Clone(f.methods[customer])}
+	slices.Reverse(page.Data)
+	if after := r.URL.Query().Get("starting_after"); after != "" {
+		i := slices.IndexFunc(page.Data, func(m v1.PaymentMethod) bool { return m.ID == after })
+		page.Data = page.Data[i+1:]
+	}
+	if len(page.Data) > 1 {
+		page.Data, page.HasMore = page.Data[:1], true
+	}
+	return http.StatusOK, mustJSON(page)
 }
 
 func (f *customerV1) token(body []byte) (int, string) {
@@ -190,6 +209,18 @@ func (f *customerV1) forget() {
 	defer f.mu.Unlock()
 	f.clock.Advance(25 * time.Hour)
 	f.keys = map[string]storedResponse{}
+}
+
+// incomplete returns a customer that is not complete.
+func (f *customerV1) incomplete() *v1.Customer {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, c := range f.customers {
+		if c.Metadata["setup"] != "" {
+			return c
+		}
+	}
+	return &v1.Customer{}
 }
 
 // kept returns the stored customers and the numbers of their cards.

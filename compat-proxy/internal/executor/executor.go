@@ -161,6 +161,12 @@ func (s session) run(ctx context.Context, c command.Command) command.Result {
 		return s.getDay(ctx, c)
 	case command.CreateCustomer:
 		return s.createCustomer(ctx, c)
+	case command.GetCustomer:
+		return s.getCustomer(ctx, c)
+	case command.ListCustomers:
+		return s.listCustomers(ctx)
+	case command.DeleteCustomer:
+		return s.deleteNumbered(ctx, c)
 	case command.AttachMethod:
 		return s.attachMethod(ctx, c)
 	case command.CreateToken:

@@ -102,6 +102,16 @@ var contractRows = []struct{ table, row, outcome, golden string }{
 	{"part 2, 8.3", "no permission", "E00011", "unsettled-list-no-scope"},
 	{"part 2, 9", "isAlive without credentials", "I00001", "is-alive"},
 	{"part 2, 9", "merchant details", "I00001", "merchant-details"},
+
+	{"part 2, 12", "15, two cards", "I00001", "get-profile"},
+	{"part 2, 12", "16, no payment profiles", "I00001", "get-profile-alone"},
+	{"part 2, 12", "17, unmasked", "I00001", "get-profile-unmasked"},
+	{"part 2, 12", "18, by merchantCustomerId", "I00001", "get-profile-by-reference"},
+	{"part 2, 12", "19, after delete", "E00040", "get-profile-unknown"},
+	{"part 2, 12", "22, ids, wrong key", "E00007", "profile-ids-wrong-key"},
+	{"part 2, 12", "22, ids", "I00001", "profile-ids"},
+	{"part 2, 12", "26, delete", "I00001", "delete-profile"},
+	{"part 2, 12", "26, delete twice", "E00040", "delete-profile-again"},
 }
 
 func TestContractRows(t *testing.T) {

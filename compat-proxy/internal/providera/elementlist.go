@@ -15,6 +15,13 @@ func (l *elementList) text(name, text string) {
 	}
 }
 
+// stored adds a text of at most n characters, unless it was never stored.
+func (l *elementList) stored(name string, text *string, n int) {
+	if text != nil {
+		*l = append(*l, wire.TextElement(name, cut(*text, n)))
+	}
+}
+
 // typed adds a text, unless the schema does not allow it.
 func (l *elementList) typed(name, text string, as wire.Datatype) {
 	if as.Allows(text) {
@@ -35,16 +42,25 @@ func (l *elementList) group(name string, members ...*wire.Element) {
 	}
 }
 
+// repeated adds items of one name without a wrapper.
+func (l *elementList) repeated(name string, items ...*wire.Element) {
+	if len(items) > 0 {
+		*l = append(*l, wire.RepeatedElement(name, items...))
+	}
+}
+
 func (l *elementList) list(name string, items ...*wire.Element) {
 	if len(items) > 0 {
 		*l = append(*l, wire.ListElement(name, items...))
 	}
 }
 
-// jsonFirst marks the members that JSON writes before the others: the members of the derived type.
-func jsonFirst(l elementList, names ...string) elementList {
+// derived marks the members of a derived type, for their place in JSON.
+func derived(l elementList, depth int, names ...string) elementList {
 	for _, e := range l {
-		e.JSONFirst = slices.Contains(names, e.Tag)
+		if slices.Contains(names, e.Tag) {
+			e.Depth = depth
+		}
 	}
 	return l
 }

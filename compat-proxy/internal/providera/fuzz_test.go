@@ -102,10 +102,16 @@ func (content) Identify(context.Context, secret.String) (v1.APIKey, command.Resu
 }
 
 func (content) Execute(context.Context, secret.String, command.Command) command.Result {
-	return command.Result{Outcome: command.Done, Transaction: &v1.Transaction{
-		ID: id.Format(id.Transaction, 60410000123), Mode: v1.ModeTest, Status: v1.TransactionStatusCaptured, Currency: "usd",
-		Amount: 100, AmountAuthorized: 60, Card: &v1.Card{Brand: v1.CardBrandVisa, Last4: "1111"},
-	}}
+	card := &v1.Card{Brand: v1.CardBrandVisa, Last4: "1111"}
+	return command.Result{
+		Outcome: command.Done,
+		Transaction: &v1.Transaction{
+			ID: id.Format(id.Transaction, 60410000123), Mode: v1.ModeTest, Status: v1.TransactionStatusCaptured, Currency: "usd",
+			Amount: 100, AmountAuthorized: 60, Card: card,
+		},
+		Customer: &v1.Customer{ID: id.Format(id.Customer, 905512340)},
+		Methods:  []v1.PaymentMethod{{ID: id.Format(id.PaymentMethod, 906650021), Card: card}},
+	}
 }
 
 // Bind implements dialect.Executor.

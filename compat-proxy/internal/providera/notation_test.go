@@ -158,24 +158,34 @@ var (
 	flat = []string{
 		"messages", "errors", "userFields", "splitTenderPayments", "lineItems",
 		"transactions", "batchList", "statistics", "processors", "marketTypes", "productCodes",
-		"paymentMethods", "currencies",
+		"paymentMethods", "currencies", "ids",
 	}
+	// repeated are the elements that are an array without a wrapper.
+	repeated = []string{"paymentProfiles", "shipToList"}
 	// lists are the flat wrappers that are there even if they are empty.
 	lists = []string{"customerPaymentProfileIdList", "customerShippingAddressIdList", "validationDirectResponseList"}
 	// typed are the members of responses that have numbers and booleans. A transactionResponse has
 	// only strings.
 	typed = []string{
 		"transaction", "transactions", "totalNumInResultSet", "batchList", "batch", "isTestMode", "processors",
+		"profile", "paymentProfile", "address",
 	}
 	// bare are the numbers and booleans.
 	bare = []string{
 		"responseCode", "responseReasonCode", "requestedAmount", "authAmount", "settleAmount", "prepaidBalanceRemaining",
 		"taxExempt", "recurringBilling", "discountAmount", "taxIsAfterDiscount", "amount", "quantity", "unitPrice", "taxable",
 		"totalNumInResultSet", "chargeAmount", "chargeCount", "refundAmount", "refundCount", "voidCount", "declineCount",
-		"errorCount", "isTestMode",
+		"errorCount", "isTestMode", "defaultPaymentProfile",
 	}
-	// derived are the members that come before the members of the base type.
-	derived = map[string][]string{"order": {"purchaseOrderNumber"}, "billTo": {"phoneNumber", "faxNumber", "email"}}
+	// derived are the members that come before the members of the base type, those of the most
+	// derived type first.
+	derived = map[string][][]string{
+		"order": {{"purchaseOrderNumber"}}, "billTo": {{"phoneNumber", "faxNumber", "email"}},
+		"profile":         {{"paymentProfiles", "shipToList", "profileType"}, {"customerProfileId"}},
+		"paymentProfiles": paymentProfile, "paymentProfile": paymentProfile, "shipToList": address, "address": address,
+	}
+	paymentProfile = [][]string{{"defaultPaymentProfile"}, {"customerProfileId", "customerPaymentProfileId", "payment"}}
+	address        = [][]string{{"customerAddressId"}, {"phoneNumber", "faxNumber", "email"}}
 	// last are the members of the envelope, which XML has at the start.
 	last = []string{"refId", "messages", "sessionToken"}
 )
@@ -248,16 +258,28 @@ func valueOf(el *etree.Element, typed bool) string {
 }
 
 func object(el *etree.Element, typed bool) string {
-	var before, after []string
-	for _, c := range el.ChildElements() {
-		value := quoted(c.Tag) + ":" + valueOf(c, typed)
-		if typed && slices.Contains(derived[el.Tag], c.Tag) {
-			before = append(before, value)
-		} else {
-			after = append(after, value)
-		}
+	levels := derived[el.Tag]
+	if !typed {
+		levels = nil
 	}
-	return "{" + strings.Join(append(before, after...), ",") + "}"
+	members := make([][]string, len(levels)+1)
+	children := el.ChildElements()
+	for i := 0; i < len(children); {
+		name, items := children[i].Tag, []string{}
+		for ; i < len(children) && children[i].Tag == name; i++ {
+			items = append(items, valueOf(children[i], typed))
+		}
+		value := strings.Join(items, ",")
+		if typed && slices.Contains(repeated, name) {
+			value = "[" + value + "]"
+		}
+		level := slices.IndexFunc(levels, func(names []string) bool { return slices.Contains(names, name) })
+		if level < 0 {
+			level = len(levels)
+		}
+		members[level] = append(members[level], quoted(name)+":"+value)
+	}
+	return "{" + strings.Join(slices.Concat(members...), ",") + "}"
 }
 
 func quoted(text string) string {

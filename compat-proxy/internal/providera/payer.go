@@ -20,16 +20,23 @@ func (r record) payer(l *elementList) {
 }
 
 func (r record) billTo() []*wire.Element {
-	l := elementList(address(r.payment.Billing))
-	if r.payment.Billing != nil {
-		l.text("phoneNumber", cut(v1.Text(r.payment.Billing.Phone), 25))
-	}
-	l.text("faxNumber", cut(r.metadata["billing_fax"], 25))
+	email := ""
 	if b := r.payment.Billing; b != nil &&
 		(v1.Text(b.Email) != r.metadata["customer_email"] || r.metadata[billingEmailKey] != "") {
-		l.text("email", v1.Text(b.Email)) // else it is only the customer's, and responses have it there
+		email = v1.Text(b.Email) // else it is only the customer's, and responses have it there
 	}
-	return jsonFirst(l, "phoneNumber", "faxNumber", "email")
+	return customerAddress(r.payment.Billing, r.metadata["billing_fax"], email)
+}
+
+// customerAddress returns the elements of a contact with telephone numbers.
+func customerAddress(c *v1.Contact, fax, email string) elementList {
+	l := elementList(address(c))
+	if c != nil {
+		l.text("phoneNumber", cut(v1.Text(c.Phone), 25))
+	}
+	l.text("faxNumber", cut(fax, 25))
+	l.text("email", email)
+	return derived(l, 1, "phoneNumber", "faxNumber", "email")
 }
 
 // address returns the elements of a contact's name and address.

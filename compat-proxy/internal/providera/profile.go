@@ -18,6 +18,9 @@ const (
 	maxShippingAddresses = 1 // a v1 customer has one
 )
 
+// customerKindKey is the metadata entry of a customer with its profileType.
+const customerKindKey = "customer_kind"
+
 // profilePlan is a decoded createCustomerProfileRequest. It has a customer to make after the
 // payment profiles have passed their checks, or a problem that decides the response.
 type profilePlan struct {
@@ -50,7 +53,7 @@ func decodeProfile(req *wire.Request, basis basis) profilePlan {
 		return profilePlan{Problem: refuse(apiTooManyAddresses)}
 	}
 	kept := v1.Metadata{}
-	setNonEmpty(kept, "customer_kind", profile.Get("profileType"))
+	setNonEmpty(kept, customerKindKey, profile.Get("profileType"))
 	if len(addresses) > 0 {
 		customer.Shipping = contact(addresses[0])
 		setNonEmpty(kept, "shipping_fax", addresses[0].Get("faxNumber"))

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"regexp"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
@@ -202,7 +201,7 @@ func (r record) order() []*wire.Element {
 	l.raw("discountAmount", discount)
 	l.raw("taxIsAfterDiscount", strconv.FormatBool(after))
 	l.text("purchaseOrderNumber", cut(v1.Text(o.PurchaseOrderNumber), 25))
-	return jsonFirst(l, "purchaseOrderNumber")
+	return derived(l, 1, "purchaseOrderNumber")
 }
 
 // amounts adds the requested, authorized and captured amounts.
@@ -276,22 +275,38 @@ func (r record) lineItems() []*wire.Element {
 
 // source returns the masked payment source.
 func (r record) source() *wire.Element {
-	hidden := strings.Repeat("X", maskedLength)
-	var l elementList
 	if b := r.payment.BankAccount; b != nil {
-		l.text("accountType", accountTypeNames[b.AccountType])
-		l.text("routingNumber", cmp.Or(masked(lastFour(b.RoutingNumber)), hidden))
-		l.text("accountNumber", cmp.Or(masked(b.Last4), hidden))
-		l = append(l, wire.TextElement("nameOnAccount", cut(b.Holder, 22))) // required, though it may be erased
-		l.typed("echeckType", r.metadata["echeck_type"], wire.EcheckType)
-		l.text("bankName", cut(r.metadata["bank_name"], 50))
-		return wire.GroupElement("bankAccount", l...)
+		return maskedBank(b, r.metadata)
 	}
 	number, cardType := charged(r.payment)
-	l.text("cardNumber", cmp.Or(number, hidden))
-	l.text("expirationDate", "XXXX")
+	return maskedCard(number, maskedMonth, cardType)
+}
+
+// hiddenNumber stands for a number of which v1 shows no digit.
+const hiddenNumber = "XXXXXXXX"
+
+// maskedMonth is the masked form of an expiration date.
+const maskedMonth = "XXXX"
+
+// maskedCard builds a card with a masked number and the name of its brand.
+func maskedCard(number, month, cardType string) *wire.Element {
+	var l elementList
+	l.text("cardNumber", cmp.Or(number, hiddenNumber))
+	l.text("expirationDate", month)
 	l.text("cardType", cardType)
 	return wire.GroupElement("creditCard", l...)
+}
+
+// maskedBank builds a bank account with masked numbers. The metadata has the dialect's own fields.
+func maskedBank(b *v1.BankAccount, metadata v1.Metadata) *wire.Element {
+	var l elementList
+	l.text("accountType", accountTypeNames[b.AccountType])
+	l.text("routingNumber", cmp.Or(masked(lastFour(b.RoutingNumber)), hiddenNumber))
+	l.text("accountNumber", cmp.Or(masked(b.Last4), hiddenNumber))
+	l = append(l, wire.TextElement("nameOnAccount", cut(b.Holder, 22))) // required, though it may be erased
+	l.typed("echeckType", metadata["echeck_type"], wire.EcheckType)
+	l.text("bankName", cut(metadata["bank_name"], 50))
+	return wire.GroupElement("bankAccount", l...)
 }
 
 // accountTypeNames are the dialect's names of bank account types.

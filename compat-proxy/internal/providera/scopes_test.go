@@ -77,6 +77,18 @@ var requests = []struct {
 		name: "customer", method: "getTransactionListForCustomerRequest", members: `"customerProfileId":"7"`, needs: reading,
 	},
 	{name: "batches", method: "getSettledBatchListRequest", members: `"includeStatistics":true`, needs: reading},
+	{
+		name: "get profile", method: "getCustomerProfileRequest", members: `"customerProfileId":"7"`, unserved: true,
+		needs: map[string]string{"customers:read": denied},
+	},
+	{
+		name: "profile ids", method: "getCustomerProfileIdsRequest", members: `"refId":"r"`, unserved: true,
+		needs: map[string]string{"customers:read": denied},
+	},
+	{
+		name: "delete profile", method: "deleteCustomerProfileRequest", members: `"customerProfileId":"7"`, unserved: true,
+		needs: map[string]string{"customers:write": denied},
+	},
 	{name: "statistics", method: "getBatchStatisticsRequest", members: `"batchId":"7"`, needs: reading},
 }
 

@@ -30,6 +30,11 @@ func unstoredNumbers(customer string) string {
 	return unstoredPrefix + strings.Repeat("0", max(0, numberWidth-len(customer))) + customer
 }
 
+// unstoredNumber returns the number of the payment profile at a position of the request.
+func unstoredNumber(customer string, position int) string {
+	return unstoredNumbers(customer) + fmt.Sprintf("%02d", position)
+}
+
 // unstored reports whether the payment profile is one that v1 does not store.
 func (p profileIDs) unstored() bool {
 	return len(p.Method) == len(unstoredPrefix)+numberWidth+2 && strings.HasPrefix(p.Method, unstoredNumbers(p.Customer))
@@ -43,7 +48,7 @@ func (p profilePlan) numbers(r command.Result) profileNumbers {
 	}
 	for _, position := range p.Unstored {
 		at := min(position-1, len(m.methods))
-		m.methods = slices.Insert(m.methods, at, unstoredNumbers(m.customer)+fmt.Sprintf("%02d", position))
+		m.methods = slices.Insert(m.methods, at, unstoredNumber(m.customer, position))
 	}
 	return m
 }

@@ -7,6 +7,7 @@ type Datatype struct{ simple *simpleType }
 var (
 	CustomerType   = Datatype{customerType.simple}
 	EcheckType     = Datatype{echeckType.simple}
+	ProfileType    = Datatype{profileType.simple}
 	NetworkTransID = Datatype{networkTransID.simple}
 )
 

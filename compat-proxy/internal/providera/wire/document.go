@@ -44,9 +44,9 @@ type Element struct {
 	Form Form
 	// JSONOnly leaves the element out of XML (SupplementalDataQualificationIndicator).
 	JSONOnly bool
-	// JSONFirst puts the element before its siblings without the flag in JSON. Members of a derived
-	// type precede the members of its base there.
-	JSONFirst bool
+	// Depth is how many types the element's type is derived from, up to the one that has the element.
+	// JSON writes the members of a derived type before the members of its base.
+	Depth int
 }
 
 // Message is one entry of the top-level messages.
@@ -102,9 +102,14 @@ func ListElement(name string, items ...*Element) *Element {
 	return newElement(name, List, "", items...)
 }
 
+// RepeatedElement returns items of one name without a wrapper.
+func RepeatedElement(name string, items ...*Element) *Element {
+	return newElement(name, Repeated, "", items...)
+}
+
 // MessagesElement returns the messages of a response or of one of its parts.
 func MessagesElement(result string, messages ...Message) *Element {
-	list := newElement("message", Repeated, "")
+	list := RepeatedElement("message")
 	for _, m := range messages {
 		list.Add(GroupElement("message", TextElement("code", m.Code), TextElement("text", m.Text)))
 	}

@@ -41,7 +41,7 @@ func TestEscaping(t *testing.T) {
 func TestEmptyAndOrder(t *testing.T) {
 	t.Parallel()
 	first := wire.TextElement("derived", "d")
-	first.JSONFirst = true
+	first.Depth = 1
 	d := response("R", "", "Ok", "c", "t",
 		wire.GroupElement("emptyGroup"), wire.ListElement("emptyList"), wire.TextElement("emptyText", ""),
 		wire.GroupElement("onlyJSON", supplemental()),

@@ -8,11 +8,14 @@ import (
 
 const hexDigits = "0123456789abcdef"
 
-// jsonMembers writes the members of an object, derived ones first.
+// maxDepth is the greatest Depth of an element.
+const maxDepth = 2
+
+// jsonMembers writes the members of an object, those of the most derived type first.
 func jsonMembers(b []byte, members []etree.Token) []byte {
-	for _, first := range [...]bool{true, false} {
+	for depth := maxDepth; depth >= 0; depth-- {
 		for _, t := range members {
-			if e, ok := t.(*Element); ok && e.JSONFirst == first {
+			if e, ok := t.(*Element); ok && e.Depth == depth {
 				b = jsonName(b, e.Tag)
 				b = e.appendJSON(b)
 			}

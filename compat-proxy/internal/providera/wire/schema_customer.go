@@ -53,7 +53,9 @@ var customerProfile = sequence(
 	optional("email", upTo(255)),
 	repeated(0, unbounded, "paymentProfiles", paymentProfile),
 	repeated(0, unbounded, "shipToList", customerAddress),
-	optional("profileType", enumeration("customerProfileTypeEnum", "regular", "guest")),
+	optional("profileType", profileType),
 )
 
 var validationMode = enumeration("validationModeEnum", "none", "testMode", "liveMode", "oldLiveMode")
+
+var profileType = enumeration("customerProfileTypeEnum", "regular", "guest")

@@ -83,6 +83,19 @@ var methods = []method{
 		required("profile", customerProfile),
 		optional("validationMode", validationMode),
 	)},
+	{"getCustomerProfileRequest", extend(
+		baseRequest,
+		optional("customerProfileId", numericString),
+		optional("merchantCustomerId", upTo(20)),
+		optional("email", plainString),
+		optional("unmaskExpirationDate", boolean),
+		optional("includeIssuerInfo", boolean),
+	)},
+	{"getCustomerProfileIdsRequest", baseRequest},
+	{"deleteCustomerProfileRequest", extend(
+		baseRequest,
+		required("customerProfileId", numericString),
+	)},
 	{"authenticateTestRequest", baseRequest},
 	{"getUnsettledTransactionListRequest", extend(
 		baseRequest,

@@ -16,6 +16,20 @@ AutomatonConfiguration.PermittedNondeterminism = 1000
 logging.disable()
 
 
+# The types that extend another one, besides the types of requests and responses.
+DERIVED = (
+    "creditCardType",
+    "customerAddressType",
+    "customerAddressExType",
+    "customerPaymentProfileType",
+    "customerPaymentProfileExType",
+    "customerPaymentProfileMaskedType",
+    "customerProfileExType",
+    "customerProfileInfoExType",
+    "customerProfileMaskedType",
+)
+
+
 def misplaced(binding):
     """Returns the elements of a document that the schema does not have at their place. The bindings keep them aside. They
     also keep aside the optional elements of a type that extends another one, and do not check the order of those.
@@ -23,7 +37,7 @@ def misplaced(binding):
     if not isinstance(binding, complexTypeDefinition) or binding._IsSimpleTypeContent():
         return []
     kind = type(binding).__name__
-    extends = kind in ("creditCardType", "customerAddressType") or kind.startswith("CTD_ANON")
+    extends = kind in DERIVED or kind.startswith("CTD_ANON")
     aside = binding.wildcardElements() or []
     wrong = [kind for element in aside if isinstance(element, Element) or not extends]
     for child in binding.orderedContent():

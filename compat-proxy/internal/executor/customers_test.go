@@ -1,0 +1,83 @@
+package executor_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/shared/id"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// numberOf returns the number of a customer, as clients write it.
+func numberOf(tb testing.TB, c *v1.Customer) command.Number {
+	tb.Helper()
+	text, err := id.ToDecimal(id.Customer, c.ID)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return command.Number(text)
+}
+
+// TestReadCustomers: a customer is read with all its payment methods, by its number, reference or
+// e-mail address. An incomplete customer is in no result.
+func TestReadCustomers(t *testing.T) {
+	t.Parallel()
+	b := setupCustomers(t)
+	first := b.whole(t, ana(visa, mastercard, amex))
+	second := ana()
+	description := "second"
+	second.Body.Description = &description
+	later := b.whole(t, second)
+	if r := b.make(t, &failing{left: 2}, described("cust-43", "incomplete")); r.Outcome == command.Done {
+		t.Fatal("the third request was not cut short")
+	}
+	for _, c := range []command.GetCustomer{
+		{Customer: numberOf(t, first.Customer)}, {Reference: "cust-42"}, {Email: "ana@example.org"},
+		{Reference: "cust-42", Email: "ana@example.org"},
+	} {
+		r := b.whole(t, c)
+		if r.Outcome != command.Done || r.Customer.ID != first.Customer.ID || len(r.Methods) != 3 ||
+			!slices.IsSortedFunc(r.Methods, func(a, b v1.PaymentMethod) int { return strings.Compare(a.ID, b.ID) }) {
+			t.Errorf("%+v: got %+v, want the first customer with three methods, oldest first", c, r)
+		}
+	}
+	r := b.whole(t, command.ListCustomers{})
+	if want := []string{first.Customer.ID, later.Customer.ID}; !slices.Equal(r.CustomerIDs, want) {
+		t.Errorf("list: got %v, want %v", r.CustomerIDs, want)
+	}
+	for _, c := range []command.GetCustomer{
+		{Customer: "1"}, {Customer: "x"}, {Reference: "cust"}, {Reference: "cust-43"},
+		{Customer: numberOf(t, b.v1.incomplete())},
+	} {
+		if r := b.whole(t, c); r.Outcome != command.NotFound {
+			t.Errorf("%+v: got %+v, want it not found", c, r)
+		}
+	}
+}
+
+// TestDeleteCustomerOnce: a customer is deleted once, also if the response of v1 is lost. Its fields
+// are free then.
+func TestDeleteCustomerOnce(t *testing.T) {
+	t.Parallel()
+	for name, m := range map[string]*failing{
+		"whole": {left: noFailure}, "lost response": {after: true, revive: true}, "lost request": {revive: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setupCustomers(t)
+			made := b.whole(t, ana(visa))
+			c := command.DeleteCustomer{Customer: numberOf(t, made.Customer)}
+			if r := b.make(t, m, c); r.Outcome != command.Done {
+				t.Errorf("got %+v, want it done", r)
+			}
+			if r := b.whole(t, c); r.Outcome != command.NotFound {
+				t.Errorf("again: got %+v, want it not found", r)
+			}
+			if r := b.whole(t, ana(visa)); r.Outcome != command.Done || r.Customer.ID == made.Customer.ID {
+				t.Errorf("created again: got %+v, want another customer", r)
+			}
+		})
+	}
+}

@@ -1,0 +1,101 @@
+package providera
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
+	"github.com/causeway-pay/causeway/shared/card"
+	"github.com/causeway-pay/causeway/shared/id"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// profileView shows stored profiles as a request wants them.
+type profileView struct {
+	unmaskExpiration bool
+	// names adds the number of the customer to each payment profile.
+	names bool
+}
+
+// newProfileView reads the flags of a request. The issuer's first digits are never shown, because v1
+// does not show them.
+func newProfileView(req *wire.Request) profileView {
+	return profileView{unmaskExpiration: isTrue(req.Root.Get("unmaskExpirationDate"))}
+}
+
+// method returns the elements of a payment profile in schema order.
+func (v profileView) method(customer *v1.Customer, m *v1.PaymentMethod) elementList {
+	var l elementList
+	l.typed("customerType", m.Metadata["customer_type"], wire.CustomerType)
+	email := ""
+	if m.Billing != nil {
+		email = v1.Text(m.Billing.Email)
+	}
+	l.group("billTo", customerAddress(m.Billing, m.Metadata["billing_fax"], email)...)
+	if v.names {
+		l.text("customerProfileId", decimal(id.Customer, customer.ID))
+	}
+	l.text("customerPaymentProfileId", decimal(id.PaymentMethod, m.ID))
+	if v1.Text(customer.DefaultPaymentMethod) == m.ID {
+		l.raw("defaultPaymentProfile", "true")
+	}
+	l.group("payment", v.payment(m)...)
+	return paymentProfileOrder(l)
+}
+
+// paymentProfileOrder marks the members of a payment profile for their places in JSON. Recorded
+// responses have the mark of the default first.
+func paymentProfileOrder(l elementList) elementList {
+	return derived(derived(l, 2, "defaultPaymentProfile"), 1, "customerProfileId", "customerPaymentProfileId", "payment")
+}
+
+// payment returns the masked payment source of a payment profile.
+func (v profileView) payment(m *v1.PaymentMethod) elementList {
+	switch {
+	case m.Card != nil:
+		month := maskedMonth
+		if v.unmaskExpiration {
+			month = fmt.Sprintf("%04d-%02d", m.Card.ExpYear, m.Card.ExpMonth)
+		}
+		return elementList{maskedCard(masked(m.Card.Last4), month, accounts[card.Brand(m.Card.Brand)].name)}
+	case m.BankAccount != nil:
+		return elementList{maskedBank(m.BankAccount, m.Metadata)}
+	}
+	return nil
+}
+
+// shippingAddresses returns the one stored address of a customer, if there is one.
+func shippingAddresses(customer *v1.Customer) []*wire.Element {
+	if customer.Shipping == nil {
+		return nil
+	}
+	l := customerAddress(customer.Shipping, customer.Metadata["shipping_fax"], v1.Text(customer.Shipping.Email))
+	l.text("customerAddressId", decimal(id.Customer, customer.ID))
+	return []*wire.Element{wire.GroupElement("shipToList", derived(l, 2, "customerAddressId")...)}
+}
+
+// withUnstored inserts the payment profiles that v1 does not store at their places in the request
+// that made the customer.
+func withUnstored(customer *v1.Customer, methods []*wire.Element) []*wire.Element {
+	for position := 1; position <= maxPaymentProfiles; position++ {
+		if l := unstoredMethod(customer, position); l != nil {
+			methods = slices.Insert(methods, min(position-1, len(methods)), wire.GroupElement("paymentProfiles", l...))
+		}
+	}
+	return methods
+}
+
+// unstoredMethod returns the elements of a payment profile that v1 does not store, nil if there is
+// none at that position.
+func unstoredMethod(customer *v1.Customer, position int) elementList {
+	number := customer.Metadata[unstoredKey+strconv.Itoa(position)]
+	if number == "" || strings.Trim(number, "X0123456789") != "" {
+		return nil
+	}
+	var l elementList
+	l.text("customerPaymentProfileId", unstoredNumber(decimal(id.Customer, customer.ID), position))
+	l.group("payment", maskedCard(number, maskedMonth, ""))
+	return paymentProfileOrder(l)
+}
