@@ -60,6 +60,9 @@ const (
 	GetProfile            = "getCustomerProfileRequest"
 	ProfileIDs            = "getCustomerProfileIdsRequest"
 	DeleteProfile         = "deleteCustomerProfileRequest"
+	CreatePaymentProfile  = "createCustomerPaymentProfileRequest"
+	GetPaymentProfile     = "getCustomerPaymentProfileRequest"
+	DeletePaymentProfile  = "deleteCustomerPaymentProfileRequest"
 
 	CreatePayment       = "createPayment"
 	CapturePayment      = "capturePayment"
@@ -115,6 +118,9 @@ var methods = []Method{
 	a(GetProfile, ReadOnly, "customers:read", "customer.get"),
 	a(ProfileIDs, ReadOnly, "customers:read", "customer.list"),
 	a(DeleteProfile, WriteSafe, "customers:write", "customer.delete"),
+	a(CreatePaymentProfile, WriteSafe, "customers:write", "payment_method.create", "token.create"),
+	a(GetPaymentProfile, ReadOnly, "customers:read", "payment_method.get"),
+	a(DeletePaymentProfile, WriteSafe, "customers:write", "payment_method.delete"),
 	b(RefundCapture, "captures/{id}/refunds", "refunds:create", "payment.refund"),
 	b(VoidPayment, "payments/{id}/voids", "payments:authorize", "payment.void"),
 	b(VoidCapture, "captures/{id}/voids", "payments:authorize", "payment.void"),

@@ -17,7 +17,7 @@ var withoutCommand = []string{
 func TestMethods(t *testing.T) {
 	t.Parallel()
 	all := catalogue.Methods()
-	if got, want := len(all), 34; got != want {
+	if got, want := len(all), 37; got != want {
 		t.Fatalf("methods: got %d, want %d", got, want)
 	}
 	rpc := map[string]bool{}
@@ -94,6 +94,11 @@ func TestFurtherMethods(t *testing.T) {
 		"provider-a getCustomerProfileRequest" + profiles + "read_only customer.get customers:read,compat:use",
 		"provider-a getCustomerProfileIdsRequest" + profiles + "read_only customer.list customers:read,compat:use",
 		"provider-a deleteCustomerProfileRequest" + profiles + "write_safe customer.delete customers:write,compat:use",
+		"provider-a createCustomerPaymentProfileRequest" + profiles +
+			"write_safe payment_method.create,token.create customers:write,compat:use",
+		"provider-a getCustomerPaymentProfileRequest" + profiles + "read_only payment_method.get customers:read,compat:use",
+		"provider-a deleteCustomerPaymentProfileRequest" + profiles +
+			"write_safe payment_method.delete customers:write,compat:use",
 		"provider-b refundCapture POST /compat/provider-b/pts/v2/captures/{id}/refunds" + gives,
 		"provider-b voidPayment POST /compat/provider-b/pts/v2/payments/{id}/voids" + voids,
 		"provider-b voidCapture POST /compat/provider-b/pts/v2/captures/{id}/voids" + voids,

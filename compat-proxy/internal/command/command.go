@@ -17,7 +17,11 @@ const (
 
 	CustomerGet    Kind = "customer.get"
 	CustomerList   Kind = "customer.list"
+	CustomerUpdate Kind = "customer.update"
 	CustomerDelete Kind = "customer.delete"
+	MethodGet      Kind = "payment_method.get"
+	MethodCreate   Kind = "payment_method.create"
+	MethodDelete   Kind = "payment_method.delete"
 
 	TransactionList   Kind = "transaction.list"
 	SettlementDayGet  Kind = "settlement_day.get"
@@ -28,14 +32,15 @@ const (
 func Kinds() []Kind {
 	return []Kind{
 		PaymentAuthorize, PaymentCapture, PaymentVoid, PaymentRefund, TransactionGet, CustomerCreate, TokenCreate,
-		CustomerGet, CustomerList, CustomerDelete, TransactionList, SettlementDayGet, SettlementDayList,
+		CustomerGet, CustomerList, CustomerUpdate, CustomerDelete, MethodGet, MethodCreate, MethodDelete,
+		TransactionList, SettlementDayGet, SettlementDayList,
 	}
 }
 
 // Command is one operation, as plain data. It is Authorize, Capture, Void, VoidGroup, Reverse,
 // CancelCapture, Refund, Credit, Get, CreateCustomer, AttachMethod, CreateToken or Refusal, or a
-// Named one of these. Or it is ListTransactions, ListDays, GetDay, GetCustomer, ListCustomers or
-// DeleteCustomer.
+// Named one of these. Or it is ListTransactions, ListDays, GetDay, GetCustomer, ListCustomers,
+// UpdateCustomer, DeleteCustomer, GetMethod, AddMethod or DetachMethod.
 type Command interface {
 	// Kind returns the command's operation.
 	Kind() Kind

@@ -41,6 +41,9 @@ func bare(c Command) Command {
 	case AttachMethod:
 		c.Method.Token.Body.Card = withoutCode(c.Method.Token.Body.Card)
 		return c
+	case AddMethod:
+		c.Method.Token.Body.Card = withoutCode(c.Method.Token.Body.Card)
+		return c
 	case CreateToken:
 		c.Body.Card = withoutCode(c.Body.Card)
 		return c

@@ -1,5 +1,7 @@
 package command
 
+import v1 "github.com/causeway-pay/causeway/shared/v1"
+
 // GetCustomer reads a customer with its payment methods, oldest first.
 type GetCustomer struct {
 	Customer Number `json:"customer,omitempty"`
@@ -16,6 +18,39 @@ type DeleteCustomer struct {
 	Customer Number `json:"customer"`
 }
 
+// GetMethod reads a customer and one of its payment methods.
+type GetMethod struct {
+	Customer Number `json:"customer"`
+	// Method selects the payment method; empty for the default one. Without a default, the result is
+	// Unmet with ConditionDefault.
+	Method Number `json:"method,omitempty"`
+}
+
+// AddMethod gives a customer a payment method, without a security code. An equal payment method of
+// the customer is Repeated. Payment methods are equal if they have the same number, expiry, name,
+// street and postal code.
+type AddMethod struct {
+	Customer Number    `json:"customer"`
+	Method   NewMethod `json:"method"`
+	// Default makes it the customer's default.
+	Default bool `json:"default,omitzero"`
+	// Most is the greatest number of payment methods. Beyond it, the result is Unmet with
+	// ConditionMost.
+	Most int `json:"most"`
+}
+
+// UpdateCustomer changes the fields of a customer that are given, as v1 does.
+type UpdateCustomer struct {
+	Customer Number           `json:"customer"`
+	Body     v1.CustomerInput `json:"body"`
+}
+
+// DetachMethod removes a payment method from its customer.
+type DetachMethod struct {
+	Customer Number `json:"customer"`
+	Method   Number `json:"method"`
+}
+
 // Kind implements Command.
 func (GetCustomer) Kind() Kind { return CustomerGet }
 
@@ -24,3 +59,15 @@ func (ListCustomers) Kind() Kind { return CustomerList }
 
 // Kind implements Command.
 func (DeleteCustomer) Kind() Kind { return CustomerDelete }
+
+// Kind implements Command.
+func (GetMethod) Kind() Kind { return MethodGet }
+
+// Kind implements Command.
+func (UpdateCustomer) Kind() Kind { return CustomerUpdate }
+
+// Kind implements Command.
+func (AddMethod) Kind() Kind { return MethodCreate }
+
+// Kind implements Command.
+func (DetachMethod) Kind() Kind { return MethodDelete }

@@ -39,8 +39,15 @@ func Masked(c Command) (Command, error) {
 		return c, err
 	case CreateCustomer:
 		return maskedCustomer(c)
+	case UpdateCustomer:
+		c.Body, err = maskedBody(c.Body)
+		return c, err
 	case AttachMethod:
-		return c.masked()
+		c.Method, err = maskedAlone(c.Method)
+		return c, err
+	case AddMethod:
+		c.Method, err = maskedAlone(c.Method)
+		return c, err
 	case GetCustomer: // v1 has the masked texts, and writes queries to its log
 		in, err := maskedBody(v1.CustomerInput{Reference: v1.Optional(c.Reference), Email: v1.Optional(c.Email)})
 		c.Reference, c.Email = v1.Text(in.Reference), v1.Text(in.Email)
@@ -116,13 +123,11 @@ func maskedBody[T any](body T, own ...secret.String) (T, error) {
 	return out, nil
 }
 
-// Masked returns the command without card numbers in its texts.
-func (c AttachMethod) masked() (Command, error) {
+// maskedAlone returns a payment method without card numbers in its texts.
+func maskedAlone(m NewMethod) (NewMethod, error) {
 	var own []secret.String
-	if card := c.Method.Token.Body.Card; card != nil {
+	if card := m.Token.Body.Card; card != nil {
 		own = []secret.String{card.Number}
 	}
-	var err error
-	c.Method, err = maskedMethod(c.Method, own)
-	return c, err
+	return maskedMethod(m, own)
 }

@@ -36,6 +36,8 @@ const (
 	ConditionShipping   Condition = "shipping" // the customer has no shipping address
 	ConditionBrand      Condition = "brand"    // the stored card's brand is not accepted; Methods has the card
 	ConditionAmount     Condition = "amount"   // not a whole number of minor units, or not positive
+	ConditionDefault    Condition = "default"  // the customer has no default payment method
+	ConditionMost       Condition = "most"     // the customer has the greatest number of payment methods
 	ConditionRange      Condition = "range"    // beyond the greatest possible amount, so beyond the target's
 )
 

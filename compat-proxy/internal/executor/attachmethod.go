@@ -27,7 +27,7 @@ func (s session) attachMethod(ctx context.Context, c command.AttachMethod) comma
 	if failed != nil {
 		return *failed
 	}
-	method, r := m.attach(ctx, c.Customer, 0, tokens[0])
+	method, r := m.attach(ctx, c.Customer, 0, tokens[0].Value.Reveal())
 	if method == nil {
 		return r
 	}

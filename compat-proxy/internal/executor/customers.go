@@ -130,6 +130,19 @@ func (s session) methods(ctx context.Context, customer string) ([]v1.PaymentMeth
 	}
 }
 
+// updateCustomer changes fields of a customer.
+func (s session) updateCustomer(ctx context.Context, c command.UpdateCustomer) command.Result {
+	name, err := id.Decimal(id.Customer, string(c.Customer))
+	if err != nil {
+		return command.Result{Outcome: command.NotFound}
+	}
+	updated, r := s.patchCustomer(ctx, name, c.Body, s.IdempotencyKey)
+	if updated == nil {
+		return r
+	}
+	return command.Result{Outcome: command.Done, Status: http.StatusOK, Customer: updated}
+}
+
 // deleteNumbered deletes the customer with a number.
 func (s session) deleteNumbered(ctx context.Context, c command.DeleteCustomer) command.Result {
 	name, err := id.Decimal(id.Customer, string(c.Customer))

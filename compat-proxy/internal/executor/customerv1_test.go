@@ -90,6 +90,13 @@ func (f *customerV1) response(r *http.Request, body []byte) (int, string) {
 		return f.token(body)
 	case "GET customers//":
 		return f.listMethods(parts[1], r)
+	case "DELETE customers///":
+		kept := slices.DeleteFunc(f.methods[parts[1]], func(m v1.PaymentMethod) bool { return m.ID == parts[3] })
+		if len(kept) == len(f.methods[parts[1]]) {
+			return http.StatusNotFound, refusal("not_found")
+		}
+		f.methods[parts[1]] = kept
+		return http.StatusOK, mustJSON(v1.Deleted{ID: parts[3], Deleted: true})
 	case "GET customers/", "PATCH customers/", "DELETE customers/", "POST customers//":
 		c, there := f.customers[parts[1]]
 		if !there {
@@ -166,7 +173,7 @@ func (f *customerV1) token(body []byte) (int, string) {
 	name := id.Format(id.Token, f.next())
 	value := secret.New(name + "_value")
 	f.tokens[value.Reveal()] = in.Card.Number
-	return http.StatusCreated, mustJSON(v1.Token{ID: name, Value: &value})
+	return http.StatusCreated, mustJSON(v1.Token{ID: name, Value: &value, Card: &v1.Card{Fingerprint: in.Card.Number}})
 }
 
 func (f *customerV1) one(method string, c *v1.Customer, body []byte) (int, string) {
@@ -194,7 +201,7 @@ func (f *customerV1) one(method string, c *v1.Customer, body []byte) (int, strin
 		f.tokens[in.Token] = ""
 		m := v1.PaymentMethod{
 			ID: id.Format(id.PaymentMethod, f.next()), Customer: c.ID,
-			Metadata: v1.Metadata{"number": number},
+			Metadata: v1.Metadata{"number": number}, Card: &v1.Card{Fingerprint: number}, Billing: in.Billing,
 		}
 		f.methods[c.ID] = append(f.methods[c.ID], m)
 		c.Version++

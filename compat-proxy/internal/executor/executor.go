@@ -165,8 +165,16 @@ func (s session) run(ctx context.Context, c command.Command) command.Result {
 		return s.getCustomer(ctx, c)
 	case command.ListCustomers:
 		return s.listCustomers(ctx)
+	case command.UpdateCustomer:
+		return s.updateCustomer(ctx, c)
 	case command.DeleteCustomer:
 		return s.deleteNumbered(ctx, c)
+	case command.GetMethod:
+		return s.getMethod(ctx, c)
+	case command.AddMethod:
+		return s.addMethod(ctx, c)
+	case command.DetachMethod:
+		return s.detachMethod(ctx, c)
 	case command.AttachMethod:
 		return s.attachMethod(ctx, c)
 	case command.CreateToken:
@@ -234,7 +242,7 @@ func (s *session) prepare(ctx context.Context, c command.Command) *command.Resul
 // needsNames reports whether v1 stores a command, or finds it, under a derived name.
 func needsNames(c command.Command) bool {
 	switch c := c.(type) {
-	case command.Named, command.CreateCustomer, command.AttachMethod:
+	case command.Named, command.CreateCustomer, command.AttachMethod, command.AddMethod:
 		return true
 	case command.Authorize:
 		return len(c.Deduplication.Same) > 0

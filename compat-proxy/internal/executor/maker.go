@@ -73,7 +73,7 @@ func (m maker) create(ctx context.Context) (command.Result, bool) {
 	}
 	methods := make([]v1.PaymentMethod, 0, len(tokens))
 	for i, token := range tokens {
-		method, r := m.attach(ctx, made.ID, i, token)
+		method, r := m.attach(ctx, made.ID, i, token.Value.Reveal())
 		if method == nil {
 			r.Position = i + 1
 			return m.stop(ctx, made, r, ours)
@@ -162,15 +162,15 @@ func (m maker) bindName(ctx context.Context) *command.Result {
 
 // tokens makes the tokens of all payment methods before the customer exists. V1 refuses an invalid
 // card or account here.
-func (m maker) tokens(ctx context.Context) ([]string, *command.Result) {
-	made := make([]string, 0, len(m.command.Methods))
+func (m maker) tokens(ctx context.Context) ([]*v1.Token, *command.Result) {
+	made := make([]*v1.Token, 0, len(m.command.Methods))
 	for i := range m.command.Methods {
 		r := m.token(ctx, m.command.Methods[i].Token, m.contentKey+"-token-"+strconv.Itoa(i))
 		if r.Token == nil {
 			r.Position = i + 1
 			return nil, &r
 		}
-		made = append(made, r.Token.Value.Reveal())
+		made = append(made, r.Token)
 	}
 	return made, nil
 }
@@ -264,7 +264,7 @@ func (m maker) attachToken(
 	if r, read := resp.readCreated(ok, &made, matches); !read {
 		return nil, r
 	}
-	return &made, command.Result{}
+	return &made, command.Result{Origin: command.Origin{Replayed: resp.Replayed}}
 }
 
 // customerUpdate is the body of the last call. An empty entry in its metadata removes the mark.

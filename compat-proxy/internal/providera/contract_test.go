@@ -103,6 +103,21 @@ var contractRows = []struct{ table, row, outcome, golden string }{
 	{"part 2, 9", "isAlive without credentials", "I00001", "is-alive"},
 	{"part 2, 9", "merchant details", "I00001", "merchant-details"},
 
+	{"part 2, 12", "1, created", "I00001", "create-payment-profile"},
+	{"part 2, 12", "2, testMode", "I00001", "create-payment-profile-test-mode"},
+	{"part 2, 12", "3, liveMode", "I00001", "create-payment-profile-live"},
+	{"part 2, 12", "4, liveMode without billTo", "E00027", "create-payment-profile-live-no-address"},
+	{"part 2, 12", "5, twice", "E00039", "create-payment-profile-duplicate"},
+	{"part 2, 12", "6, other expiration", "I00001", "create-payment-profile-other-date"},
+	{"part 2, 12", "7, other zip", "I00001", "create-payment-profile-other-zip"},
+	{"part 2, 12", "8, bank account twice", "E00039", "create-payment-profile-bank-duplicate"},
+	{"part 2, 12", "9, eleventh", "E00042", "create-payment-profile-eleven"},
+	{"part 2, 12", "10, no payment", "E00029", "create-payment-profile-no-payment"},
+	{"part 2, 12", "11, 12 digits", "E00015", "create-payment-profile-twelve-digits"},
+	{"part 2, 12", "11, 3 digits", "E00003", "create-payment-profile-three-digits"},
+	{"part 2, 12", "12, empty cardCode", "E00003", "create-payment-profile-empty-code"},
+	{"part 2, 12", "13, unknown profile", "E00040", "create-payment-profile-unknown-customer"},
+	{"part 2, 12", "14, default", "I00001", "create-payment-profile-default"},
 	{"part 2, 12", "15, two cards", "I00001", "get-profile"},
 	{"part 2, 12", "16, no payment profiles", "I00001", "get-profile-alone"},
 	{"part 2, 12", "17, unmasked", "I00001", "get-profile-unmasked"},
@@ -110,6 +125,11 @@ var contractRows = []struct{ table, row, outcome, golden string }{
 	{"part 2, 12", "19, after delete", "E00040", "get-profile-unknown"},
 	{"part 2, 12", "22, ids, wrong key", "E00007", "profile-ids-wrong-key"},
 	{"part 2, 12", "22, ids", "I00001", "profile-ids"},
+	{"part 2, 12", "29, the default", "I00001", "get-payment-profile-default"},
+	{"part 2, 12", "30, no default", "E00121", "get-payment-profile-no-default"},
+	{"part 2, 12", "31, of another customer", "E00040", "get-payment-profile-unknown"},
+	{"part 2, 12", "44, delete payment profile", "I00001", "delete-payment-profile"},
+	{"part 2, 12", "44, delete twice", "E00040", "delete-payment-profile-again"},
 	{"part 2, 12", "26, delete", "I00001", "delete-profile"},
 	{"part 2, 12", "26, delete twice", "E00040", "delete-profile-again"},
 }
@@ -144,6 +164,9 @@ func TestEveryCodeHasAGolden(t *testing.T) {
 		for _, code := range profileCodes(t, filepath.Dir(path)) {
 			shown[code] = true
 		}
+		if direct := directForm.FindSubmatch(responseOf(t, filepath.Dir(path))); direct != nil {
+			shown[string(direct[1])+"/"+string(direct[2])] = true
+		}
 		if strings.Contains(o, "/") { // the envelope's code
 			shown["I00001"], shown["E00027"] = shown["I00001"] || o[0] != '3', shown["E00027"] || o[0] == '3'
 		}
@@ -164,12 +187,18 @@ func TestEveryCodeHasAGolden(t *testing.T) {
 // outcome.
 func profileCodes(t *testing.T, dir string) []string {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(dir, "response.*"))
-	if err != nil || len(paths) != 1 {
-		t.Fatalf("%s: got responses %v, error %v", dir, paths, err)
-	}
-	_, after, _ := bytes.Cut(goldentest.MustRead(t, paths[0]), []byte("profileResponse"))
+	_, after, _ := bytes.Cut(responseOf(t, dir), []byte("profileResponse"))
 	return envelopeForm.FindAllString(string(after), -1)
+}
+
+// responseOf returns a case's response.
+func responseOf(t *testing.T, dir string) []byte {
+	t.Helper()
+	body, err := os.ReadFile(filepath.Join(dir, "response.xml"))
+	if err != nil {
+		return goldentest.MustRead(t, filepath.Join(dir, "response.json"))
+	}
+	return body
 }
 
 // The positions of the codes in a response of either format.
@@ -177,6 +206,7 @@ var (
 	responseForm = regexp.MustCompile(`responseCode(?:>|":"?)([1-4])`)
 	reasonForm   = regexp.MustCompile(`(?:errorCode>|"errorCode":"|<message><code>|"messages":\[\{"code":"|` +
 		`responseReasonCode(?:>|":))([0-9]+)`)
+	directForm   = regexp.MustCompile(`irectResponse(?:>|":")([1-4]),[0-9]+,([0-9]+),`)
 	envelopeForm = regexp.MustCompile(`[EI][0-9]{5}`)
 )
 
@@ -184,10 +214,7 @@ var (
 // transaction.
 func outcomeOf(t *testing.T, dir string) string {
 	t.Helper()
-	body, err := os.ReadFile(filepath.Join(dir, "response.xml"))
-	if err != nil {
-		body = goldentest.MustRead(t, filepath.Join(dir, "response.json"))
-	}
+	body := responseOf(t, dir)
 	response, reason := responseForm.FindSubmatch(body), reasonForm.FindSubmatch(body)
 	if response != nil && reason != nil {
 		return string(response[1]) + "/" + string(reason[1])

@@ -155,6 +155,7 @@ const (
 	reasonCheckAccount        reason = 244
 	reasonReview              reason = 252
 	reasonLineItem            reason = 270
+	reasonIncomplete          reason = 290
 	reasonLineItems           reason = 271
 	reasonPartial             reason = 295
 	reasonSplitTender         reason = 296
@@ -228,6 +229,7 @@ var reasons = map[reason]reasonRow{
 	reasonCheckAccount:        {failed, "This eCheck.Net type is not allowed for this Bank Account Type."},
 	reasonNoAuthCode:          {failed, "An authorization code is required but not present."},
 	reasonAuthCode:            {failed, "The authorization code is invalid."},
+	reasonIncomplete:          {failed, "There is one or more missing or invalid required fields."},
 	reasonPartial: {held, "The amount of this request was only partially approved on the given prepaid card. " +
 		"An additional payment is required to fulfill the balance of this transaction."},
 	reasonSplitTender:       {failed, "The specified SplitTenderID is invalid."},

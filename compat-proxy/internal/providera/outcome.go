@@ -112,6 +112,7 @@ func declineReason(t *v1.Transaction) reason {
 // unmetCodes are the conditions with an envelope code.
 var unmetCodes = map[command.Condition]apiCode{
 	command.ConditionSource: apiOtherProfile, command.ConditionShipping: apiNoAddress,
+	command.ConditionDefault: apiNoDefault, command.ConditionMost: apiTooManyPayments,
 }
 
 func unmetReason(transactionType string, c command.Condition) reason {

@@ -75,7 +75,7 @@ func decodeProfile(req *wire.Request, basis basis) profilePlan {
 		}
 		p.add(method, given)
 		if validated(mode) {
-			p.Checks = append(p.Checks, newCheck(profile, given, mode, basis))
+			p.Checks = append(p.Checks, newCheck(ownerIn(profile), given, mode, basis))
 		}
 	}
 	if len(kept) > 0 {
@@ -273,7 +273,11 @@ func judgeProfile(r command.Result) problem {
 		return refusedProfile(r)
 	case command.NotFound:
 		return noProfile()
-	case command.Declined, command.Unmet, command.Uncertain:
+	case command.Unmet:
+		if code, known := unmetCodes[r.Unmet]; known {
+			return refuse(code)
+		}
+	case command.Declined, command.Uncertain:
 	}
 	return refuse(apiProcessing)
 }

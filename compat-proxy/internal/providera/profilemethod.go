@@ -3,7 +3,6 @@ package providera
 import (
 	"context"
 
-	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -17,12 +16,12 @@ func (h *Handler) createProfile(ctx context.Context, c call) (*wire.Document, pr
 	if !plan.Problem.none() {
 		return profileResponse(c.req.RefID, profileNumbers{}, nil, plan.Problem)
 	}
-	if plan.queriesIssuer() {
+	if queriesIssuer(plan.Checks) {
 		if p := requireScope(c.scopes, "payments:authorize"); !p.none() {
 			return refusal(createCustomerProfileResponse, c.req.RefID, p), p
 		}
 	}
-	if p := h.bind(ctx, c, createCustomerProfileResponse, plan.all()...); !p.none() {
+	if p := h.bind(ctx, c, createCustomerProfileResponse, withChecks(plan.Create, plan.Checks)...); !p.none() {
 		return profileResponse(c.req.RefID, profileNumbers{}, nil, p)
 	}
 	responses, p := h.validate(ctx, c, plan.Checks)
@@ -31,7 +30,7 @@ func (h *Handler) createProfile(ctx context.Context, c call) (*wire.Document, pr
 	}
 	if plan.HasDuplicates {
 		return profileResponse(c.req.RefID, profileNumbers{}, responses,
-			problem{API: apiDuplicate, Text: "A duplicate customer payment profile already exists."})
+			problem{API: apiDuplicate, Text: textDuplicateMethod})
 	}
 	r := h.execute(ctx, c, plan.Create)
 	if r.Code == v1.CodeExpiredCard && len(plan.Checks) > 0 {
@@ -39,17 +38,6 @@ func (h *Handler) createProfile(ctx context.Context, c call) (*wire.Document, pr
 		return profileResponse(c.req.RefID, profileNumbers{}, responses, p)
 	}
 	return profileResponse(c.req.RefID, plan.numbers(r), responses, judgeProfile(r))
-}
-
-// all returns the plan's commands: the verifications, and the one that makes the customer.
-func (p profilePlan) all() []command.Command {
-	all := []command.Command{p.Create}
-	for _, c := range p.Checks {
-		if c.Verify != nil {
-			all = append(all, *c.Verify)
-		}
-	}
-	return all
 }
 
 // profileResponse builds the response to a createCustomerProfileRequest.

@@ -95,7 +95,7 @@ func (v profileView) profile(r command.Result) elementList {
 	l.stored("description", customer.Description, 255)
 	l.stored("email", customer.Email, 255)
 	l.text("customerProfileId", decimal(id.Customer, customer.ID))
-	l.repeated("paymentProfiles", withUnstored(customer, methods)...)
+	l.repeated("paymentProfiles", v.withUnstored(customer, methods)...)
 	l.repeated("shipToList", shippingAddresses(customer)...)
 	kind := customer.Metadata[customerKindKey]
 	if !wire.ProfileType.Allows(kind) {

@@ -78,24 +78,28 @@ func shippingAddresses(customer *v1.Customer) []*wire.Element {
 
 // withUnstored inserts the payment profiles that v1 does not store at their places in the request
 // that made the customer.
-func withUnstored(customer *v1.Customer, methods []*wire.Element) []*wire.Element {
+func (v profileView) withUnstored(customer *v1.Customer, methods []*wire.Element) []*wire.Element {
 	for position := 1; position <= maxPaymentProfiles; position++ {
-		if l := unstoredMethod(customer, position); l != nil {
+		if l := v.unstored(customer, position); l != nil {
 			methods = slices.Insert(methods, min(position-1, len(methods)), wire.GroupElement("paymentProfiles", l...))
 		}
 	}
 	return methods
 }
 
-// unstoredMethod returns the elements of a payment profile that v1 does not store, nil if there is
+// unstored returns the elements of a payment profile that v1 does not store, nil if there is
 // none at that position.
-func unstoredMethod(customer *v1.Customer, position int) elementList {
+func (v profileView) unstored(customer *v1.Customer, position int) elementList {
 	number := customer.Metadata[unstoredKey+strconv.Itoa(position)]
 	if number == "" || strings.Trim(number, "X0123456789") != "" {
 		return nil
 	}
 	var l elementList
-	l.text("customerPaymentProfileId", unstoredNumber(decimal(id.Customer, customer.ID), position))
+	of := decimal(id.Customer, customer.ID)
+	if v.names {
+		l.text("customerProfileId", of)
+	}
+	l.text("customerPaymentProfileId", unstoredNumber(of, position))
 	l.group("payment", maskedCard(number, maskedMonth, ""))
 	return paymentProfileOrder(l)
 }

@@ -89,6 +89,19 @@ var requests = []struct {
 		name: "delete profile", method: "deleteCustomerProfileRequest", members: `"customerProfileId":"7"`, unserved: true,
 		needs: map[string]string{"customers:write": denied},
 	},
+	{
+		name: "create payment profile", method: "createCustomerPaymentProfileRequest", unserved: true,
+		members: `"customerProfileId":"7","paymentProfile":{` + fullCard + `}`,
+		needs:   map[string]string{"customers:write": denied},
+	},
+	{
+		name: "get payment profile", method: "getCustomerPaymentProfileRequest", unserved: true,
+		members: `"customerProfileId":"7","customerPaymentProfileId":"8"`, needs: map[string]string{"customers:read": denied},
+	},
+	{
+		name: "delete payment profile", method: "deleteCustomerPaymentProfileRequest", unserved: true,
+		members: `"customerProfileId":"7","customerPaymentProfileId":"8"`, needs: map[string]string{"customers:write": denied},
+	},
 	{name: "statistics", method: "getBatchStatisticsRequest", members: `"batchId":"7"`, needs: reading},
 }
 

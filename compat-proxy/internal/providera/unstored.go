@@ -3,6 +3,7 @@ package providera
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
@@ -38,6 +39,12 @@ func unstoredNumber(customer string, position int) string {
 // unstored reports whether the payment profile is one that v1 does not store.
 func (p profileIDs) unstored() bool {
 	return len(p.Method) == len(unstoredPrefix)+numberWidth+2 && strings.HasPrefix(p.Method, unstoredNumbers(p.Customer))
+}
+
+// position returns the position of a payment profile that v1 does not store.
+func (p profileIDs) position() int {
+	n, _ := strconv.Atoi(p.Method[len(p.Method)-2:])
+	return n
 }
 
 // numbers returns the numbers of a new profile and its parts, in the order of the request.

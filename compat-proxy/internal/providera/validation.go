@@ -2,6 +2,7 @@ package providera
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -30,12 +31,20 @@ type profileCheck struct {
 	DirectResponse directResponse
 }
 
+// owner holds the data of the customer in a direct response.
+type owner struct{ customer, email string }
+
+// ownerIn reads the owner in the profile of a request.
+func ownerIn(profile wire.Node) owner {
+	return owner{profile.Get("merchantCustomerId"), profile.Get("email")}
+}
+
 // newCheck checks a payment profile that v1 can store.
-func newCheck(profile, given wire.Node, mode string, basis basis) profileCheck {
+func newCheck(of owner, given wire.Node, mode string, basis basis) profileCheck {
 	payment, billTo := given.Child("payment"), given.Child("billTo")
 	c := profileCheck{DirectResponse: directResponse{
-		test: true, amount: "1.00", method: "CC", customer: profile.Get("merchantCustomerId"), email: profile.Get("email"),
-		billTo: billTo, avs: avsNotApplicable,
+		test: true, amount: "1.00", method: "CC", customer: of.customer, email: of.email, billTo: billTo,
+		avs: avsNotApplicable,
 	}}
 	if bank := payment.Child("bankAccount"); bank.Present() {
 		c.DirectResponse.method, c.DirectResponse.accountType = "ECHECK", checkAccount
@@ -138,13 +147,19 @@ func (h *Handler) voidVerification(ctx context.Context, c call, paid command.Res
 }
 
 // queriesIssuer reports whether a check queries an issuer.
-func (p profilePlan) queriesIssuer() bool {
-	for _, c := range p.Checks {
+func queriesIssuer(checks []profileCheck) bool {
+	return slices.ContainsFunc(checks, func(c profileCheck) bool { return c.Verify != nil })
+}
+
+// withChecks returns the command that stores payment profiles, and the verifications before it.
+func withChecks(do command.Command, checks []profileCheck) []command.Command {
+	all := []command.Command{do}
+	for _, c := range checks {
 		if c.Verify != nil {
-			return true
+			all = append(all, *c.Verify)
 		}
 	}
-	return false
+	return all
 }
 
 // directResponse is the old form of a response: fields by position, separated by commas without

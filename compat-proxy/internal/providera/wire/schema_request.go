@@ -96,6 +96,24 @@ var methods = []method{
 		baseRequest,
 		required("customerProfileId", numericString),
 	)},
+	{"createCustomerPaymentProfileRequest", extend(
+		baseRequest,
+		required("customerProfileId", numericString),
+		required("paymentProfile", paymentProfile),
+		optional("validationMode", validationMode),
+	)},
+	{"getCustomerPaymentProfileRequest", extend(
+		baseRequest,
+		required("customerProfileId", numericString),
+		optional("customerPaymentProfileId", numericString),
+		optional("unmaskExpirationDate", boolean),
+		optional("includeIssuerInfo", boolean),
+	)},
+	{"deleteCustomerPaymentProfileRequest", extend(
+		baseRequest,
+		required("customerProfileId", numericString),
+		required("customerPaymentProfileId", numericString),
+	)},
 	{"authenticateTestRequest", baseRequest},
 	{"getUnsettledTransactionListRequest", extend(
 		baseRequest,
