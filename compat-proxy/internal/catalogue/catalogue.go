@@ -59,6 +59,7 @@ const (
 	IsAlive               = "isAliveRequest"
 	GetProfile            = "getCustomerProfileRequest"
 	ProfileIDs            = "getCustomerProfileIdsRequest"
+	UpdateProfile         = "updateCustomerProfileRequest"
 	DeleteProfile         = "deleteCustomerProfileRequest"
 	CreatePaymentProfile  = "createCustomerPaymentProfileRequest"
 	GetPaymentProfile     = "getCustomerPaymentProfileRequest"
@@ -117,6 +118,7 @@ var methods = []Method{
 	open(IsAlive),
 	a(GetProfile, ReadOnly, "customers:read", "customer.get"),
 	a(ProfileIDs, ReadOnly, "customers:read", "customer.list"),
+	a(UpdateProfile, WriteSafe, "customers:write", "customer.update"),
 	a(DeleteProfile, WriteSafe, "customers:write", "customer.delete"),
 	a(CreatePaymentProfile, WriteSafe, "customers:write", "payment_method.create", "token.create"),
 	a(GetPaymentProfile, ReadOnly, "customers:read", "payment_method.get"),

@@ -17,7 +17,7 @@ var withoutCommand = []string{
 func TestMethods(t *testing.T) {
 	t.Parallel()
 	all := catalogue.Methods()
-	if got, want := len(all), 37; got != want {
+	if got, want := len(all), 38; got != want {
 		t.Fatalf("methods: got %d, want %d", got, want)
 	}
 	rpc := map[string]bool{}
@@ -93,6 +93,7 @@ func TestFurtherMethods(t *testing.T) {
 		"provider-a isAliveRequest POST /compat/provider-a/xml read_only  ",
 		"provider-a getCustomerProfileRequest" + profiles + "read_only customer.get customers:read,compat:use",
 		"provider-a getCustomerProfileIdsRequest" + profiles + "read_only customer.list customers:read,compat:use",
+		"provider-a updateCustomerProfileRequest" + profiles + "write_safe customer.update customers:write,compat:use",
 		"provider-a deleteCustomerProfileRequest" + profiles + "write_safe customer.delete customers:write,compat:use",
 		"provider-a createCustomerPaymentProfileRequest" + profiles +
 			"write_safe payment_method.create,token.create customers:write,compat:use",

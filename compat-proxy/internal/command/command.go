@@ -40,7 +40,7 @@ func Kinds() []Kind {
 // Command is one operation, as plain data. It is Authorize, Capture, Void, VoidGroup, Reverse,
 // CancelCapture, Refund, Credit, Get, CreateCustomer, AttachMethod, CreateToken or Refusal, or a
 // Named one of these. Or it is ListTransactions, ListDays, GetDay, GetCustomer, ListCustomers,
-// UpdateCustomer, DeleteCustomer, GetMethod, AddMethod or DetachMethod.
+// UpdateCustomer, IdentifyCustomer, DeleteCustomer, GetMethod, AddMethod or DetachMethod.
 type Command interface {
 	// Kind returns the command's operation.
 	Kind() Kind

@@ -45,6 +45,17 @@ type UpdateCustomer struct {
 	Body     v1.CustomerInput `json:"body"`
 }
 
+// IdentifyCustomer replaces the identifying fields of a customer: the ones that are absent are
+// removed. If another customer has the same fields, nothing changes, and the result is Repeated with
+// that customer.
+type IdentifyCustomer struct {
+	Customer Number           `json:"customer"`
+	Body     v1.CustomerInput `json:"body"`
+
+	// Unmasked is as in CreateCustomer.
+	Unmasked []string `json:"-"`
+}
+
 // DetachMethod removes a payment method from its customer.
 type DetachMethod struct {
 	Customer Number `json:"customer"`
@@ -65,6 +76,9 @@ func (GetMethod) Kind() Kind { return MethodGet }
 
 // Kind implements Command.
 func (UpdateCustomer) Kind() Kind { return CustomerUpdate }
+
+// Kind implements Command.
+func (IdentifyCustomer) Kind() Kind { return CustomerUpdate }
 
 // Kind implements Command.
 func (AddMethod) Kind() Kind { return MethodCreate }

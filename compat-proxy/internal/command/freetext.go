@@ -39,6 +39,12 @@ func Masked(c Command) (Command, error) {
 		return c, err
 	case CreateCustomer:
 		return maskedCustomer(c)
+	case IdentifyCustomer:
+		sent := Identifying(c.Body)
+		if c.Body, err = maskedBody(c.Body); !slices.Equal(Identifying(c.Body), sent) {
+			c.Unmasked = sent
+		}
+		return c, err
 	case UpdateCustomer:
 		c.Body, err = maskedBody(c.Body)
 		return c, err

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"slices"
 
@@ -128,6 +129,43 @@ func (s session) methods(ctx context.Context, customer string) ([]v1.PaymentMeth
 		}
 		of.StartingAfter = &page.Data[len(page.Data)-1].ID
 	}
+}
+
+// identify replaces the identifying fields of a customer, unless another one has the new ones.
+func (s session) identify(ctx context.Context, c command.IdentifyCustomer) command.Result {
+	there, r := s.findCustomer(ctx, command.GetCustomer{Customer: c.Customer})
+	if there == nil {
+		return r
+	}
+	as := command.CreateCustomer{Body: c.Body, Unmasked: c.Unmasked}
+	same, failed := s.customersLike(ctx, as)
+	if failed != nil {
+		return *failed
+	}
+	for i := range same {
+		if other := &same[i].Customer; other.ID != there.ID && complete(other) {
+			return command.Result{Outcome: command.Repeated, Status: http.StatusOK, Customer: other}
+		}
+	}
+	as.Body = findable(as.Body)
+	updated, r := s.patchCustomer(ctx, there.ID, replacing(identified(as, s.AllNames()[0])), s.IdempotencyKey)
+	if updated == nil {
+		return r
+	}
+	return command.Result{Outcome: command.Done, Status: http.StatusOK, Customer: updated}
+}
+
+// replacing returns an update that also removes the identifying fields and marks that in lacks.
+func replacing(in v1.CustomerInput) v1.CustomerInput {
+	for _, field := range []**string{&in.Reference, &in.Description, &in.Email} {
+		*field = new(v1.Text(*field))
+	}
+	marks := v1.Metadata{referenceFrom: "", identityKey: ""}
+	if in.Metadata != nil {
+		maps.Copy(marks, *in.Metadata)
+	}
+	in.Metadata = &marks
+	return in
 }
 
 // updateCustomer changes fields of a customer.

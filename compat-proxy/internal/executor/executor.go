@@ -165,6 +165,8 @@ func (s session) run(ctx context.Context, c command.Command) command.Result {
 		return s.getCustomer(ctx, c)
 	case command.ListCustomers:
 		return s.listCustomers(ctx)
+	case command.IdentifyCustomer:
+		return s.identify(ctx, c)
 	case command.UpdateCustomer:
 		return s.updateCustomer(ctx, c)
 	case command.DeleteCustomer:
@@ -242,7 +244,8 @@ func (s *session) prepare(ctx context.Context, c command.Command) *command.Resul
 // needsNames reports whether v1 stores a command, or finds it, under a derived name.
 func needsNames(c command.Command) bool {
 	switch c := c.(type) {
-	case command.Named, command.CreateCustomer, command.AttachMethod, command.AddMethod:
+	case command.Named, command.CreateCustomer, command.AttachMethod, command.AddMethod,
+		command.IdentifyCustomer:
 		return true
 	case command.Authorize:
 		return len(c.Deduplication.Same) > 0

@@ -130,6 +130,9 @@ var contractRows = []struct{ table, row, outcome, golden string }{
 	{"part 2, 12", "31, of another customer", "E00040", "get-payment-profile-unknown"},
 	{"part 2, 12", "44, delete payment profile", "I00001", "delete-payment-profile"},
 	{"part 2, 12", "44, delete twice", "E00040", "delete-payment-profile-again"},
+	{"part 2, 12", "23, email only", "I00001", "update-profile-email"},
+	{"part 2, 12", "24, unknown id", "E00040", "update-profile-unknown"},
+	{"part 2, 12", "25, id before email", "E00003", "fault-update-profile-order"},
 	{"part 2, 12", "26, delete", "I00001", "delete-profile"},
 	{"part 2, 12", "26, delete twice", "E00040", "delete-profile-again"},
 }

@@ -36,6 +36,7 @@ var handlers = map[string]method{
 	catalogue.CreatePaymentProfile:  (*Handler).createPaymentProfile,
 	catalogue.GetPaymentProfile:     (*Handler).getPaymentProfile,
 	catalogue.DeletePaymentProfile:  (*Handler).deletePaymentProfile,
+	catalogue.UpdateProfile:         (*Handler).updateProfile,
 	catalogue.DeleteProfile:         (*Handler).deleteProfile,
 	catalogue.AuthenticateTest:      successful("authenticateTestResponse"),
 	catalogue.UnsettledTransactions: (*Handler).unsettledList,

@@ -39,10 +39,7 @@ type profilePlan struct {
 // decodeProfile converts a createCustomerProfileRequest to a plan. It is pure.
 func decodeProfile(req *wire.Request, basis basis) profilePlan {
 	profile, mode := req.Root.Child("profile"), req.Root.Get("validationMode")
-	customer := v1.CustomerInput{
-		Reference: nonEmpty(profile.Get("merchantCustomerId")), Description: nonEmpty(profile.Get("description")),
-		Email: nonEmpty(profile.Get("email")),
-	}
+	customer := identifying(profile)
 	payments, addresses := profile.All("paymentProfiles"), profile.All("shipToList")
 	switch {
 	case customer == (v1.CustomerInput{}):
@@ -82,6 +79,14 @@ func decodeProfile(req *wire.Request, basis basis) profilePlan {
 		p.Create.Body.Metadata = &kept
 	}
 	return p
+}
+
+// identifying returns the fields that identify a profile.
+func identifying(profile wire.Node) v1.CustomerInput {
+	return v1.CustomerInput{
+		Reference: nonEmpty(profile.Get("merchantCustomerId")), Description: nonEmpty(profile.Get("description")),
+		Email: nonEmpty(profile.Get("email")),
+	}
 }
 
 // add adds a payment profile that v1 stores.

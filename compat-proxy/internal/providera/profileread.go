@@ -7,12 +7,14 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
 	"github.com/causeway-pay/causeway/shared/id"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // The roots of the responses about profiles.
 const (
 	getProfileResponse    = "getCustomerProfileResponse"
 	profileIDsResponse    = "getCustomerProfileIdsResponse"
+	updateProfileResponse = "updateCustomerProfileResponse"
 	deleteProfileResponse = "deleteCustomerProfileResponse"
 )
 
@@ -52,6 +54,31 @@ func (h *Handler) profileIDs(ctx context.Context, c call) (*wire.Document, probl
 		texts("ids", "numericString", numbers)), problem{}
 }
 
+// updateProfile serves an updateCustomerProfileRequest. The fields that it does not have are removed.
+func (h *Handler) updateProfile(ctx context.Context, c call) (*wire.Document, problem) {
+	profile := c.req.Root.Child("profile")
+	do := command.IdentifyCustomer{
+		Customer: number(profile.Get("customerProfileId")), Body: identifying(profile),
+	}
+	p := problem{}
+	switch {
+	case do.Customer == "":
+		p = missing("Customer Profile ID")
+	case do.Body == (v1.CustomerInput{}):
+		p = refuse(apiEmptyProfile)
+	}
+	if kind := profile.Get("profileType"); kind != "" {
+		do.Body.Metadata = &v1.Metadata{customerKindKey: kind}
+	}
+	if p.none() {
+		p = h.bind(ctx, c, updateProfileResponse, do)
+	}
+	if p.none() {
+		p = recordProblem(h.execute(ctx, c, do))
+	}
+	return finished(updateProfileResponse, c.req.RefID, p)
+}
+
 // deleteProfile serves a deleteCustomerProfileRequest.
 func (h *Handler) deleteProfile(ctx context.Context, c call) (*wire.Document, problem) {
 	return h.remove(ctx, c, deleteProfileResponse, command.DeleteCustomer{
@@ -62,10 +89,15 @@ func (h *Handler) deleteProfile(ctx context.Context, c call) (*wire.Document, pr
 // remove serves a request that deletes a record. It has no name: a repetition deletes nothing else.
 func (h *Handler) remove(ctx context.Context, c call, root string, do command.Command) (*wire.Document, problem) {
 	c.name = ""
-	if p := recordProblem(h.execute(ctx, c, do)); !p.none() {
-		return refusal(root, c.req.RefID, p), p
+	return finished(root, c.req.RefID, recordProblem(h.execute(ctx, c, do)))
+}
+
+// finished builds the response to a request that returns nothing but its result.
+func finished(root string, refID *string, p problem) (*wire.Document, problem) {
+	if !p.none() {
+		return refusal(root, refID, p), p
 	}
-	return document(root, c.req.RefID, wire.ResultOK, refuse(apiOK)), problem{}
+	return document(root, refID, wire.ResultOK, refuse(apiOK)), p
 }
 
 // recordProblem returns the problem of a request about a stored record.

@@ -14,7 +14,8 @@ import (
 // names.
 var readMethods = []string{
 	"unsettled-list", "transaction-list", "customer-list", "batch-list", "batch-statistics", "merchant-details", "logout",
-	"is-alive", "get-profile", "profile-ids", "delete-profile", "create-payment-profile",
+	"is-alive", "get-profile", "profile-ids", "delete-profile", "update-profile",
+	"create-payment-profile",
 	"get-payment-profile", "delete-payment-profile",
 }
 

@@ -100,7 +100,13 @@ var requests = []struct {
 	},
 	{
 		name: "delete payment profile", method: "deleteCustomerPaymentProfileRequest", unserved: true,
-		members: `"customerProfileId":"7","customerPaymentProfileId":"8"`, needs: map[string]string{"customers:write": denied},
+		members: `"customerProfileId":"7","customerPaymentProfileId":"8"`,
+		needs:   map[string]string{"customers:write": denied},
+	},
+	{
+		name: "update profile", method: "updateCustomerProfileRequest", unserved: true,
+		members: `"profile":{"email":"ana@example.org","customerProfileId":"7"}`,
+		needs:   map[string]string{"customers:write": denied},
 	},
 	{name: "statistics", method: "getBatchStatisticsRequest", members: `"batchId":"7"`, needs: reading},
 }

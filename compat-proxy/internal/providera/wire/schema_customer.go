@@ -56,6 +56,14 @@ var customerProfile = sequence(
 	optional("profileType", profileType),
 )
 
+var customerProfileChange = sequence(
+	optional("merchantCustomerId", upTo(20)),
+	optional("description", upTo(255)),
+	optional("email", upTo(255)),
+	optional("customerProfileId", numericString),
+	optional("profileType", profileType),
+)
+
 var validationMode = enumeration("validationModeEnum", "none", "testMode", "liveMode", "oldLiveMode")
 
 var profileType = enumeration("customerProfileTypeEnum", "regular", "guest")

@@ -92,6 +92,10 @@ var methods = []method{
 		optional("includeIssuerInfo", boolean),
 	)},
 	{"getCustomerProfileIdsRequest", baseRequest},
+	{"updateCustomerProfileRequest", extend(
+		baseRequest,
+		required("profile", customerProfileChange),
+	)},
 	{"deleteCustomerProfileRequest", extend(
 		baseRequest,
 		required("customerProfileId", numericString),
