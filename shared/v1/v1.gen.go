@@ -429,6 +429,7 @@ const (
 	EventTypeMleRequirementWithdrawn         EventType = "mle.requirement.withdrawn"
 	EventTypePaymentMethodAttached           EventType = "payment_method.attached"
 	EventTypePaymentMethodDetached           EventType = "payment_method.detached"
+	EventTypePaymentMethodUpdated            EventType = "payment_method.updated"
 	EventTypeRefundCreated                   EventType = "refund.created"
 	EventTypeRefundFailed                    EventType = "refund.failed"
 	EventTypeRefundSucceeded                 EventType = "refund.succeeded"
@@ -475,6 +476,8 @@ func (e EventType) Valid() bool {
 	case EventTypePaymentMethodAttached:
 		return true
 	case EventTypePaymentMethodDetached:
+		return true
+	case EventTypePaymentMethodUpdated:
 		return true
 	case EventTypeRefundCreated:
 		return true
@@ -1938,6 +1941,14 @@ type Card struct {
 // CardBrand defines model for CardBrand.
 type CardBrand string
 
+// CardExpiry defines model for CardExpiry.
+type CardExpiry struct {
+	ExpMonth int `json:"exp_month"`
+
+	// ExpYear Four digits.
+	ExpYear int `json:"exp_year"`
+}
+
 // CardInput defines model for CardInput.
 type CardInput struct {
 	// Cvc 4 digits for American Express, 3 for all other cards. It is not stored. Only a token stores it, encrypted, until its first use or its expiry. It is in no backup.
@@ -2609,6 +2620,18 @@ type PaymentMethodList struct {
 
 // PaymentMethodListObject defines model for PaymentMethodList.Object.
 type PaymentMethodListObject string
+
+// PaymentMethodUpdate defines model for PaymentMethodUpdate.
+type PaymentMethodUpdate struct {
+	Billing *ContactInput `json:"billing,omitempty"`
+	Card    *CardExpiry   `json:"card,omitempty"`
+
+	// Metadata Up to 50 entries of the merchant. A key has 1 to 40 characters, a value up to 500, and neither has U+0000.
+	Metadata *Metadata `json:"metadata,omitempty"`
+
+	// Token The `value` of a token. Not with `card`.
+	Token *string `json:"token,omitempty"`
+}
 
 // PriorAuthorization The approval that the issuer gave before this payment.
 type PriorAuthorization struct {
@@ -3716,6 +3739,14 @@ type GetPaymentMethodParams struct {
 // GetPaymentMethodParamsExpand defines parameters for GetPaymentMethod.
 type GetPaymentMethodParamsExpand string
 
+// UpdatePaymentMethodParams defines parameters for UpdatePaymentMethod.
+type UpdatePaymentMethodParams struct {
+	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect, and stored for 24 hours. A well-formed structured-field string
+	// (RFC 8941) is unquoted first: `"k"` and `k` are the same key. Its quotes and backslashes do not count towards the length. Any other value is
+	// not changed.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // ReserveIdempotencyKeyParams defines parameters for ReserveIdempotencyKey.
 type ReserveIdempotencyKeyParams struct {
 	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect, and stored for 24 hours. A well-formed structured-field string
@@ -3906,6 +3937,9 @@ type UpdateCustomerJSONRequestBody = CustomerInput
 
 // AttachPaymentMethodJSONRequestBody defines body for AttachPaymentMethod for application/json ContentType.
 type AttachPaymentMethodJSONRequestBody = PaymentMethodCreate
+
+// UpdatePaymentMethodJSONRequestBody defines body for UpdatePaymentMethod for application/json ContentType.
+type UpdatePaymentMethodJSONRequestBody = PaymentMethodUpdate
 
 // ReserveIdempotencyKeyJSONRequestBody defines body for ReserveIdempotencyKey for application/json ContentType.
 type ReserveIdempotencyKeyJSONRequestBody = IdempotencyKeyReserve
@@ -4120,6 +4154,28 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/customers/{id}/payment_methods/{payment_method} (the `GetPaymentMethod` operationId).
 	GetPaymentMethod(ctx context.Context, id ID, paymentMethod string, params *GetPaymentMethodParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdatePaymentMethodWithBody Change a stored card or account, and keep its id
+	//
+	// Absent fields keep their values. `card` changes the expiry of a card that was renewed with the same number. `token` replaces the number and the
+	// expiry by those of the token, which is then used. Later payments use the new values. `billing` is replaced as a whole, and an empty object removes
+	// it. In `metadata`, other entries stay, and an empty text removes its entry.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /v1/customers/{id}/payment_methods/{payment_method} (the `UpdatePaymentMethod` operationId).
+	UpdatePaymentMethodWithBody(ctx context.Context, id ID, paymentMethod string, params *UpdatePaymentMethodParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdatePaymentMethod Change a stored card or account, and keep its id
+	//
+	// Absent fields keep their values. `card` changes the expiry of a card that was renewed with the same number. `token` replaces the number and the
+	// expiry by those of the token, which is then used. Later payments use the new values. `billing` is replaced as a whole, and an empty object removes
+	// it. In `metadata`, other entries stay, and an empty text removes its entry.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PATCH /v1/customers/{id}/payment_methods/{payment_method} (the `UpdatePaymentMethod` operationId).
+	UpdatePaymentMethod(ctx context.Context, id ID, paymentMethod string, params *UpdatePaymentMethodParams, body UpdatePaymentMethodJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ReserveIdempotencyKeyWithBody Reserve an Idempotency-Key without any effect
 	//
@@ -4571,6 +4627,48 @@ func (c *Client) DetachPaymentMethod(ctx context.Context, id ID, paymentMethod s
 // Corresponds with GET /v1/customers/{id}/payment_methods/{payment_method} (the `GetPaymentMethod` operationId).
 func (c *Client) GetPaymentMethod(ctx context.Context, id ID, paymentMethod string, params *GetPaymentMethodParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetPaymentMethodRequest(c.Server, id, paymentMethod, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdatePaymentMethodWithBody Change a stored card or account, and keep its id
+//
+// Absent fields keep their values. `card` changes the expiry of a card that was renewed with the same number. `token` replaces the number and the
+// expiry by those of the token, which is then used. Later payments use the new values. `billing` is replaced as a whole, and an empty object removes
+// it. In `metadata`, other entries stay, and an empty text removes its entry.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /v1/customers/{id}/payment_methods/{payment_method} (the `UpdatePaymentMethod` operationId).
+func (c *Client) UpdatePaymentMethodWithBody(ctx context.Context, id ID, paymentMethod string, params *UpdatePaymentMethodParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdatePaymentMethodRequestWithBody(c.Server, id, paymentMethod, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdatePaymentMethod Change a stored card or account, and keep its id
+//
+// Absent fields keep their values. `card` changes the expiry of a card that was renewed with the same number. `token` replaces the number and the
+// expiry by those of the token, which is then used. Later payments use the new values. `billing` is replaced as a whole, and an empty object removes
+// it. In `metadata`, other entries stay, and an empty text removes its entry.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /v1/customers/{id}/payment_methods/{payment_method} (the `UpdatePaymentMethod` operationId).
+func (c *Client) UpdatePaymentMethod(ctx context.Context, id ID, paymentMethod string, params *UpdatePaymentMethodParams, body UpdatePaymentMethodJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdatePaymentMethodRequest(c.Server, id, paymentMethod, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -5823,6 +5921,75 @@ func NewGetPaymentMethodRequest(server string, id ID, paymentMethod string, para
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewUpdatePaymentMethodRequest calls the generic UpdatePaymentMethod builder with application/json body
+func NewUpdatePaymentMethodRequest(server string, id ID, paymentMethod string, params *UpdatePaymentMethodParams, body UpdatePaymentMethodJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewUpdatePaymentMethodRequestWithBody(server, id, paymentMethod, params, "application/json", bodyReader)
+}
+
+// NewUpdatePaymentMethodRequestWithBody constructs an http.Request for the UpdatePaymentMethod method, with any body, and a specified content type
+func NewUpdatePaymentMethodRequestWithBody(server string, id ID, paymentMethod string, params *UpdatePaymentMethodParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "payment_method", paymentMethod, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/customers/%s/payment_methods/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
 	}
 
 	return req, nil

@@ -94,6 +94,14 @@ var bodies = map[string]func(t *testing.T, b *bundle, p probe) (string, map[stri
 		token := MustDecode[v1.Token](t, b.post(t, "/v1/tokens", `{"card":{"number":"4242424242424242","exp_month":12,"exp_year":2030}}`), 201)
 		return b.mustCustomer(t), map[string]any{"token": token.Value.Reveal()}
 	},
+	"updatePaymentMethod": func(t *testing.T, b *bundle, p probe) (string, map[string]any) {
+		t.Helper()
+		customer, body := b.mustCustomer(t), map[string]any{}
+		if strings.HasPrefix(p.at, "card.") {
+			body["card"] = map[string]any{"exp_month": 12, "exp_year": 2030}
+		}
+		return customer + "/payment_methods/" + b.MustAttach(t, customer, visa).ID, body
+	},
 	"createAPIKey": func(*testing.T, *bundle, probe) (string, map[string]any) {
 		return "", map[string]any{"kind": "secret"}
 	},

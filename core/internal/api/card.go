@@ -64,6 +64,13 @@ func (a *API) numberFault(kind string, number secret.String, month, year int) *f
 		return &fault{code: codeMissingField, param: kind + ".number"}
 	case !card.Valid(number):
 		return &fault{code: codeInvalidCardNumber, param: kind + ".number"}
+	}
+	return a.expiryFault(kind, month, year)
+}
+
+// expiryFault checks the month until which a card or a network token is valid.
+func (a *API) expiryFault(kind string, month, year int) *fault {
+	switch {
 	case month == 0:
 		return &fault{code: codeMissingField, param: kind + ".exp_month"}
 	case month < 1 || month > 12:

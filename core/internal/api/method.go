@@ -16,6 +16,10 @@ func (a *API) methodRoutes() []route {
 		{http.MethodPost, "/v1/customers/{id}/payment_methods", "customers:write", a.changing(a.attachMethod)},
 		{http.MethodGet, "/v1/customers/{id}/payment_methods", apikey.ScopePaymentMethodsList, a.listMethods},
 		{http.MethodGet, "/v1/customers/{id}/payment_methods/{payment_method}", apikey.ScopeCustomersReadOne, a.getMethod},
+		{
+			http.MethodPatch, "/v1/customers/{id}/payment_methods/{payment_method}", "customers:write",
+			a.changing(a.updateMethod),
+		},
 		{http.MethodDelete, "/v1/customers/{id}/payment_methods/{payment_method}", "customers:write", a.detachMethod},
 	}
 }
@@ -43,10 +47,7 @@ func (a *API) attachMethod(c *call) (engine.Result, error) {
 }
 
 func (a *API) attach(c *call, customer int64, in *v1.PaymentMethodCreate) (engine.Result, error) {
-	if _, ok := payment.TokenOfValue(in.Token); !ok {
-		return engine.Result{}, payment.ErrNoSource
-	}
-	token, err := a.Engine.Stored(c.Context(), c.key.Tenant, in.Token)
+	token, err := a.storedToken(c, in.Token)
 	if err != nil {
 		return engine.Result{}, err
 	}
@@ -56,6 +57,87 @@ func (a *API) attach(c *call, customer int64, in *v1.PaymentMethodCreate) (engin
 		d.Billing, d.Metadata = contact(in.Billing), in.Metadata
 		return encode(&d), d.fingerprint()
 	})
+}
+
+func (a *API) updateMethod(c *call) (engine.Result, error) {
+	n, err := pathID(c.Request, id.Customer)
+	if err != nil {
+		return engine.Result{}, err
+	}
+	number, err := pathIDOf(c.Request, "payment_method", id.PaymentMethod)
+	if err != nil {
+		return engine.Result{}, err
+	}
+	var in v1.PaymentMethodUpdate
+	if err := c.decode(&in, false); err != nil {
+		return engine.Result{}, err
+	}
+	if f := a.methodUpdateFault(&in); f != nil {
+		return engine.Result{}, f
+	}
+	var token *engine.Stored
+	if in.Token != nil {
+		found, err := a.storedToken(c, *in.Token)
+		if err != nil {
+			return engine.Result{}, atToken(err)
+		}
+		token = &found
+	}
+	out, err := a.Engine.UpdateMethod(c.Context(), c.request, n, number, token,
+		func(details []byte) ([]byte, string, error) { return updatedMethod(details, token, &in) })
+	return out, atToken(err)
+}
+
+// methodUpdateFault checks the fields of an update.
+func (a *API) methodUpdateFault(in *v1.PaymentMethodUpdate) *fault {
+	switch {
+	case in.Token != nil && in.Card != nil:
+		return &fault{code: codeInvalidValue, param: "token", message: "The token has an expiry. Send it without `card`."}
+	case in.Token != nil && *in.Token == "":
+		return &fault{code: codeMissingField, param: "token"}
+	}
+	if in.Card != nil {
+		if f := a.expiryFault(kindCard, in.Card.ExpMonth, in.Card.ExpYear); f != nil {
+			return f
+		}
+	}
+	if f := contactFault("billing", in.Billing); f != nil {
+		return f
+	}
+	return metadataFault(in.Metadata)
+}
+
+// updatedMethod returns the details and the fingerprint of a payment method after an update.
+func updatedMethod(details []byte, token *engine.Stored, in *v1.PaymentMethodUpdate) ([]byte, string, error) {
+	var d sourceDetails
+	decodeDetails(details, &d)
+	if token != nil {
+		var given sourceDetails
+		decodeDetails(token.Details, &given)
+		d.Card, d.BankAccount = given.Card, given.BankAccount
+	}
+	if in.Card != nil {
+		if d.Card == nil {
+			return nil, "", &fault{code: codeInvalidValue, param: kindCard, message: "A bank account has no expiry. Send no `card`."}
+		}
+		d.Card.ExpMonth, d.Card.ExpYear = in.Card.ExpMonth, in.Card.ExpYear
+	}
+	if in.Billing != nil {
+		d.Billing = contact(in.Billing)
+	}
+	var err error
+	if d.Metadata, err = mergeMetadata(d.Metadata, in.Metadata); err != nil {
+		return nil, "", err
+	}
+	return encode(&d), d.fingerprint(), nil
+}
+
+// storedToken reads the token of a value.
+func (a *API) storedToken(c *call, value string) (engine.Stored, error) {
+	if _, ok := payment.TokenOfValue(value); !ok {
+		return engine.Stored{}, payment.ErrNoSource
+	}
+	return a.Engine.Stored(c.Context(), c.key.Tenant, value)
 }
 
 // atToken renames the field in a fault: an attachment has its token in another field than a

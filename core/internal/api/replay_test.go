@@ -213,6 +213,10 @@ func (w *replayWorld) stored(t *testing.T) []keyedCall {
 		{"customer: change", "updateCustomer", "PATCH", customer, `{"phone":"1"}`, nil, 200},
 		{"customer: default", "updateCustomer", "PATCH", customer, `{"default_payment_method":"` + w.method + `"}`, nil, 200},
 		{
+			"payment method: change", "updatePaymentMethod", "PATCH", customer + "/payment_methods/" + w.method,
+			`{"card":{"exp_month":1,"exp_year":2031}}`, nil, 200,
+		},
+		{
 			"attach", "attachPaymentMethod", "POST", customer + "/payment_methods",
 			`{"token":"` + w.MustToken(t, visa).Value.Reveal() + `"}`, nil, 201,
 		},

@@ -121,6 +121,7 @@ var examples = map[string]example{
 		body: `{"token": "'$token_value'"}`,
 	},
 	"getPaymentMethod":      method(),
+	"updatePaymentMethod":   changedMethod(),
 	"detachPaymentMethod":   method(),
 	"createAPIKey":          {body: `{"kind": "secret", "name": "reports", "scopes": ["transactions:read"]}`},
 	"getAPIKey":             of("api_key"),
@@ -179,6 +180,13 @@ func method() example {
 	e := of("customer")
 	e.needs = []string{"customer", "token_value", "payment_method"}
 	e.path["payment_method"] = "$payment_method"
+	return e
+}
+
+// changedMethod is method for the change of a payment method.
+func changedMethod() example {
+	e := method()
+	e.body = `{"card": {"exp_month": 4, "exp_year": 2032}}`
 	return e
 }
 

@@ -142,7 +142,7 @@ func (e *Engine) announceDeletion(tx *store.Tx, c *payment.Customer) (more bool,
 	}
 	events := make([]*payment.Event, len(detached))
 	for i, m := range detached {
-		events[i] = e.detachment(m)
+		events[i] = e.detachment(m, c.Version)
 	}
 	if len(detached) == limit {
 		return true, tx.InsertEvents(events...)

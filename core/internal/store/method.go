@@ -11,6 +11,8 @@ import (
 
 var (
 	insertMethod             = declare("insertMethod")
+	updateMethod             = declare("updateMethod")
+	replaceMethod            = declare("replaceMethod")
 	overwriteMethod          = declare("overwriteMethod")
 	detachMethod             = declare("detachMethod")
 	overwriteMethods         = declare("overwriteMethods")
@@ -42,6 +44,27 @@ func (tx *Tx) InsertMethod(m *payment.Method) error {
 		return ErrConflict
 	}
 	return err
+}
+
+// UpdateMethod writes m.Details. The command must have locked the payment method by MethodForUpdate.
+// It returns ErrConflict if it is not attached.
+func (tx *Tx) UpdateMethod(m *payment.Method) error {
+	return tx.execOne(updateMethod, string(m.Details), m.ID, m.Tenant.Merchant, m.Tenant.Live)
+}
+
+// ReplaceMethod is UpdateMethod, and also writes another number and its fingerprint and kind. It
+// returns ErrKeyRetired if the vault's key that encrypted the number is retired.
+func (tx *Tx) ReplaceMethod(m *payment.Method) error {
+	if err := tx.current(m.Sealed.Key); err != nil {
+		return err
+	}
+	// Overwrite the bytes first: see wipeTokens.
+	err := tx.overwrite(overwriteMethod, m.ID, m.Tenant.Merchant, m.Tenant.Live)
+	if err != nil {
+		return err
+	}
+	return tx.execOne(replaceMethod,
+		m.Kind, m.Fingerprint, string(m.Details), m.Sealed.Key, m.Sealed.Number, m.ID, m.Tenant.Merchant, m.Tenant.Live)
 }
 
 // DetachMethod detaches a payment method from its customer. It removes the number and the personal

@@ -56,6 +56,11 @@ var customerSQL = map[string]string{
 		SELECT $1::bigint, $2::bigint, $3::bigint, $4::bigint, $5::text, $6::text, $7::text, $8::bigint, $9::bytea,
 			$10::bigint, $12::bigint, $13::text
 		WHERE (SELECT COUNT(*) FROM payment_methods WHERE customer_id = $4::bigint AND detached_at = 0) < $11::bigint`,
+	"updateMethod": `UPDATE payment_methods SET details = $1::text
+		WHERE id = $2::bigint AND merchant_id = $3::bigint AND live = $4::bigint AND detached_at = 0`,
+	"replaceMethod": `UPDATE payment_methods SET kind = $1::text, fingerprint = $2::text, details = $3::text,
+			vault_key = $4::bigint, number = $5::bytea
+		WHERE id = $6::bigint AND merchant_id = $7::bigint AND live = $8::bigint AND detached_at = 0`,
 	// Empty: an update writes a new version of the row, so it overwrites no bytes.
 	"overwriteMethod": "",
 	"detachMethod": `UPDATE payment_methods SET detached_at = $1::bigint, ` + emptyMethod + `

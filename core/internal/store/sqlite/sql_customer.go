@@ -46,6 +46,10 @@ var customerSQL = map[string]string{
 				api_key_id, client_address)
 		SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?12, ?13
 		WHERE (SELECT COUNT(*) FROM payment_methods WHERE customer_id = ?4 AND detached_at = 0) < ?11`,
+	"updateMethod": `UPDATE payment_methods SET details = ?
+		WHERE id = ? AND merchant_id = ? AND live = ? AND detached_at = 0`,
+	"replaceMethod": `UPDATE payment_methods SET kind = ?, fingerprint = ?, details = ?, vault_key = ?, number = ?
+		WHERE id = ? AND merchant_id = ? AND live = ? AND detached_at = 0`,
 	"overwriteMethod": `UPDATE payment_methods SET number = zeroblob(length(number))
 		WHERE id = ? AND merchant_id = ? AND live = ? AND detached_at = 0`,
 	"detachMethod": `UPDATE payment_methods SET detached_at = ?, ` + emptyMethod + `
