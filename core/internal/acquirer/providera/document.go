@@ -39,7 +39,7 @@ func (t *text) UnmarshalXML(d *xml.Decoder, start xml.StartElement) error {
 
 // mostElements bounds the elements of one list, and mostAttributes the attributes of a document. An
 // element in memory takes many times the bytes that announce it.
-const mostElements, mostAttributes = 1000, 10_000
+const mostElements, mostAttributes = 500, 10_000
 
 var errTooMany = errors.New("too many elements")
 

@@ -21,7 +21,7 @@ const (
 	// longestBatchSpan is the greatest range of a list of batches. A payment settles within days.
 	longestBatchSpan = 31 * 24 * time.Hour
 	// mostSearches bounds the searches that are kept.
-	mostSearches = 4096
+	mostSearches = 1024
 	// mostReads bounds the requests of one search attempt, and of the lists of one report. The
 	// provider does not respond to more of them in that time.
 	mostReads = 200
@@ -30,7 +30,7 @@ const (
 	// mostCandidates bounds the transactions of a list that have the invoice number of one request.
 	mostCandidates = 100
 	// mostBatches bounds the batches of longestBatchSpan.
-	mostBatches = 1000
+	mostBatches = 250
 	// unsettledList is the name of the list that is not of a batch.
 	unsettledList = ""
 )

@@ -288,7 +288,7 @@ func TestRefundOfAWrongClock(t *testing.T) {
 			h.more(2*pageSize, h.now.Add(-30*time.Minute), others)
 			ours, right := clock.NewFake(h.now.Add(c.off)), clock.NewFake(h.now)
 			con := h.connect(t, ours)
-			h.do(func() { h.date, h.fate = right.Now, func(string) fate { return unheard } })
+			h.do(func() { h.date, h.fate = right.Now, func(transaction) fate { return unheard } })
 			var err error
 			if r.Tag, err = con.Prepare(t.Context()); err != nil {
 				t.Fatal(err)
