@@ -53,6 +53,8 @@ type origin struct {
 	// target is the operation, with the number in the path. It distinguishes requests under one
 	// header.
 	target string
+	// id is the id in the path, "" without one.
+	id string
 	// position distinguishes calls of one batch request, which share a header and a login. It is ""
 	// for a single call.
 	position string
@@ -219,8 +221,17 @@ func (o origin) headerValue() string {
 	return ""
 }
 
-// evidence returns the nonce or signature of the caller's login, for its merchant.
-func (o origin) evidence() string { return "evidence/" + o.caller.Merchant + "/" + o.caller.Evidence }
+// evidence returns the nonce or signature of the caller's login, for its merchant. Old clients sign
+// no path, and equal bodies of one second get equal tokens. So a token without path and nonce is a
+// request only together with the operation and the id in the path. It is a request by itself if the
+// path has no id, or if it does not sign the merchant.
+func (o origin) evidence() string {
+	evidence := "evidence/" + o.caller.Merchant + "/" + o.caller.Evidence
+	if o.caller.Pathless && !o.caller.Nonce && o.id != "" && o.position == "" && o.caller.EvidenceKey.IsZero() {
+		evidence += "\n" + o.target
+	}
+	return evidence
+}
 
 // named puts a command under the request's name.
 func (c call) named(do command.Command) command.Command {
