@@ -16,6 +16,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/causeway-pay/causeway/core/internal/account"
 	"github.com/causeway-pay/causeway/core/internal/admin"
 	"github.com/causeway-pay/causeway/core/internal/operator"
 	"github.com/causeway-pay/causeway/shared/secret"
@@ -42,11 +43,7 @@ func (m *Main) accounts(ctx context.Context, args []string) error {
 		if in.Credentials, err = m.credentials(*credentials); err != nil {
 			return err
 		}
-		err := m.administer(ctx, at, func(a *admin.Admin) (string, error) { return a.AddAccount(ctx, *in) })
-		if invalid, ok := errors.AsType[*operator.FieldError](err); ok {
-			return errors.New(flagged(err.Error(), invalid))
-		}
-		return err
+		return m.addAccount(ctx, at, *in)
 	case "rotate":
 		rotate := operator.AccountRotate{Unchecked: in.Unchecked}
 		if rotate.Credentials, err = m.credentials(*credentials); err != nil {
@@ -58,6 +55,18 @@ func (m *Main) accounts(ctx context.Context, args []string) error {
 	default:
 		return m.onAccount(ctx, at, words[1], func(a *admin.Admin) error { return a.DisableAccount(ctx, words[1], verb == "disable") })
 	}
+}
+
+// addAccount adds an account. It prints the id, and warns of a sandbox.
+func (m *Main) addAccount(ctx context.Context, at *storeFlags, in operator.AccountCreate) error {
+	err := m.administer(ctx, at, func(a *admin.Admin) (string, error) { return a.AddAccount(ctx, in) })
+	if invalid, ok := errors.AsType[*operator.FieldError](err); ok {
+		return errors.New(flagged(err.Error(), invalid))
+	}
+	if err == nil && account.Sandbox(in.BaseURL) {
+		_, err = fmt.Fprintln(m.Stderr, "core: the account is at a sandbox: its approved payments move no money")
+	}
+	return err
 }
 
 // accountForms are the flags of the commands about accounts, and the number of their arguments.
@@ -181,25 +190,29 @@ func (m *Main) listAccounts(ctx context.Context, at *storeFlags, merchant string
 		if err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintln(w, "id\tmerchant\tkind\tcurrency\tmethod\tsecond\tstatus\trotated\tbase url\tsettings"); err != nil {
+		if _, err := fmt.Fprintln(w, "id\tmerchant\tkind\tcurrency\tmethod\tsecond\tsandbox\tstatus\trotated\tbase url\tsettings"); err != nil {
 			return err
 		}
 		for _, one := range found {
 			if merchant != "" && one.Merchant != merchant {
 				continue
 			}
-			second := "-"
-			if one.Second {
-				second = "second"
-			}
-			_, err := fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", one.ID, one.Merchant, one.Kind, one.Currency, one.Method, second,
-				one.Status, one.RotatedAt.Format(time.RFC3339), one.BaseURL, orDash(settingsText(one.Settings)))
+			_, err := fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", one.ID, one.Merchant, one.Kind, one.Currency, one.Method,
+				wordIf(one.Second, "second"), wordIf(account.Sandbox(one.BaseURL), "sandbox"), one.Status, one.RotatedAt.Format(time.RFC3339), one.BaseURL, orDash(settingsText(one.Settings)))
 			if err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+// wordIf returns a word, or a dash if it does not apply.
+func wordIf(applies bool, word string) string {
+	if applies {
+		return word
+	}
+	return "-"
 }
 
 // settingsText returns settings as the command line has them, in the order of their names.

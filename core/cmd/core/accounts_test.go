@@ -119,6 +119,28 @@ func TestAccounts(t *testing.T) {
 	a.wantNoSecrets(t)
 }
 
+// TestSandboxAccounts: an account at a sandbox is marked as such, and no message invites an operator
+// to add one for failover of live payments, or the reverse.
+func TestSandboxAccounts(t *testing.T) {
+	t.Parallel()
+	const sandbox, production = "https://apitest.example.com", "https://api.example.com"
+	for first, next := range map[string]string{sandbox: production, production: sandbox} {
+		a := newAccountsAt(t)
+		a.host.Accept("planted-first")
+		code, made, stderr := a.add(t, firstCredentials, "--base-url", first)
+		if warned := strings.Contains(stderr, "move no money"); code != 0 || warned != (first == sandbox) {
+			t.Errorf("add %s: got %d, %q", first, code, stderr)
+		}
+		if marked := strings.Contains(mustRun(t, a, "", "list"), " sandbox "); marked != (first == sandbox) {
+			t.Errorf("the list marks %s as a sandbox: got %v", first, marked)
+		}
+		code, _, stderr = a.add(t, firstCredentials, "--base-url", next)
+		if code != 1 || !strings.Contains(stderr, strings.TrimSpace(made)+" is already") || strings.Contains(stderr, "--second") {
+			t.Errorf("add %s after %s: got %d, %q", next, first, code, stderr)
+		}
+	}
+}
+
 // wantNoSecrets wants a record of each action, and no credential in any file.
 func (a *accountsAt) wantNoSecrets(t *testing.T) {
 	t.Helper()

@@ -46,9 +46,6 @@ func (e *CheckError) Error() string { return e.Reason }
 // ErrBusy.
 func (a *Accounts) Create(ctx context.Context, in operator.AccountCreate) (*payment.Account, secret.String, error) {
 	row, err := newAccount(in)
-	if err == nil {
-		err = a.fits(ctx, row)
-	}
 	if err != nil {
 		return nil, secret.String{}, err
 	}
@@ -59,11 +56,14 @@ func (a *Accounts) Create(ctx context.Context, in operator.AccountCreate) (*paym
 	if err := s.check(); err != nil {
 		return nil, secret.String{}, err
 	}
-	if err := a.prove(ctx, in.Kind, s, in.Unchecked); err != nil {
-		return nil, secret.String{}, err
-	}
 	if row.Profile, err = s.encodeProfile(); err != nil {
 		return nil, secret.String{}, fmt.Errorf("account: encode the settings: %w", err)
+	}
+	if err := a.fits(ctx, row); err != nil {
+		return nil, secret.String{}, err
+	}
+	if err := a.prove(ctx, in.Kind, s, in.Unchecked); err != nil {
+		return nil, secret.String{}, err
 	}
 	credentials, err := s.encodeCredentials()
 	return row, credentials, err
@@ -73,6 +73,7 @@ func (a *Accounts) Create(ctx context.Context, in operator.AccountCreate) (*paym
 type ExistsError struct {
 	Account string // acct_…
 	Second  bool
+	Sandbox bool // one of both accounts is at a sandbox
 }
 
 func (e *ExistsError) Error() string { return payment.ErrAccountExists.Error() + ": " + e.Account }
@@ -101,10 +102,19 @@ func (a *Accounts) Free(ctx context.Context, row *payment.Account) error {
 	}
 	for _, other := range rows {
 		if other.ID != row.ID && other.Currency == row.Currency && other.Method == row.Method && other.Rank == row.Rank {
-			return &ExistsError{id.Format(id.Account, other.ID), other.Rank == payment.SecondAccount}
+			return &ExistsError{
+				Account: id.Format(id.Account, other.ID), Second: other.Rank == payment.SecondAccount,
+				Sandbox: atSandbox(other) || atSandbox(row),
+			}
 		}
 	}
 	return nil
+}
+
+// atSandbox reports whether an account is at a provider's sandbox.
+func atSandbox(row *payment.Account) bool {
+	baseURL, _, err := Profile(row.Profile)
+	return err == nil && Sandbox(baseURL)
 }
 
 // newAccount returns the account of a create without its settings.

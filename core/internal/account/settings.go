@@ -190,6 +190,12 @@ func isLoopback(host string) bool {
 	return err == nil && address.Unmap().IsLoopback()
 }
 
+// Sandbox reports whether a base URL is a provider's sandbox, which moves no money.
+func Sandbox(baseURL string) bool {
+	u, err := url.Parse(baseURL)
+	return err == nil && strings.HasPrefix(strings.ToLower(u.Hostname()), "apitest.")
+}
+
 // profile is the stored form of the settings without secrets.
 type profile struct {
 	BaseURL  string            `json:"base_url"`

@@ -142,6 +142,9 @@ func accountError(err error) error {
 	switch {
 	case ok && taken.Second:
 		return fmt.Errorf("%s is already the second account for this currency and method: disable it first", taken.Account)
+	case ok && taken.Sandbox:
+		return fmt.Errorf("%s is already the account for this currency and method: disable it first, "+
+			"and use one merchant for the sandbox, another one for production", taken.Account)
 	case ok:
 		return fmt.Errorf("%s is already the account for this currency and method: disable it first, "+
 			"or add a second one for failover with --second", taken.Account)

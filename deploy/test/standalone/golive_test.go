@@ -87,7 +87,7 @@ func trialScript(t *testing.T, page, trial string) string {
 	if len(steps) != len(trialWants) {
 		t.Fatalf("steps = %d, want %d", len(steps), len(trialWants))
 	}
-	script := "set -eu\n" + commands(section(t, page, "The commands"))
+	script := "set -eu\n" + commands(section(t, page, "2. The commands"))
 	for _, step := range steps {
 		script += commands(step)
 		if inline := regexp.MustCompile("`(rm .*?)`").FindStringSubmatch(step); inline != nil {
@@ -111,7 +111,7 @@ func TestLivePaymentOfGoLive(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := start(t, t.TempDir())
-	functions := commands(section(t, string(text), "The commands"))
+	functions := commands(section(t, string(text), "2. The commands"))
 	got := bash(t, t.TempDir(), "set -eu\nread -rs key\nhost="+p.HTTP+"\n"+functions+"live_pay 100 usd\n",
 		p.Keys.SKTest, "4111 1111 1111 1111", "123", "08 2031", "Ada Example", "ada@example.org",
 		"1 Main Street", "Austin", "TX", "73301", "US")
