@@ -63,11 +63,20 @@ func (m *Main) addAccount(ctx context.Context, at *storeFlags, in operator.Accou
 	if invalid, ok := errors.AsType[*operator.FieldError](err); ok {
 		return errors.New(flagged(err.Error(), invalid))
 	}
-	if err == nil && account.Sandbox(in.BaseURL) {
-		_, err = fmt.Fprintln(m.Stderr, "core: the account is at a sandbox: its approved payments move no money")
+	if err != nil {
+		return err
 	}
-	return err
+	if account.Sandbox(in.BaseURL) {
+		m.warn("the account is at a sandbox: its approved payments move no money")
+	}
+	if cfg, err := at.config(); err == nil && cfg.VaultKEK.IsZero() {
+		m.warn(withoutKEK)
+	}
+	return nil
 }
+
+// warn prints a warning about a command that succeeded.
+func (m *Main) warn(text string) { _, _ = fmt.Fprintln(m.Stderr, "core: warning: "+text) }
 
 // accountForms are the flags of the commands about accounts, and the number of their arguments.
 var accountForms = map[string]struct {

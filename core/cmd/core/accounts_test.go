@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -40,10 +41,15 @@ func (a *accountsAt) run(t *testing.T, stdin string, args ...string) (code int, 
 // add runs core accounts add with credentials on standard input.
 func (a *accountsAt) add(t *testing.T, stdin string, more ...string) (code int, stdout, stderr string) {
 	t.Helper()
-	return a.run(t, stdin, append([]string{
+	code, stdout, stderr = a.run(t, stdin, append([]string{
 		"add", "--merchant", a.merchant, "--kind", coretest.HostKind, "--currency", "usd", "--base-url", "https://host.example.com",
 		"--setting", "login=shop", "--credentials", "-",
 	}, more...)...)
+	rest, warned := strings.CutSuffix(stderr, "core: warning: "+withoutKEK+"\n")
+	if want := code == 0 && os.Getenv("CAUSEWAY_VAULT_KEK") == ""; warned != want {
+		t.Errorf("add without a key-encryption key: got %d, %q, want a warning: %v", code, stderr, want)
+	}
+	return code, stdout, rest
 }
 
 // must returns the trimmed output of a successful run.
@@ -137,6 +143,30 @@ func TestSandboxAccounts(t *testing.T) {
 		code, _, stderr = a.add(t, firstCredentials, "--base-url", next)
 		if code != 1 || !strings.Contains(stderr, strings.TrimSpace(made)+" is already") || strings.Contains(stderr, "--second") {
 			t.Errorf("add %s after %s: got %d, %q", next, first, code, stderr)
+		}
+	}
+}
+
+// TestServeWithoutKEK: core warns at its start if the data folder alone opens the card vault, and
+// neither command warns with a key-encryption key.
+func TestServeWithoutKEK(t *testing.T) {
+	for kek, want := range map[string]bool{"": true, strings.Repeat("A", 43) + "=": false} {
+		t.Setenv("CAUSEWAY_VAULT_KEK", kek)
+		a := &accountsAt{data: filepath.Join(t.TempDir(), "data")}
+		a.merchant = MustPrint(t, "merchants", "create", "Shop", "--data", a.data)
+		ctx, cancel := context.WithCancel(t.Context())
+		log := &programtest.Log{}
+		ended := make(chan int)
+		m := Main{Args: []string{"serve", "--data", a.data, "--listen", "127.0.0.1:0"}, Stdout: log, Stderr: log, kinds: a.host.Kinds()}
+		go func() { ended <- m.Run(ctx) }()
+		programtest.WaitFor(t, "core listens", func() bool { return strings.Contains(log.String(), "listening") })
+		cancel()
+		if code := <-ended; code != 0 || strings.Contains(log.String(), withoutKEK) != want {
+			t.Errorf("a key-encryption key %q: got %d, %s, want a warning: %v", kek, code, log.String(), want)
+		}
+		a.host.Accept("planted-first")
+		if code, _, stderr := a.add(t, firstCredentials); code != 0 || stderr != "" {
+			t.Errorf("add: got %d, %q", code, stderr)
 		}
 	}
 }

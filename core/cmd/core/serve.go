@@ -145,6 +145,9 @@ func (m *Main) serveUntil(ctx context.Context, s serveFlags, cfg core.Config) (e
 		return err
 	}
 	frame.OnClose(func(context.Context) error { return c.Close() })
+	if cfg.VaultKEK.IsZero() {
+		cfg.Log.WarnContext(ctx, withoutKEK)
+	}
 	listener := program.Listener{Name: "listen", Address: s.listen, Handler: c.Handler(), Hop: cfg.HopSecret}
 	if err := frame.Listen(ctx, listener); err != nil {
 		return fmt.Errorf("--listen %s: %w", s.listen, err)
@@ -156,6 +159,9 @@ func (m *Main) serveUntil(ctx context.Context, s serveFlags, cfg core.Config) (e
 	<-ctx.Done()
 	return nil
 }
+
+// withoutKEK warns of a data folder that alone opens its card vault.
+const withoutKEK = datadir.KEKVariable + " is not set: the key of the card vault lies in the data folder. This is for development only"
 
 // mostDays is a hundred years. Far more days would overflow a time.Duration.
 const mostDays = 36525
