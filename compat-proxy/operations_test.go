@@ -13,9 +13,11 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	compatproxy "github.com/causeway-pay/causeway/compat-proxy"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
+	"github.com/causeway-pay/causeway/shared/clock"
 )
 
 // operated is a proxy with its operators' port.
@@ -185,6 +187,32 @@ func TestMetricsOfReloads(t *testing.T) {
 		t.Errorf("a removed file was read, or still exists: %v", err)
 	}
 	o.wantSeries(t, reloads+`"ok"\} 1`, reloads+`"failed"\} 2`)
+}
+
+// TestBrokenCredentials: a scrape alone finds files that a start would refuse, and their repair.
+func TestBrokenCredentials(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "credentials.yaml")
+	write := func(text string) {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("provider_a: []\n")
+	now := clock.NewFake(time.Unix(1000, 0))
+	o := mustOperate(t, &v1{}, func(c *compatproxy.Config) { c.Credentials, c.Clock = file, now })
+	for _, step := range []struct{ text, broken string }{
+		{"provider_a: []\n", "0"}, {"provider_a: [\n", "1"}, {"provider_a: [\n", "1"}, {"provider_b: []\n\n", "0"},
+	} {
+		write(step.text)
+		now.Advance(time.Second)
+		o.wantSeries(t, "causeway_compat_credentials_broken "+step.broken)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	now.Advance(time.Second)
+	o.wantSeries(t, "causeway_compat_credentials_broken 1")
 }
 
 // TestHealth: the health is v1's, as the proxy reaches it.

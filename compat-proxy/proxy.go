@@ -2,6 +2,7 @@ package compatproxy
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -162,6 +163,7 @@ func New(cfg Config) (*Proxy, error) {
 	if p.logins, err = credentials.Open(cfg.Credentials, cfg.Clock, cfg.Log, p.metrics.CredentialsRead); err != nil {
 		return nil, fmt.Errorf("compat-proxy: %w", err)
 	}
+	p.metrics.CredentialsBroken(func() bool { return p.logins.Broken(context.Background()) })
 	p.serveDialects(cfg)
 	return p, nil
 }

@@ -49,6 +49,7 @@ type Store struct {
 	log    *slog.Logger
 	loaded func(error)
 	table  atomic.Pointer[table]
+	broken atomic.Bool // the files in their present state cannot be used
 
 	mu      sync.Mutex // held while the files are checked
 	checked time.Time  // guarded by mu
@@ -99,7 +100,7 @@ func (s *Store) Reload() error {
 	defer s.mu.Unlock()
 	paths, state, err := files(s.path)
 	if err != nil {
-		s.loaded(err)
+		s.record(err)
 		return err
 	}
 	s.checked = s.clock.Now()
@@ -120,7 +121,7 @@ func (s *Store) refresh(ctx context.Context) {
 	s.checked = now
 	paths, state, err := files(s.path)
 	if err != nil {
-		s.loaded(err)
+		s.record(err)
 		s.warn(ctx, err, "")
 		return
 	}
@@ -132,6 +133,19 @@ func (s *Store) refresh(ctx context.Context) {
 		return
 	}
 	s.log.InfoContext(ctx, "credentials: reloaded", slog.Int("logins", s.table.Load().count()))
+}
+
+// Broken reads the files if they changed, and reports whether they cannot be used. The last valid
+// logins then stay in force, but a proxy that starts ends with an error.
+func (s *Store) Broken(ctx context.Context) bool {
+	s.refresh(ctx)
+	return s.broken.Load()
+}
+
+// record keeps the result of an attempt to read the files.
+func (s *Store) record(err error) {
+	s.broken.Store(err != nil)
+	s.loaded(err)
 }
 
 // warn logs err once for each state of the files. seen is the fingerprint of the present state, or
@@ -148,7 +162,7 @@ func (s *Store) warn(ctx context.Context, err error, seen string) {
 func (s *Store) load(paths []string, state string) error {
 	s.seen = state
 	t, err := read(paths)
-	s.loaded(err)
+	s.record(err)
 	if err != nil {
 		return err
 	}

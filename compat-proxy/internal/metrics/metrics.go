@@ -106,6 +106,19 @@ func (m *Metrics) CredentialsRead(err error) {
 	m.reads.WithLabelValues(outcome).Inc()
 }
 
+// CredentialsBroken shows whether the credentials files cannot be used. Each scrape calls broken.
+func (m *Metrics) CredentialsBroken(broken func() bool) {
+	m.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "causeway_compat_credentials_broken",
+		Help: "1 while the credentials files cannot be used: the last valid logins stay in force until the proxy ends.",
+	}, func() float64 {
+		if broken() {
+			return 1
+		}
+		return 0
+	}))
+}
+
 // Busy returns busy, which turns requests away, with each of these also counted as handled.
 func (m *Metrics) Busy(busy http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
