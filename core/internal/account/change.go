@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -230,10 +231,20 @@ func (a *Accounts) prove(ctx context.Context, kind string, s Settings, unchecked
 	return &CheckError{Reason: s.redact(s.failed(err))}
 }
 
+// away matches the status of a host that is overloaded or in maintenance, in a cause.
+var away = regexp.MustCompile(`\bHTTP (?:status )?50[234]\b`)
+
 // failed returns the reason of a failed check, and names the settings to correct.
 func (s Settings) failed(err error) string {
 	cause := acquirer.Cause(err)
 	switch {
+	case strings.HasSuffix(cause, "certificate is not trusted"):
+		return fmt.Sprintf("%s was reached, but its certificate has expired, is for another host, or is of an unknown authority (%s): "+
+			"compare this machine's clock. A firewall that opens TLS or a private host needs its authority in SSL_CERT_FILE",
+			s.BaseURL, cause)
+	case away.MatchString(cause):
+		return fmt.Sprintf("%s responded %s: it may be in maintenance, so try later. Otherwise check the base URL",
+			s.BaseURL, away.FindString(cause))
 	case errors.Is(err, acquirer.ErrLogin):
 		return fmt.Sprintf("%s refused the login (%s): check the settings and the credentials", s.BaseURL, cause)
 	case errors.Is(err, acquirer.ErrUnavailable):

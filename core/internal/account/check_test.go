@@ -29,6 +29,16 @@ func TestReasons(t *testing.T) {
 			"providera: %w: E00007", acquirer.ErrLogin),
 		host + " cannot be reached (connection refused): check the base URL and the firewall": fmt.Errorf(
 			"upstream: connect: %w: connection refused", acquirer.ErrUnavailable),
+		host + " was reached, but its certificate has expired, is for another host, or is of an unknown authority " +
+			"(authenticateTest: the certificate is not trusted): compare this machine's clock. " +
+			"A firewall that opens TLS or a private host needs its authority in SSL_CERT_FILE": fmt.Errorf(
+			"providera: authenticateTest: upstream: connect: %w: the certificate is not trusted", acquirer.ErrUnavailable),
+		host + " responded HTTP status 503: it may be in maintenance, so try later. Otherwise check the base URL": fmt.Errorf(
+			"providera: %w: HTTP status 503", acquirer.ErrUnknown),
+		host + " responded HTTP 502: it may be in maintenance, so try later. Otherwise check the base URL": fmt.Errorf(
+			"provider-b: %w: HTTP 502, want the provider's 404", acquirer.ErrUnknown),
+		host + " did not respond as the acquirer does (HTTP status 500): is the base URL right?": fmt.Errorf(
+			"providera: %w: HTTP status 500", acquirer.ErrUnknown),
 		host + " did not respond as the acquirer does (malformed response): is the base URL right?": fmt.Errorf(
 			"providera: %w: malformed response", acquirer.ErrUnknown),
 		host + ": the host does not accept the key [redacted]": errors.New("the host does not accept the key " + firstKey),
