@@ -17,7 +17,7 @@ const loggedAccounts = 20
 // AddAccount is the command that adds an account of live mode. Credentials come from a file or from
 // standard input.
 const AddAccount = "core accounts add --merchant mer_… --kind KIND --currency usd --base-url https://… " +
-	"--credentials FILE"
+	"--setting NAME=VALUE --credentials FILE"
 
 // Account is an account of live mode, without its credentials.
 type Account = operator.AccountHealth

@@ -89,7 +89,7 @@ func greeting(u *up, colour bool) ([]byte, error) {
 	var text bytes.Buffer
 	err = t.Execute(&text, map[string]any{
 		"accounts": u.accounts, "data": u.store,
-		"add_account": strings.Replace(core.AddAccount, "mer_…", u.credentials.Merchant, 1),
+		"add_account": "go run ./core/cmd/" + strings.Replace(core.AddAccount, "mer_…", u.credentials.Merchant, 1),
 		"http":        u.http, "https": u.https, "ca": u.ca,
 		"sk_test": k.SKTest.Reveal(), "pk_test": k.PKTest.Reveal(), "sk_live": k.SKLive.Reveal(),
 		"pk_live": k.PKLive.Reveal(),

@@ -95,7 +95,7 @@ func TestGreetingIsPlainOffATerminal(t *testing.T) {
 	if strings.Contains(text, "redacted") || strings.Contains(text, "<no value>") {
 		t.Errorf("something is missing in:\n%s", text)
 	}
-	if !regexp.MustCompile(`\n  core accounts add --merchant mer_[0-9a-z]{13} .* --data '.*/core'\n`).MatchString(text) {
+	if !regexp.MustCompile(`\n  go run \./core/cmd/core accounts add --merchant mer_[0-9a-z]{13} .* --setting NAME=VALUE .* --data '.*/core'\n`).MatchString(text) {
 		t.Errorf("the command that adds an account for live mode is missing in:\n%s", text)
 	}
 	p.Stop(t)
