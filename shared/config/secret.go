@@ -31,6 +31,18 @@ func Literal(s secret.String) Secret { return Secret{literal: s} }
 // IsZero reports whether nothing was configured.
 func (s Secret) IsZero() bool { return s.literal.IsZero() && s.env == "" && s.file == "" }
 
+// Source returns the variable or the file of the secret, such as "file /run/key". It returns "" for
+// a literal.
+func (s Secret) Source() string {
+	switch {
+	case s.env != "":
+		return "variable " + s.env
+	case s.file != "":
+		return "file " + s.file
+	}
+	return ""
+}
+
 // Resolve returns the value of the variable, or the content of the file without one trailing
 // newline. It returns the zero secret if the Secret is not set. An error names the variable or the
 // file if it is missing, empty, blank or too large. For a missing file, errors.Is(err,

@@ -4,8 +4,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/credentials"
 	"github.com/causeway-pay/causeway/shared/program"
@@ -24,6 +27,7 @@ Usage:
                                   (--api-key-env VAR | --api-key-file PATH) [flags]
         adds the login that a client already has, so that the client changes only the host name
   compat-proxy credentials list   [--provider NAME]
+        prints each login with its provider and the file or variable of its API key
   compat-proxy credentials revoke --name NAME [--provider NAME]
         removes the file of the login. The proxy then rejects the client. The API key stays valid
   compat-proxy credentials check
@@ -56,6 +60,9 @@ Exit codes:
 Flags:
 `
 
+// providers are the lists of the credentials files by provider.
+var providers = map[string]credentials.List{"provider-a": credentials.ListA, "provider-b": credentials.ListB}
+
 // credentialsFlags are the flags of all five commands.
 type credentialsFlags struct {
 	file, keyEnv, keyFile string
@@ -77,7 +84,7 @@ func (m *Main) Credentials(args []string) error {
 	if err := program.Parse(fs, args, 0); err != nil {
 		return err
 	}
-	of, known := map[string]credentials.List{"provider-a": credentials.ListA, "provider-b": credentials.ListB}[f.provider]
+	of, known := providers[f.provider]
 	if !known {
 		return m.misused("unknown provider %q: use provider-a or provider-b", f.provider)
 	}
@@ -88,7 +95,13 @@ func (m *Main) Credentials(args []string) error {
 		}
 		return m.addCredentials(command, f)
 	case "list":
-		return m.listCredentials(f.file, of)
+		shown := slices.Sorted(maps.Keys(providers))
+		fs.Visit(func(one *flag.Flag) {
+			if one.Name == "provider" {
+				shown = []string{f.provider}
+			}
+		})
+		return m.listCredentials(f.file, shown)
 	case "revoke":
 		if f.entry.Name == "" {
 			return m.misused("--name is required")
@@ -117,7 +130,7 @@ func (f *credentialsFlags) set(out io.Writer) *flag.FlagSet {
 		"the credentials `file`; it and its folder are created if they are missing")
 	fs.StringVar(&f.entry.Name, "name", "",
 		"the client's API login `name`, 1 to 25 characters; for provider-b the merchant id")
-	fs.StringVar(&f.provider, "provider", "provider-a", "`dialect` of the client: provider-a or provider-b")
+	fs.StringVar(&f.provider, "provider", "provider-a", "`dialect` of the client: provider-a or provider-b; list: both without the flag")
 	f.b.set(fs)
 	fs.StringVar(&f.entry.APIKeyEnv, "api-key-env", "", "environment `variable` with the API key, on the proxy's machine")
 	fs.StringVar(&f.entry.APIKeyFile, "api-key-file", "", "`file` with the API key, on the proxy's machine")
@@ -202,15 +215,19 @@ func transactionKey(env, file string) (secret.String, error) {
 	return secret.New(strings.TrimSpace(string(text))), nil
 }
 
-func (m *Main) listCredentials(file string, of credentials.List) error {
-	names, err := credentials.Names(file, of)
-	if err != nil {
-		return err
+// listCredentials prints the logins of some providers, one a line.
+func (m *Main) listCredentials(file string, shown []string) error {
+	w := tabwriter.NewWriter(m.Stdout, 0, 8, 2, ' ', 0)
+	for _, provider := range shown {
+		logins, err := credentials.Names(file, providers[provider])
+		if err != nil {
+			return err
+		}
+		for _, login := range logins {
+			_, _ = fmt.Fprintf(w, "%s\t%s\tAPI key: %s\n", login.Name, provider, login.APIKey)
+		}
 	}
-	for _, name := range names {
-		_, _ = fmt.Fprintln(m.Stdout, name)
-	}
-	return nil
+	return w.Flush()
 }
 
 // misused reports a wrong command line.

@@ -156,17 +156,22 @@ func testCredentials(t *testing.T, start string) {
 	}
 }
 
+// listed reports whether an output of list has a login.
+func listed(output, name string) bool {
+	return regexp.MustCompile(`(?m)^` + name + ` +provider-[ab]  API key: (variable|file|in) \S+$`).MatchString(output)
+}
+
 // revokeBoth revokes the logins shop and their.
 func revokeBoth(t *testing.T, file string) {
 	t.Helper()
 	for _, name := range []string{"shop", "their"} {
-		if names, _, err := run(t, file, "list"); err != nil || !strings.Contains(names, name+"\n") {
+		if names, _, err := run(t, file, "list"); err != nil || !listed(names, name) {
 			t.Errorf("list: got %q and error %v, want %s in it", names, err, name)
 		}
 		if _, _, err := run(t, file, "revoke", "--name", name); err != nil {
 			t.Fatalf("revoke %s: %v", name, err)
 		}
-		if names, _, err := run(t, file, "list"); err != nil || strings.Contains(names, name) {
+		if names, _, err := run(t, file, "list"); err != nil || listed(names, name) {
 			t.Errorf("list: got %q and error %v, want no %s in it", names, err, name)
 		}
 		if _, _, err := run(t, file, "revoke", "--name", name); !errors.Is(err, credentials.ErrNoLogin) {

@@ -105,8 +105,14 @@ func testProviderB(t *testing.T, dir, file, apiKey string) {
 		t.Errorf("the file has no signature_age:\n%s", written(t, file))
 	}
 	if names, _, err := run(t, file, "list", "--provider", "provider-b"); err != nil ||
-		!strings.Contains(names, "shop\n") || !strings.Contains(names, "group\n") {
+		!listed(names, "shop") || !listed(names, "group") {
 		t.Errorf("list: %q, %v, want both", names, err)
+	}
+	if names, _, err := run(t, file, "list"); err != nil || !listed(names, "shop") || !listed(names, "group") {
+		t.Errorf("list without a provider: %q, %v, want both", names, err)
+	}
+	if names, _, err := run(t, file, "list", "--provider", "provider-a"); err != nil || listed(names, "shop") {
+		t.Errorf("list of the other provider: %q, %v, want none", names, err)
 	}
 	for _, name := range []string{"group", "shop"} {
 		if _, _, err := run(t, file, append(append([]string{"revoke"}, b...), name)...); err != nil {

@@ -32,7 +32,11 @@ func TestCredentials_concurrent(t *testing.T) {
 	}
 	all.Wait()
 	names, _, err := run(t, file, "list")
-	if got := strings.Fields(names); err != nil || !slices.Equal(got, want) {
+	var got []string
+	for line := range strings.Lines(names) {
+		got = append(got, strings.Fields(line)[0])
+	}
+	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("list: got %v, %v, want %v", got, err, want)
 	}
 }

@@ -1,6 +1,7 @@
 package credentials
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"github.com/causeway-pay/causeway/shared/config"
 	"github.com/causeway-pay/causeway/shared/durable"
 )
 
@@ -39,16 +41,31 @@ var (
 	errOneKey      = errors.New("credentials: give each secret as an environment variable or as a file, not as both")
 )
 
-// Names returns the names of the logins of a list. The credentials file at path comes first, in its
-// order, then the login files.
-func Names(path string, l List) ([]string, error) {
+// Named is a login by its name, and the source of its API key.
+type Named struct {
+	Name   string
+	APIKey string // "file PATH" or "variable NAME"; "in FILE" if it is in the file of the login
+}
+
+// Names returns the logins of a list. The credentials file at path comes first, in its order, then
+// the login files.
+func Names(path string, l List) ([]Named, error) {
 	s, err := loadAll(path)
 	if err != nil {
 		return nil, err
 	}
-	var names []string
-	for _, e := range s.logins(l) {
-		names = append(names, e.entry)
+	var names []Named
+	add := func(name, path string, key config.Secret) {
+		names = append(names, Named{name, cmp.Or(key.Source(), "in "+path)})
+	}
+	if l == ListB {
+		for _, e := range s.b {
+			add(e.entry.MerchantID, e.path, e.entry.APIKey)
+		}
+		return names, nil
+	}
+	for _, e := range s.a {
+		add(e.entry.Name, e.path, e.entry.APIKey)
 	}
 	return names, nil
 }

@@ -54,7 +54,7 @@ func TestLoginsComeAndGo(t *testing.T) {
 	l.until(t, "shop-eu", match[1], "1/1")
 	credentialsOf(t, file, "map", "--name", "oldshop", "--transaction-key-file", oldKey, "--api-key-file", apiKey)
 	l.until(t, "oldshop", "clientsOwnKey001", "1/1")
-	if got, want := credentialsOf(t, file, "list"), "oldshop\nshop-eu\n"; got != want && got != "shop-eu\noldshop\n" {
+	if got := credentialsOf(t, file, "list"); !strings.Contains(got, "oldshop ") || !strings.Contains(got, "shop-eu ") {
 		t.Errorf("list = %q, want both names", got)
 	}
 	credentialsOf(t, file, "revoke", "--name", "shop-eu")
