@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	compatproxy "github.com/causeway-pay/causeway/compat-proxy"
 	"github.com/causeway-pay/causeway/core"
@@ -136,6 +137,10 @@ func (m *Main) openFolder(ctx context.Context) (err error) {
 	if err := program.Available(ctx, program.Listener{Name: "--listen", Address: m.flags.Listen},
 		program.Listener{Name: "--listen-tls", Address: m.flags.ListenTLS},
 		program.Listener{Name: "--admin", Address: m.flags.Admin}); err != nil {
+		if errors.Is(err, syscall.EADDRINUSE) {
+			return fmt.Errorf("%w: another program uses the port. Use free ones: "+
+				"make run ARGS='--listen 127.0.0.1:0 --listen-tls 127.0.0.1:0'", err)
+		}
 		return err
 	}
 	if m.data, err = filepath.Abs(m.flags.Data); err == nil {

@@ -212,7 +212,8 @@ func TestBusyPortLeavesNoFolder(t *testing.T) {
 	for _, listener := range []string{"--listen", "--listen-tls", "--admin"} {
 		data := filepath.Join(dir, listener)
 		args := []string{"--data", data, "--listen", "127.0.0.1:0", "--listen-tls", "127.0.0.1:0", listener, taken}
-		if _, stderr, code := output(t, args...); code != 1 || !strings.Contains(stderr, listener+" "+taken+": ") {
+		if _, stderr, code := output(t, args...); code != 1 || !strings.Contains(stderr, listener+" "+taken+": ") ||
+			!strings.Contains(stderr, "make run ARGS='--listen 127.0.0.1:0 --listen-tls 127.0.0.1:0'") {
 			t.Errorf("%s: got exit code %d, %s", listener, code, stderr)
 		}
 		if _, err := os.Stat(data); !errors.Is(err, fs.ErrNotExist) {
