@@ -49,11 +49,15 @@ func (m *Main) accounts(ctx context.Context, args []string) error {
 		if rotate.Credentials, err = m.credentials(*credentials); err != nil {
 			return err
 		}
-		return m.onAccount(ctx, at, words[1], func(a *admin.Admin) error { return a.RotateAccount(ctx, words[1], rotate) })
+		return m.onAccount(ctx, at, words[1], "has the new credentials", func(a *admin.Admin) error {
+			return a.RotateAccount(ctx, words[1], rotate)
+		})
 	case "check":
-		return m.onAccount(ctx, at, words[1], func(a *admin.Admin) error { return a.CheckAccount(ctx, words[1]) })
+		return m.onAccount(ctx, at, words[1], "is accepted", func(a *admin.Admin) error { return a.CheckAccount(ctx, words[1]) })
 	default:
-		return m.onAccount(ctx, at, words[1], func(a *admin.Admin) error { return a.DisableAccount(ctx, words[1], verb == "disable") })
+		return m.onAccount(ctx, at, words[1], "is "+verb+"d", func(a *admin.Admin) error {
+			return a.DisableAccount(ctx, words[1], verb == "disable")
+		})
 	}
 }
 
@@ -144,9 +148,22 @@ func accountFlags(f *flag.FlagSet) (*operator.AccountCreate, *string) {
 	return in, f.String("credentials", "", "")
 }
 
-// onAccount runs a change of an account, and prints its id.
-func (m *Main) onAccount(ctx context.Context, at *storeFlags, account string, change func(*admin.Admin) error) error {
-	return m.administer(ctx, at, func(a *admin.Admin) (string, error) { return account, change(a) })
+// onAccount runs a change of an account. It prints the id, the outcome and the base URL.
+func (m *Main) onAccount(ctx context.Context, at *storeFlags, name, outcome string, change func(*admin.Admin) error) error {
+	return m.administer(ctx, at, func(a *admin.Admin) (string, error) {
+		if err := change(a); err != nil {
+			return "", err
+		}
+		all, err := a.ListAccounts(ctx)
+		if err != nil {
+			return "", err
+		}
+		i := slices.IndexFunc(all, func(one operator.Account) bool { return one.ID == name })
+		if i < 0 {
+			return "", fmt.Errorf("account %s does not exist", name)
+		}
+		return fmt.Sprintf("%s %s: %s", name, outcome, all[i].BaseURL), nil
+	})
 }
 
 // credentials reads the credentials of an account from a file, or with "-" from standard input. No

@@ -99,7 +99,9 @@ func TestAccounts(t *testing.T) {
 			t.Errorf("the list lacks %s:\n%s", want, list)
 		}
 	}
-	mustRun(t, a, "", "check", made)
+	if got := mustRun(t, a, "", "check", made); got != made+" is accepted: https://host.example.com" {
+		t.Errorf("check: got %q", got)
+	}
 	a.host.Accept("planted-next")
 	if code, _, stderr := a.run(t, "", "check", made); code != 1 || !strings.Contains(stderr, "does not accept") ||
 		strings.Contains(stderr, "nothing was changed") {
@@ -112,12 +114,14 @@ func TestAccounts(t *testing.T) {
 	if err := os.WriteFile(file, []byte(nextCredentials), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := mustRun(t, a, "", "rotate", made, "--credentials", file); got != made {
-		t.Errorf("got %q", got)
+	if got := mustRun(t, a, "", "rotate", made, "--credentials", file); got != made+" has the new credentials: https://host.example.com" {
+		t.Errorf("rotate: got %q", got)
 	}
 	mustRun(t, a, "", "check", made)
 	mustRun(t, a, nextCredentials, "rotate", second, "--unchecked", "--credentials", "-")
-	mustRun(t, a, "", "disable", made)
+	if got := mustRun(t, a, "", "disable", made); got != made+" is disabled: https://host.example.com" {
+		t.Errorf("disable: got %q", got)
+	}
 	if list := mustRun(t, a, "", "list"); strings.Count(list, "disabled") != 1 {
 		t.Errorf("got\n%s", list)
 	}

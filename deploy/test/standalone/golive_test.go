@@ -19,14 +19,14 @@ const goLive = "../../../deploy/docs/operate/go-live.md"
 
 // trialWants are the expected outputs of the steps of the trial, as regular expressions.
 var trialWants = []string{
-	`^acct_\w+\n$`,
+	`^acct_\w+ is accepted: http://127.0.0.1:\d+\n$`,
 	`(?s)"mode":"live","status":"captured","amount":1250.*"object":"list".*` +
 		`"mode":"test","status":"captured","amount":1250`,
 	`(?s)"object":"capture".*"amount":500.*"status":"voided".*"code":"card_declined"`,
 	`(?s)"object":"refund".*"status":"succeeded","amount":250`,
-	`(?s)^acct_\w+\n.*txn_\w+ .*authorize .*1000 usd.*:1000.*txn_\w+ approved: .*"status":"captured","amount":1000`,
-	`^acct_\w+\n$`,
-	`(?s)^acct_\w+\n.*"status":"captured","amount":1100.*provider-a.* disabled .*provider-b.*second.*enabled`,
+	`(?s)^acct_\w+ has the new credentials: .*txn_\w+ .*authorize .*1000 usd.*:1000.*txn_\w+ approved: .*"status":"captured","amount":1000`,
+	`^acct_\w+ has the new credentials: http://127.0.0.1:\d+\n$`,
+	`(?s)^acct_\w+ is disabled: .*"status":"captured","amount":1100.*provider-a.* disabled .*provider-b.*second.*enabled`,
 	`(?s)^[^\n]*"responseCode":"1"[^\n]*\n[^\n]*"responseCode":"1"[^\n]*\n$`,
 	`(?s)^[^\n]*"status":"PENDING"[^\n]*\n[^\n]*"status":"VOIDED"[^\n]*\n$`,
 	`(?s)"amount":1250.*"settlement":"settled".*cap_\w+ +failed .*1200 usd.*VOIDED`,
