@@ -40,6 +40,9 @@ func TestVaultKEK(t *testing.T) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
+	if err := open("changeme"); err == nil || !strings.Contains(err.Error(), "restore the key") {
+		t.Errorf("a placeholder on a store with keys: got %v, want no advice to make another key", err)
+	}
 	if err := open(key); err != nil {
 		t.Error(err)
 	}
