@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -219,9 +220,12 @@ func TestAccountsAfterRotationAndRestore(t *testing.T) {
 	MustPrintAll(t, "restore", "--from", backup, "--data", restored)
 	a.data = restored
 	mustRun(t, a, "", "check", made)
-	inventory := MustPrintAll(t, "keys", "inventory", "--data", a.data)
-	if !strings.Contains(inventory, made) {
-		t.Errorf("the inventory lacks %s:\n%s", made, inventory)
+	for _, state := range []string{"", ", disabled"} {
+		inventory := MustPrintAll(t, "keys", "inventory", "--data", a.data)
+		if !regexp.MustCompile("credentials of " + made + ".* at " + coretest.HostKind + state + `\b`).MatchString(inventory) {
+			t.Errorf("the inventory lacks %s%s:\n%s", made, state, inventory)
+		}
+		mustRun(t, a, "", "disable", made)
 	}
 	if err := os.Remove(filepath.Join(a.data, "vault.keyset")); err != nil {
 		t.Fatal(err)

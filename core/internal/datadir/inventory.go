@@ -150,22 +150,24 @@ func (d *Dir) addOperators(ctx context.Context, i *inventory) error {
 	return nil
 }
 
-// addAccounts adds the credentials of the enabled acquirer accounts, by id.
+// addAccounts adds the credentials of the acquirer accounts, by id. Those of a disabled account are
+// still used by its open payments and refunds. They never become overdue, because nothing removes
+// them.
 func (d *Dir) addAccounts(ctx context.Context, i *inventory) error {
 	accounts, err := d.Store.AllAccounts(ctx)
 	if err != nil {
 		return err
 	}
 	for _, a := range accounts {
+		name, state := id.Format(id.Account, a.ID), ""
 		if a.State != payment.AccountEnabled {
-			continue
+			state = ", disabled"
 		}
-		name := id.Format(id.Account, a.ID)
 		i.add(Secret{
 			Name: "credentials of " + name, Algorithm: "the acquirer's, encrypted by the card vault", Count: 1,
-			Version: int64(a.VaultKey), Use: "authenticate " + id.Format(id.Merchant, a.Merchant) + " at " + a.Kind,
+			Version: int64(a.VaultKey), Use: "authenticate " + id.Format(id.Merchant, a.Merchant) + " at " + a.Kind + state,
 			Rotate: "core accounts rotate " + name,
-		}, a.RotatedAt, true)
+		}, a.RotatedAt, a.State == payment.AccountEnabled)
 	}
 	return nil
 }
