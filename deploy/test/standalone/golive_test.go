@@ -103,7 +103,8 @@ func trialScript(t *testing.T, page, trial string) string {
 	return script
 }
 
-// TestLivePaymentOfGoLive pays by the page's function that reads a card from the terminal.
+// TestLivePaymentOfGoLive pays by the page's function that reads a card from the terminal. It asks
+// again after an invalid line.
 func TestLivePaymentOfGoLive(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(goLive)
@@ -113,8 +114,8 @@ func TestLivePaymentOfGoLive(t *testing.T) {
 	p := start(t, t.TempDir())
 	functions := commands(section(t, string(text), "2. The commands"))
 	got := bash(t, t.TempDir(), "set -eu\nread -rs key\nhost="+p.HTTP+"\n"+functions+"live_pay 100 usd\n",
-		p.Keys.SKTest, "4111 1111 1111 1111", "123", "08 2031", "Ada Example", "ada@example.org",
-		"1 Main Street", "Austin", "TX", "73301", "US")
+		p.Keys.SKTest, "4111 1111-1111 1111", "123", "12/2031", "08", "31", "2031", `A"da`, "Ada", "Example Lovelace", "ada@example.org",
+		"1 Main Street", "Austin", "TX", "73301", "usa", "US")
 	if !strings.Contains(got, `"status":"captured","amount":100`) {
 		t.Errorf("live_pay: got %s", got)
 	}
