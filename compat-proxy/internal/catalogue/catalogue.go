@@ -45,25 +45,27 @@ const (
 
 // The names of the methods, each in its own dialect.
 const (
-	CreateTransaction     = "createTransactionRequest"
-	GetTransactionDetails = "getTransactionDetailsRequest"
-	CreateCustomerProfile = "createCustomerProfileRequest"
-	AuthenticateTest      = "authenticateTestRequest"
-	UnsettledTransactions = "getUnsettledTransactionListRequest"
-	BatchTransactions     = "getTransactionListRequest"
-	CustomerTransactions  = "getTransactionListForCustomerRequest"
-	SettledBatches        = "getSettledBatchListRequest"
-	BatchStatistics       = "getBatchStatisticsRequest"
-	MerchantDetails       = "getMerchantDetailsRequest"
-	Logout                = "logoutRequest"
-	IsAlive               = "isAliveRequest"
-	GetProfile            = "getCustomerProfileRequest"
-	ProfileIDs            = "getCustomerProfileIdsRequest"
-	UpdateProfile         = "updateCustomerProfileRequest"
-	DeleteProfile         = "deleteCustomerProfileRequest"
-	CreatePaymentProfile  = "createCustomerPaymentProfileRequest"
-	GetPaymentProfile     = "getCustomerPaymentProfileRequest"
-	DeletePaymentProfile  = "deleteCustomerPaymentProfileRequest"
+	CreateTransaction      = "createTransactionRequest"
+	GetTransactionDetails  = "getTransactionDetailsRequest"
+	CreateCustomerProfile  = "createCustomerProfileRequest"
+	AuthenticateTest       = "authenticateTestRequest"
+	UnsettledTransactions  = "getUnsettledTransactionListRequest"
+	BatchTransactions      = "getTransactionListRequest"
+	CustomerTransactions   = "getTransactionListForCustomerRequest"
+	SettledBatches         = "getSettledBatchListRequest"
+	BatchStatistics        = "getBatchStatisticsRequest"
+	MerchantDetails        = "getMerchantDetailsRequest"
+	Logout                 = "logoutRequest"
+	IsAlive                = "isAliveRequest"
+	GetProfile             = "getCustomerProfileRequest"
+	ProfileIDs             = "getCustomerProfileIdsRequest"
+	UpdateProfile          = "updateCustomerProfileRequest"
+	DeleteProfile          = "deleteCustomerProfileRequest"
+	CreatePaymentProfile   = "createCustomerPaymentProfileRequest"
+	GetPaymentProfile      = "getCustomerPaymentProfileRequest"
+	UpdatePaymentProfile   = "updateCustomerPaymentProfileRequest"
+	ValidatePaymentProfile = "validateCustomerPaymentProfileRequest"
+	DeletePaymentProfile   = "deleteCustomerPaymentProfileRequest"
 
 	CreatePayment       = "createPayment"
 	CapturePayment      = "capturePayment"
@@ -122,6 +124,8 @@ var methods = []Method{
 	a(DeleteProfile, WriteSafe, "customers:write", "customer.delete"),
 	a(CreatePaymentProfile, WriteSafe, "customers:write", "payment_method.create", "token.create"),
 	a(GetPaymentProfile, ReadOnly, "customers:read", "payment_method.get"),
+	a(UpdatePaymentProfile, WriteSafe, "customers:write", "payment_method.update", "token.create"),
+	a(ValidatePaymentProfile, WriteSafe, "customers:write", "payment.authorize", "payment.void"),
 	a(DeletePaymentProfile, WriteSafe, "customers:write", "payment_method.delete"),
 	b(RefundCapture, "captures/{id}/refunds", "refunds:create", "payment.refund"),
 	b(VoidPayment, "payments/{id}/voids", "payments:authorize", "payment.void"),

@@ -17,7 +17,7 @@ var withoutCommand = []string{
 func TestMethods(t *testing.T) {
 	t.Parallel()
 	all := catalogue.Methods()
-	if got, want := len(all), 38; got != want {
+	if got, want := len(all), 40; got != want {
 		t.Fatalf("methods: got %d, want %d", got, want)
 	}
 	rpc := map[string]bool{}
@@ -98,6 +98,10 @@ func TestFurtherMethods(t *testing.T) {
 		"provider-a createCustomerPaymentProfileRequest" + profiles +
 			"write_safe payment_method.create,token.create customers:write,compat:use",
 		"provider-a getCustomerPaymentProfileRequest" + profiles + "read_only payment_method.get customers:read,compat:use",
+		"provider-a updateCustomerPaymentProfileRequest" + profiles +
+			"write_safe payment_method.update,token.create customers:write,compat:use",
+		"provider-a validateCustomerPaymentProfileRequest" + profiles +
+			"write_safe payment.authorize,payment.void customers:write,compat:use",
 		"provider-a deleteCustomerPaymentProfileRequest" + profiles +
 			"write_safe payment_method.delete customers:write,compat:use",
 		"provider-b refundCapture POST /compat/provider-b/pts/v2/captures/{id}/refunds" + gives,

@@ -21,6 +21,7 @@ const (
 	CustomerDelete Kind = "customer.delete"
 	MethodGet      Kind = "payment_method.get"
 	MethodCreate   Kind = "payment_method.create"
+	MethodUpdate   Kind = "payment_method.update"
 	MethodDelete   Kind = "payment_method.delete"
 
 	TransactionList   Kind = "transaction.list"
@@ -32,7 +33,7 @@ const (
 func Kinds() []Kind {
 	return []Kind{
 		PaymentAuthorize, PaymentCapture, PaymentVoid, PaymentRefund, TransactionGet, CustomerCreate, TokenCreate,
-		CustomerGet, CustomerList, CustomerUpdate, CustomerDelete, MethodGet, MethodCreate, MethodDelete,
+		CustomerGet, CustomerList, CustomerUpdate, CustomerDelete, MethodGet, MethodCreate, MethodUpdate, MethodDelete,
 		TransactionList, SettlementDayGet, SettlementDayList,
 	}
 }
@@ -40,7 +41,8 @@ func Kinds() []Kind {
 // Command is one operation, as plain data. It is Authorize, Capture, Void, VoidGroup, Reverse,
 // CancelCapture, Refund, Credit, Get, CreateCustomer, AttachMethod, CreateToken or Refusal, or a
 // Named one of these. Or it is ListTransactions, ListDays, GetDay, GetCustomer, ListCustomers,
-// UpdateCustomer, IdentifyCustomer, DeleteCustomer, GetMethod, AddMethod or DetachMethod.
+// UpdateCustomer, IdentifyCustomer, DeleteCustomer, GetMethod, AddMethod, ChangeMethod or
+// DetachMethod.
 type Command interface {
 	// Kind returns the command's operation.
 	Kind() Kind

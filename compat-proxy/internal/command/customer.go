@@ -56,6 +56,24 @@ type IdentifyCustomer struct {
 	Unmasked []string `json:"-"`
 }
 
+// ChangeMethod changes a payment method, and keeps its id. If the customer has an equal one, nothing
+// changes, and the result is Repeated with that one.
+type ChangeMethod struct {
+	Customer Number `json:"customer"`
+	Method   Number `json:"method"`
+	// New replaces the number and the expiry. Without it Require must hold.
+	New     *CreateToken `json:"new,omitempty"`
+	Require Require      `json:"require,omitzero"`
+	// Expiry replaces the expiry of a card whose number stays.
+	Expiry *v1.CardExpiry `json:"expiry,omitempty"`
+	// Billing replaces the billing contact. Nil keeps it, and an empty one removes it. An empty entry of
+	// Metadata removes the entry.
+	Billing  *v1.Contact       `json:"billing,omitzero"`
+	Metadata map[string]string `json:"metadata,omitempty"`
+	// Default makes it the customer's default.
+	Default bool `json:"default,omitzero"`
+}
+
 // DetachMethod removes a payment method from its customer.
 type DetachMethod struct {
 	Customer Number `json:"customer"`
@@ -79,6 +97,9 @@ func (UpdateCustomer) Kind() Kind { return CustomerUpdate }
 
 // Kind implements Command.
 func (IdentifyCustomer) Kind() Kind { return CustomerUpdate }
+
+// Kind implements Command.
+func (ChangeMethod) Kind() Kind { return MethodUpdate }
 
 // Kind implements Command.
 func (AddMethod) Kind() Kind { return MethodCreate }

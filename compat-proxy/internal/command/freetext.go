@@ -46,11 +46,17 @@ func Masked(c Command) (Command, error) {
 		}
 		return c, err
 	case UpdateCustomer:
+		shipping := c.Body.Shipping
 		c.Body, err = maskedBody(c.Body)
+		if shipping != nil && *shipping == (v1.Contact{}) { // JSON omits an empty one
+			c.Body.Shipping = shipping
+		}
 		return c, err
 	case AttachMethod:
 		c.Method, err = maskedAlone(c.Method)
 		return c, err
+	case ChangeMethod:
+		return maskedChange(c)
 	case AddMethod:
 		c.Method, err = maskedAlone(c.Method)
 		return c, err
@@ -127,6 +133,20 @@ func maskedBody[T any](body T, own ...secret.String) (T, error) {
 		return body, fmt.Errorf("mask card numbers: %w", err)
 	}
 	return out, nil
+}
+
+// maskedChange returns the command without card numbers in its texts.
+func maskedChange(c ChangeMethod) (Command, error) {
+	m := NewMethod{Billing: c.Billing, Metadata: c.Metadata}
+	if c.New != nil {
+		m.Token = *c.New
+	}
+	m, err := maskedAlone(m)
+	c.Metadata = m.Metadata
+	if c.Billing != nil && *c.Billing != (v1.Contact{}) { // JSON omits an empty one
+		c.Billing = m.Billing
+	}
+	return c, err
 }
 
 // maskedAlone returns a payment method without card numbers in its texts.

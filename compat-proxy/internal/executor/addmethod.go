@@ -188,7 +188,7 @@ func (s session) patchCustomer(
 ) (*v1.Customer, command.Result) {
 	params := &v1.UpdateCustomerParams{IdempotencyKey: &key}
 	var updated v1.Customer
-	resp, ok := s.post(ctx, in, "", func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
+	resp, ok := s.post(ctx, updateOf(in), "", func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
 		return s.x.client.API.UpdateCustomerWithBody(ctx, customer, params, v1client.ContentType, body, s.WithKey)
 	})
 	if r, read := resp.readCreated(ok, &updated, func() bool { return updated.ID == customer }); !read {

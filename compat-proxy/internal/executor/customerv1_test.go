@@ -1,6 +1,8 @@
 package executor_test
 
 import (
+	"bytes"
+	"cmp"
 	"io"
 	"maps"
 	"net/http"
@@ -90,6 +92,8 @@ func (f *customerV1) response(r *http.Request, body []byte) (int, string) {
 		return f.token(body)
 	case "GET customers//":
 		return f.listMethods(parts[1], r)
+	case "PATCH customers///":
+		return f.changeMethod(parts[1], parts[3], body)
 	case "DELETE customers///":
 		kept := slices.DeleteFunc(f.methods[parts[1]], func(m v1.PaymentMethod) bool { return m.ID == parts[3] })
 		if len(kept) == len(f.methods[parts[1]]) {
@@ -160,6 +164,28 @@ func (f *customerV1) listMethods(customer string, r *http.Request) (int, string)
 	return http.StatusOK, mustJSON(page)
 }
 
+func (f *customerV1) changeMethod(customer, method string, body []byte) (int, string) {
+	i := slices.IndexFunc(f.methods[customer], func(m v1.PaymentMethod) bool { return m.ID == method })
+	if i < 0 {
+		return http.StatusNotFound, refusal("not_found")
+	}
+	var in v1.PaymentMethodUpdate
+	mustRead(body, &in)
+	m := &f.methods[customer][i]
+	if in.Token != nil {
+		number := f.tokens[*in.Token]
+		if number == "" {
+			return http.StatusBadRequest, refusal("token_used")
+		}
+		f.tokens[*in.Token] = ""
+		m.Metadata, m.Card = v1.Metadata{"number": number}, &v1.Card{Fingerprint: number}
+	}
+	if m.Billing = cmp.Or(in.Billing, m.Billing); in.Billing != nil && *in.Billing == (v1.Contact{}) {
+		m.Billing = nil
+	}
+	return http.StatusOK, mustJSON(m)
+}
+
 func (f *customerV1) token(body []byte) (int, string) {
 	var in struct {
 		Card struct {
@@ -190,6 +216,9 @@ func (f *customerV1) one(method string, c *v1.Customer, body []byte) (int, strin
 		was.Metadata = maps.Clone(c.Metadata)
 		mustRead(body, &was) // into the map, so other entries stay
 		maps.DeleteFunc(was.Metadata, func(_, value string) bool { return value == "" })
+		if was.Shipping != nil && bytes.Contains(body, []byte(`"shipping":{}`)) {
+			was.Shipping = nil
+		}
 		*c = was
 	case http.MethodPost:
 		var in v1.PaymentMethodCreate

@@ -175,6 +175,8 @@ func (s session) run(ctx context.Context, c command.Command) command.Result {
 		return s.getMethod(ctx, c)
 	case command.AddMethod:
 		return s.addMethod(ctx, c)
+	case command.ChangeMethod:
+		return s.changeMethod(ctx, c)
 	case command.DetachMethod:
 		return s.detachMethod(ctx, c)
 	case command.AttachMethod:

@@ -267,8 +267,12 @@ func (m maker) attachToken(
 	return &made, command.Result{Origin: command.Origin{Replayed: resp.Replayed}}
 }
 
-// customerUpdate is the body of the last call. An empty entry in its metadata removes the mark.
+// customerUpdate is the body of an update. It keeps an empty contact, which removes the stored one. An
+// empty entry of the metadata removes the entry.
 type customerUpdate struct {
+	Reference     *string           `json:"reference,omitzero"`
+	Description   *string           `json:"description,omitzero"`
+	Email         *string           `json:"email,omitzero"`
 	DefaultMethod *string           `json:"default_payment_method,omitzero"`
 	FirstName     *string           `json:"first_name,omitzero"`
 	LastName      *string           `json:"last_name,omitzero"`
@@ -276,7 +280,20 @@ type customerUpdate struct {
 	Phone         *string           `json:"phone,omitzero"`
 	Billing       *v1.Contact       `json:"billing,omitzero"`
 	Shipping      *v1.Contact       `json:"shipping,omitzero"`
-	Metadata      map[string]string `json:"metadata"`
+	Metadata      map[string]string `json:"metadata,omitzero"`
+}
+
+// updateOf returns the update that sets the fields of in.
+func updateOf(in v1.CustomerInput) customerUpdate {
+	u := customerUpdate{
+		Reference: in.Reference, Description: in.Description, Email: in.Email, DefaultMethod: in.DefaultPaymentMethod,
+		FirstName: in.FirstName, LastName: in.LastName, Company: in.Company, Phone: in.Phone, Billing: in.Billing,
+		Shipping: in.Shipping,
+	}
+	if in.Metadata != nil {
+		u.Metadata = *in.Metadata
+	}
+	return u
 }
 
 // finish adds the other fields to the customer and removes the mark. Under a name, it first
@@ -284,14 +301,11 @@ type customerUpdate struct {
 // retry under that name can still finish. The others wait as for any request that has the customer
 // to itself.
 func (m maker) finish(ctx context.Context, customer string, methods []v1.PaymentMethod) (*v1.Customer, command.Result) {
-	in := m.command.Body
-	last := customerUpdate{
-		FirstName: in.FirstName, LastName: in.LastName, Company: in.Company, Phone: in.Phone, Billing: in.Billing,
-		Shipping: in.Shipping, Metadata: map[string]string{setupName: ""},
-	}
-	if in.Metadata != nil {
-		maps.Copy(last.Metadata, *in.Metadata)
-	}
+	last := updateOf(m.command.Body)
+	last.Reference, last.Description, last.Email = nil, nil, nil // it has them already
+	marks := map[string]string{setupName: ""}
+	maps.Copy(marks, last.Metadata)
+	last.Metadata = marks
 	if d := m.command.Default; d > 0 && d <= len(methods) {
 		last.DefaultMethod = &methods[d-1].ID
 	}

@@ -16,7 +16,8 @@ var readMethods = []string{
 	"unsettled-list", "transaction-list", "customer-list", "batch-list", "batch-statistics", "merchant-details", "logout",
 	"is-alive", "get-profile", "profile-ids", "delete-profile", "update-profile",
 	"create-payment-profile",
-	"get-payment-profile", "delete-payment-profile",
+	"get-payment-profile", "delete-payment-profile", "update-payment-profile",
+	"validate-profile",
 }
 
 // bareErrors are the responses whose errors lack members that the schema requires.

@@ -108,6 +108,16 @@ var requests = []struct {
 		members: `"profile":{"email":"ana@example.org","customerProfileId":"7"}`,
 		needs:   map[string]string{"customers:write": denied},
 	},
+	{
+		name: "update payment profile", method: "updateCustomerPaymentProfileRequest", unserved: true,
+		members: `"customerProfileId":"7","paymentProfile":{` + fullCard + `,"customerPaymentProfileId":"8"}`,
+		needs:   map[string]string{"customers:write": denied},
+	},
+	{
+		name: "validate payment profile", method: "validateCustomerPaymentProfileRequest", unserved: true,
+		members: `"customerProfileId":"7","customerPaymentProfileId":"8","validationMode":"testMode"`,
+		needs:   map[string]string{"customers:write": denied},
+	},
 	{name: "statistics", method: "getBatchStatisticsRequest", members: `"batchId":"7"`, needs: reading},
 }
 

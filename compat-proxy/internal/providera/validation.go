@@ -43,7 +43,7 @@ func ownerIn(profile wire.Node) owner {
 func newCheck(of owner, given wire.Node, mode string, basis basis) profileCheck {
 	payment, billTo := given.Child("payment"), given.Child("billTo")
 	c := profileCheck{DirectResponse: directResponse{
-		test: true, amount: "1.00", method: "CC", customer: of.customer, email: of.email, billTo: billTo,
+		test: true, amount: "1.00", method: "CC", customer: of.customer, email: of.email, billTo: addressFields(billTo),
 		avs: avsNotApplicable,
 	}}
 	if bank := payment.Child("bankAccount"); bank.Present() {
@@ -168,13 +168,13 @@ type directResponse struct {
 	test             bool
 	amount, method   string
 	customer, email  string
-	billTo           wire.Node
+	addressID        string   // of the stored shipping address
+	billTo, shipTo   []string // in the order of addressParts, then phone and fax number
 	account          string
 	accountType, avs string
 }
 
-// directFields is the number of fields of a direct response. The last one has no content here, like
-// the ones of the shipping address.
+// directFields is the number of fields of a direct response. The last one has no content here.
 const directFields = 69
 
 // line returns the direct response for an outcome; none means approved.
@@ -200,12 +200,24 @@ func (d directResponse) line(outcome problem, paid command.Result) string {
 	f[3], f[4], f[5], f[6] = text, code, d.avs, number
 	f[7], f[8] = "none", "Test transaction for ValidateCustomerPaymentProfile."
 	f[9], f[10], f[11], f[12], f[23] = d.amount, d.method, "auth_only", d.customer, d.email
-	for i, name := range append(addressParts, "phoneNumber", "faxNumber") {
-		f[13+i] = d.billTo.Get(name) //nolint:gosec // ten names end before 23
-	}
+	copy(f[13:23], d.billTo)
+	copy(f[24:32], d.shipTo)
 	f[32], f[33], f[34], f[35], f[36] = "0.00", "0.00", "0.00", "FALSE", "none"
 	f[38], f[39], f[50], f[51] = cvv, cavv, d.account, d.accountType
-	return strings.Join(f[:], ",")
+	line := strings.Join(f[:], ",")
+	if d.addressID != "" {
+		line += "," + d.addressID
+	}
+	return line
+}
+
+// addressFields returns the fields of an address in a request.
+func addressFields(address wire.Node) []string {
+	fields := make([]string, 0, len(addressParts)+2)
+	for _, name := range addressParts {
+		fields = append(fields, address.Get(name))
+	}
+	return append(fields, address.Get("phoneNumber"), address.Get("faxNumber"))
 }
 
 // addressParts are an address's elements in the order of direct responses.

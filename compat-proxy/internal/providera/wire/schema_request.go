@@ -106,6 +106,23 @@ var methods = []method{
 		required("paymentProfile", paymentProfile),
 		optional("validationMode", validationMode),
 	)},
+	{"updateCustomerPaymentProfileRequest", extend(
+		baseRequest,
+		required("customerProfileId", numericString),
+		required("paymentProfile", extend(
+			paymentProfile,
+			optional("customerPaymentProfileId", numericString),
+		)),
+		optional("validationMode", validationMode),
+	)},
+	{"validateCustomerPaymentProfileRequest", extend(
+		baseRequest,
+		required("customerProfileId", numericString),
+		required("customerPaymentProfileId", numericString),
+		optional("customerShippingAddressId", numericString),
+		optional("cardCode", cardCode),
+		required("validationMode", validationMode),
+	)},
 	{"getCustomerPaymentProfileRequest", extend(
 		baseRequest,
 		required("customerProfileId", numericString),
