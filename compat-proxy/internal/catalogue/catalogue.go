@@ -65,6 +65,10 @@ const (
 	GetPaymentProfile      = "getCustomerPaymentProfileRequest"
 	UpdatePaymentProfile   = "updateCustomerPaymentProfileRequest"
 	ValidatePaymentProfile = "validateCustomerPaymentProfileRequest"
+	CreateShippingAddress  = "createCustomerShippingAddressRequest"
+	GetShippingAddress     = "getCustomerShippingAddressRequest"
+	UpdateShippingAddress  = "updateCustomerShippingAddressRequest"
+	DeleteShippingAddress  = "deleteCustomerShippingAddressRequest"
 	DeletePaymentProfile   = "deleteCustomerPaymentProfileRequest"
 
 	CreatePayment       = "createPayment"
@@ -127,6 +131,10 @@ var methods = []Method{
 	a(UpdatePaymentProfile, WriteSafe, "customers:write", "payment_method.update", "token.create"),
 	a(ValidatePaymentProfile, WriteSafe, "customers:write", "payment.authorize", "payment.void"),
 	a(DeletePaymentProfile, WriteSafe, "customers:write", "payment_method.delete"),
+	a(CreateShippingAddress, WriteSafe, "customers:write", "customer.update"),
+	a(GetShippingAddress, ReadOnly, "customers:read", "customer.get"),
+	a(UpdateShippingAddress, WriteSafe, "customers:write", "customer.update"),
+	a(DeleteShippingAddress, WriteSafe, "customers:write", "customer.update"),
 	b(RefundCapture, "captures/{id}/refunds", "refunds:create", "payment.refund"),
 	b(VoidPayment, "payments/{id}/voids", "payments:authorize", "payment.void"),
 	b(VoidCapture, "captures/{id}/voids", "payments:authorize", "payment.void"),

@@ -17,7 +17,7 @@ var withoutCommand = []string{
 func TestMethods(t *testing.T) {
 	t.Parallel()
 	all := catalogue.Methods()
-	if got, want := len(all), 40; got != want {
+	if got, want := len(all), 44; got != want {
 		t.Fatalf("methods: got %d, want %d", got, want)
 	}
 	rpc := map[string]bool{}
@@ -104,6 +104,13 @@ func TestFurtherMethods(t *testing.T) {
 			"write_safe payment.authorize,payment.void customers:write,compat:use",
 		"provider-a deleteCustomerPaymentProfileRequest" + profiles +
 			"write_safe payment_method.delete customers:write,compat:use",
+		"provider-a createCustomerShippingAddressRequest" + profiles +
+			"write_safe customer.update customers:write,compat:use",
+		"provider-a getCustomerShippingAddressRequest" + profiles + "read_only customer.get customers:read,compat:use",
+		"provider-a updateCustomerShippingAddressRequest" + profiles +
+			"write_safe customer.update customers:write,compat:use",
+		"provider-a deleteCustomerShippingAddressRequest" + profiles +
+			"write_safe customer.update customers:write,compat:use",
 		"provider-b refundCapture POST /compat/provider-b/pts/v2/captures/{id}/refunds" + gives,
 		"provider-b voidPayment POST /compat/provider-b/pts/v2/payments/{id}/voids" + voids,
 		"provider-b voidCapture POST /compat/provider-b/pts/v2/captures/{id}/voids" + voids,

@@ -144,6 +144,11 @@ var contractRows = []struct{ table, row, outcome, golden string }{
 	{"part 2, 12", "23, email only", "I00001", "update-profile-email"},
 	{"part 2, 12", "24, unknown id", "E00040", "update-profile-unknown"},
 	{"part 2, 12", "25, id before email", "E00003", "fault-update-profile-order"},
+	{"part 2, 12", "48, address", "I00001", "create-address"},
+	{"part 2, 12", "48, address again", "E00039", "create-address-duplicate"},
+	{"part 2, 12", "49, address", "I00001", "get-address-json"},
+	{"part 2, 12", "50, unknown address", "E00040", "update-address-unknown"},
+	{"part 2, 12", "51, without phone", "I00001", "update-address"},
 	{"part 2, 12", "26, delete", "I00001", "delete-profile"},
 	{"part 2, 12", "26, delete twice", "E00040", "delete-profile-again"},
 }

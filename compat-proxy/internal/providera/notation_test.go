@@ -168,14 +168,14 @@ var (
 	// only strings.
 	typed = []string{
 		"transaction", "transactions", "totalNumInResultSet", "batchList", "batch", "isTestMode", "processors",
-		"profile", "paymentProfile", "address",
+		"profile", "paymentProfile", "address", "defaultShippingAddress",
 	}
 	// bare are the numbers and booleans.
 	bare = []string{
 		"responseCode", "responseReasonCode", "requestedAmount", "authAmount", "settleAmount", "prepaidBalanceRemaining",
 		"taxExempt", "recurringBilling", "discountAmount", "taxIsAfterDiscount", "amount", "quantity", "unitPrice", "taxable",
 		"totalNumInResultSet", "chargeAmount", "chargeCount", "refundAmount", "refundCount", "voidCount", "declineCount",
-		"errorCount", "isTestMode", "defaultPaymentProfile",
+		"errorCount", "isTestMode", "defaultPaymentProfile", "defaultShippingAddress",
 	}
 	// derived are the members that come before the members of the base type, those of the most
 	// derived type first.

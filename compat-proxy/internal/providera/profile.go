@@ -53,7 +53,7 @@ func decodeProfile(req *wire.Request, basis basis) profilePlan {
 	setNonEmpty(kept, customerKindKey, profile.Get("profileType"))
 	if len(addresses) > 0 {
 		customer.Shipping = contact(addresses[0])
-		setNonEmpty(kept, "shipping_fax", addresses[0].Get("faxNumber"))
+		setNonEmpty(kept, shippingFaxKey, addresses[0].Get("faxNumber"))
 	}
 	p := profilePlan{Create: command.CreateCustomer{Body: customer}}
 	seen := map[methodIdentity]bool{}

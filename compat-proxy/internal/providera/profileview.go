@@ -71,9 +71,14 @@ func shippingAddresses(customer *v1.Customer) []*wire.Element {
 	if customer.Shipping == nil {
 		return nil
 	}
-	l := customerAddress(customer.Shipping, customer.Metadata["shipping_fax"], v1.Text(customer.Shipping.Email))
-	l.text("customerAddressId", decimal(id.Customer, customer.ID))
-	return []*wire.Element{wire.GroupElement("shipToList", derived(l, 2, "customerAddressId")...)}
+	return []*wire.Element{wire.GroupElement("shipToList", shippingAddress(customer)...)}
+}
+
+// shippingAddress returns the elements of the stored address of a customer that has one.
+func shippingAddress(of *v1.Customer) elementList {
+	l := customerAddress(of.Shipping, of.Metadata[shippingFaxKey], v1.Text(of.Shipping.Email))
+	l.text("customerAddressId", decimal(id.Customer, of.ID))
+	return derived(l, 2, "customerAddressId")
 }
 
 // withUnstored inserts the payment profiles that v1 does not store at their places in the request

@@ -16,7 +16,8 @@ var readMethods = []string{
 	"unsettled-list", "transaction-list", "customer-list", "batch-list", "batch-statistics", "merchant-details", "logout",
 	"is-alive", "get-profile", "profile-ids", "delete-profile", "update-profile",
 	"create-payment-profile",
-	"get-payment-profile", "delete-payment-profile", "update-payment-profile",
+	"get-payment-profile",
+	"create-address", "get-address", "update-address", "delete-address", "delete-payment-profile", "update-payment-profile",
 	"validate-profile",
 }
 

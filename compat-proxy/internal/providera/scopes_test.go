@@ -118,6 +118,23 @@ var requests = []struct {
 		members: `"customerProfileId":"7","customerPaymentProfileId":"8","validationMode":"testMode"`,
 		needs:   map[string]string{"customers:write": denied},
 	},
+	{
+		name: "create address", method: "createCustomerShippingAddressRequest", unserved: true,
+		members: `"customerProfileId":"7","address":{"firstName":"Bo"}`, needs: map[string]string{"customers:write": denied},
+	},
+	{
+		name: "get address", method: "getCustomerShippingAddressRequest", unserved: true,
+		members: `"customerProfileId":"7","customerAddressId":"7"`, needs: map[string]string{"customers:read": denied},
+	},
+	{
+		name: "update address", method: "updateCustomerShippingAddressRequest", unserved: true,
+		members: `"customerProfileId":"7","address":{"firstName":"Bo","customerAddressId":"7"}`,
+		needs:   map[string]string{"customers:write": denied},
+	},
+	{
+		name: "delete address", method: "deleteCustomerShippingAddressRequest", unserved: true,
+		members: `"customerProfileId":"7","customerAddressId":"7"`, needs: map[string]string{"customers:write": denied},
+	},
 	{name: "statistics", method: "getBatchStatisticsRequest", members: `"batchId":"7"`, needs: reading},
 }
 

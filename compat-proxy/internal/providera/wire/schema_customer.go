@@ -20,6 +20,11 @@ var customerAddress = extend(
 	optional("email", plainString),
 )
 
+var storedAddress = extend(
+	customerAddress,
+	optional("customerAddressId", numericString),
+)
+
 var customerType = enumeration("customerTypeEnum", "individual", "business")
 
 var driversLicense = sequence(

@@ -135,6 +135,28 @@ var methods = []method{
 		required("customerProfileId", numericString),
 		required("customerPaymentProfileId", numericString),
 	)},
+	{"createCustomerShippingAddressRequest", extend(
+		baseRequest,
+		required("customerProfileId", numericString),
+		required("address", customerAddress),
+		optional("defaultShippingAddress", boolean),
+	)},
+	{"getCustomerShippingAddressRequest", extend(
+		baseRequest,
+		required("customerProfileId", numericString),
+		optional("customerAddressId", numericString),
+	)},
+	{"updateCustomerShippingAddressRequest", extend(
+		baseRequest,
+		required("customerProfileId", numericString),
+		required("address", storedAddress),
+		optional("defaultShippingAddress", boolean),
+	)},
+	{"deleteCustomerShippingAddressRequest", extend(
+		baseRequest,
+		required("customerProfileId", numericString),
+		required("customerAddressId", numericString),
+	)},
 	{"authenticateTestRequest", baseRequest},
 	{"getUnsettledTransactionListRequest", extend(
 		baseRequest,
