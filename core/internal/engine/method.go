@@ -52,7 +52,7 @@ func (e *Engine) Attach(ctx context.Context, r Request, customer int64, token St
 func (e *Engine) sealMethod(m *payment.Method, token Stored) (err error) {
 	m.Sealed, err = e.Vault.Seal(vault.Object{Tenant: m.Tenant, ID: id.Format(id.PaymentMethod, m.ID)},
 		vault.Secrets{Number: token.Secrets.Number})
-	return err //nolint:wrapcheck // as in Attach
+	return err
 }
 
 // UpdateMethod changes a payment method, which is a change of the customer. change returns the new
