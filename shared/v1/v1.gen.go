@@ -4158,7 +4158,7 @@ type ClientInterface interface {
 	// UpdatePaymentMethodWithBody Change a stored card or account, and keep its id
 	//
 	// Absent fields keep their values. `card` changes the expiry of a card that was renewed with the same number. `token` replaces the number and the
-	// expiry by those of the token, which is then used. Later payments use the new values. `billing` is replaced as a whole, and an empty object removes
+	// expiry, and is then used. Later payments use the new values. `billing` is replaced as a whole, and an empty object removes
 	// it. In `metadata`, other entries stay, and an empty text removes its entry.
 	//
 	// Takes any type of body and a specified content type.
@@ -4169,7 +4169,7 @@ type ClientInterface interface {
 	// UpdatePaymentMethod Change a stored card or account, and keep its id
 	//
 	// Absent fields keep their values. `card` changes the expiry of a card that was renewed with the same number. `token` replaces the number and the
-	// expiry by those of the token, which is then used. Later payments use the new values. `billing` is replaced as a whole, and an empty object removes
+	// expiry, and is then used. Later payments use the new values. `billing` is replaced as a whole, and an empty object removes
 	// it. In `metadata`, other entries stay, and an empty text removes its entry.
 	//
 	// Takes a body of the `application/json` content type.
@@ -4640,7 +4640,7 @@ func (c *Client) GetPaymentMethod(ctx context.Context, id ID, paymentMethod stri
 // UpdatePaymentMethodWithBody Change a stored card or account, and keep its id
 //
 // Absent fields keep their values. `card` changes the expiry of a card that was renewed with the same number. `token` replaces the number and the
-// expiry by those of the token, which is then used. Later payments use the new values. `billing` is replaced as a whole, and an empty object removes
+// expiry, and is then used. Later payments use the new values. `billing` is replaced as a whole, and an empty object removes
 // it. In `metadata`, other entries stay, and an empty text removes its entry.
 //
 // Takes any type of body and a specified content type.
@@ -4661,7 +4661,7 @@ func (c *Client) UpdatePaymentMethodWithBody(ctx context.Context, id ID, payment
 // UpdatePaymentMethod Change a stored card or account, and keep its id
 //
 // Absent fields keep their values. `card` changes the expiry of a card that was renewed with the same number. `token` replaces the number and the
-// expiry by those of the token, which is then used. Later payments use the new values. `billing` is replaced as a whole, and an empty object removes
+// expiry, and is then used. Later payments use the new values. `billing` is replaced as a whole, and an empty object removes
 // it. In `metadata`, other entries stay, and an empty text removes its entry.
 //
 // Takes a body of the `application/json` content type.
