@@ -21,8 +21,8 @@ type DeleteCustomer struct {
 // GetMethod reads a customer and one of its payment methods.
 type GetMethod struct {
 	Customer Number `json:"customer"`
-	// Method selects the payment method; empty for the default one. Without a default, the result is
-	// Unmet with ConditionDefault.
+	// Method selects the payment method; empty for the default one. Without a default, the result
+	// is Unmet with ConditionDefault.
 	Method Number `json:"method,omitempty"`
 }
 
@@ -46,8 +46,8 @@ type UpdateCustomer struct {
 }
 
 // IdentifyCustomer replaces the identifying fields of a customer: the ones that are absent are
-// removed. If another customer has the same fields, nothing changes, and the result is Repeated with
-// that customer.
+// removed. If another customer has the same fields, nothing changes, and the result is Repeated
+// with that customer.
 type IdentifyCustomer struct {
 	Customer Number           `json:"customer"`
 	Body     v1.CustomerInput `json:"body"`
@@ -56,8 +56,8 @@ type IdentifyCustomer struct {
 	Unmasked []string `json:"-"`
 }
 
-// ChangeMethod changes a payment method, and keeps its id. If the customer has an equal one, nothing
-// changes, and the result is Repeated with that one.
+// ChangeMethod changes a payment method, and keeps its id. If the customer has an equal one,
+// nothing changes, and the result is Repeated with that one.
 type ChangeMethod struct {
 	Customer Number `json:"customer"`
 	Method   Number `json:"method"`
@@ -66,8 +66,8 @@ type ChangeMethod struct {
 	Require Require      `json:"require,omitzero"`
 	// Expiry replaces the expiry of a card whose number stays.
 	Expiry *v1.CardExpiry `json:"expiry,omitempty"`
-	// Billing replaces the billing contact. Nil keeps it, and an empty one removes it. An empty entry of
-	// Metadata removes the entry.
+	// Billing replaces the billing contact. Nil keeps it, and an empty one removes it. An empty
+	// entry of Metadata removes the entry.
 	Billing  *v1.Contact       `json:"billing,omitzero"`
 	Metadata map[string]string `json:"metadata,omitempty"`
 	// Default makes it the customer's default.

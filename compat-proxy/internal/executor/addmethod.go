@@ -165,8 +165,8 @@ func (a adder) refuse(ctx context.Context, token *v1.Token) *command.Result {
 	return &r
 }
 
-// added returns the result of an attachment, after it has made the payment method the default if the
-// command wants that.
+// added returns the result of an attachment, after it has made the payment method the default if
+// the command wants that.
 func (a adder) added(ctx context.Context, method *v1.PaymentMethod) command.Result {
 	r := command.Result{
 		Outcome: command.Done, Status: http.StatusCreated, Customer: &v1.Customer{ID: a.customer},

@@ -92,7 +92,8 @@ func (s session) change(
 	return &in, &wanted, nil
 }
 
-// unmetByMethod returns the condition that a stored payment method does not meet, "" if it meets all.
+// unmetByMethod returns the condition that a stored payment method does not meet, "" if it meets
+// all.
 func unmetByMethod(m *v1.PaymentMethod, q command.Require) command.Condition {
 	var last4, routing string
 	of := command.CardMethod

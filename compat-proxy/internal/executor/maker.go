@@ -267,8 +267,8 @@ func (m maker) attachToken(
 	return &made, command.Result{Origin: command.Origin{Replayed: resp.Replayed}}
 }
 
-// customerUpdate is the body of an update. It keeps an empty contact, which removes the stored one. An
-// empty entry of the metadata removes the entry.
+// customerUpdate is the body of an update. It keeps an empty contact, which removes the stored one.
+// An empty entry of the metadata removes the entry.
 type customerUpdate struct {
 	Reference     *string           `json:"reference,omitzero"`
 	Description   *string           `json:"description,omitzero"`

@@ -67,7 +67,7 @@ func (p *changePlan) keepCard(given wire.Node) problem {
 	return problem{}
 }
 
-// keepAccount keeps the stored bank account. Its masked numbers must be those of the request.
+// keepAccount keeps the stored bank account. The request must have its masked numbers.
 func (p *changePlan) keepAccount(given wire.Node) {
 	p.Change.Require = command.Require{
 		MethodType: command.BankMethod, Last4: accountEnd(given.Get("accountNumber")),

@@ -177,8 +177,8 @@ var (
 		"totalNumInResultSet", "chargeAmount", "chargeCount", "refundAmount", "refundCount", "voidCount", "declineCount",
 		"errorCount", "isTestMode", "defaultPaymentProfile", "defaultShippingAddress",
 	}
-	// derived are the members that come before the members of the base type, those of the most
-	// derived type first.
+	// derived are the members that come before the members of the base type. The members of the most
+	// derived type come first.
 	derived = map[string][][]string{
 		"order": {{"purchaseOrderNumber"}}, "billTo": {{"phoneNumber", "faxNumber", "email"}},
 		"profile":         {{"paymentProfiles", "shipToList", "profileType"}, {"customerProfileId"}},

@@ -166,8 +166,8 @@ func paymentProfileProblem(r command.Result) problem {
 // textDuplicateMethod is the text of a payment profile that exists already.
 const textDuplicateMethod = "A duplicate customer payment profile already exists."
 
-// newPaymentProfile builds the response to a createCustomerPaymentProfileRequest. A duplicate has the
-// numbers of the existing payment profile.
+// newPaymentProfile builds the response to a createCustomerPaymentProfileRequest. A duplicate has
+// the numbers of the existing payment profile.
 func newPaymentProfile(
 	refID *string, r command.Result, responses []string, p problem,
 ) (*wire.Document, problem) {

@@ -54,7 +54,8 @@ func (h *Handler) profileIDs(ctx context.Context, c call) (*wire.Document, probl
 		texts("ids", "numericString", numbers)), problem{}
 }
 
-// updateProfile serves an updateCustomerProfileRequest. The fields that it does not have are removed.
+// updateProfile serves an updateCustomerProfileRequest. The fields that it does not have are
+// removed.
 func (h *Handler) updateProfile(ctx context.Context, c call) (*wire.Document, problem) {
 	profile := c.req.Root.Child("profile")
 	do := command.IdentifyCustomer{

@@ -19,8 +19,8 @@ type profileView struct {
 	names bool
 }
 
-// newProfileView reads the flags of a request. The issuer's first digits are never shown, because v1
-// does not show them.
+// newProfileView reads the flags of a request. The issuer's first digits are never shown, because
+// v1 does not show them.
 func newProfileView(req *wire.Request) profileView {
 	return profileView{unmaskExpiration: isTrue(req.Root.Get("unmaskExpirationDate"))}
 }

@@ -14,11 +14,9 @@ import (
 // names.
 var readMethods = []string{
 	"unsettled-list", "transaction-list", "customer-list", "batch-list", "batch-statistics", "merchant-details", "logout",
-	"is-alive", "get-profile", "profile-ids", "delete-profile", "update-profile",
-	"create-payment-profile",
-	"get-payment-profile",
-	"create-address", "get-address", "update-address", "delete-address", "delete-payment-profile", "update-payment-profile",
-	"validate-profile",
+	"is-alive", "get-profile", "profile-ids", "delete-profile", "update-profile", "create-payment-profile",
+	"get-payment-profile", "update-payment-profile", "delete-payment-profile", "validate-profile", "create-address",
+	"get-address", "update-address", "delete-address",
 }
 
 // bareErrors are the responses whose errors lack members that the schema requires.

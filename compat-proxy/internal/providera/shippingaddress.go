@@ -85,7 +85,8 @@ func (h *Handler) createAddress(ctx context.Context, c call) (*wire.Document, pr
 // sameAddress reports whether two addresses are equal by the fields that the dialect compares.
 func sameAddress(a, b *v1.Contact) bool {
 	same := func(a, b *string) bool { return v1.Text(a) == v1.Text(b) }
-	if a == nil || b == nil || !same(a.FirstName, b.FirstName) || !same(a.LastName, b.LastName) || !same(a.Phone, b.Phone) {
+	if a == nil || b == nil || !same(a.FirstName, b.FirstName) || !same(a.LastName, b.LastName) ||
+		!same(a.Phone, b.Phone) {
 		return false
 	}
 	var first, second v1.Address

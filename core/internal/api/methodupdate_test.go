@@ -9,8 +9,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// TestUpdatePaymentMethod: an update keeps the id and the fields that it does not have. Payments use
-// the new values. Only an update that changes something writes an event.
+// TestUpdatePaymentMethod: an update keeps the id and the fields that it does not have. Payments
+// use the new values. Only an update that changes something writes an event.
 func TestUpdatePaymentMethod(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

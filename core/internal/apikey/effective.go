@@ -45,9 +45,9 @@ var extensions = []extension{
 		ScopePaymentsCapture, ScopeRefundsCreateLinked, ScopeRefundsReadOne,
 	}},
 
-	// Under compat:use, a payment also reads the other payments of its order, and the payment method
-	// that it charges. Customers are looked up before one is created, and so are the payment methods
-	// of a customer, and Idempotency-Keys. A number may be a refund's.
+	// Under compat:use, a payment also reads the other payments of its order, and the payment
+	// method that it charges. Customers are looked up before one is created, and so are the payment
+	// methods of a customer, and Idempotency-Keys. A number may be a refund's.
 	{[]string{ScopeCompatUse, ScopePaymentsAuthorize}, []string{
 		ScopeTransactionsFind, ScopeCustomersReadOne, ScopeIdempotencyKeysRead,
 	}},

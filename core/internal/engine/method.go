@@ -47,8 +47,8 @@ func (e *Engine) Attach(ctx context.Context, r Request, customer int64, token St
 	return value(out), err
 }
 
-// sealMethod encrypts the number of a token for a payment method. The security code is not copied: it
-// lives no longer than the token.
+// sealMethod encrypts the number of a token for a payment method. The security code is not copied:
+// it lives no longer than the token.
 func (e *Engine) sealMethod(m *payment.Method, token Stored) (err error) {
 	m.Sealed, err = e.Vault.Seal(vault.Object{Tenant: m.Tenant, ID: id.Format(id.PaymentMethod, m.ID)},
 		vault.Secrets{Number: token.Secrets.Number})

@@ -46,8 +46,8 @@ func (tx *Tx) InsertMethod(m *payment.Method) error {
 	return err
 }
 
-// UpdateMethod writes m.Details. The command must have locked the payment method by MethodForUpdate.
-// It returns ErrConflict if it is not attached.
+// UpdateMethod writes m.Details. The command must have locked the payment method by
+// MethodForUpdate. It returns ErrConflict if it is not attached.
 func (tx *Tx) UpdateMethod(m *payment.Method) error {
 	return tx.execOne(updateMethod, string(m.Details), m.ID, m.Tenant.Merchant, m.Tenant.Live)
 }

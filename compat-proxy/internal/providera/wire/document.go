@@ -44,8 +44,8 @@ type Element struct {
 	Form Form
 	// JSONOnly leaves the element out of XML (SupplementalDataQualificationIndicator).
 	JSONOnly bool
-	// Depth is how many types the element's type is derived from, up to the one that has the element.
-	// JSON writes the members of a derived type before the members of its base.
+	// Depth is how many types the element's type is derived from, up to the one that has the
+	// element. JSON writes the members of a derived type before the members of its base.
 	Depth int
 }
 
