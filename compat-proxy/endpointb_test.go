@@ -70,6 +70,8 @@ func endpointCases() map[string]endpointCase {
 		"three times":       {"POST", "/compat/provider-b/compat/provider-b" + pathB, asB, 404, noResourceB, 0},
 		"twice at the root": {"POST", "/pts/v2/pts/v2/payments", asB, 404, noResourceB, 0},
 		"another family":    {"POST", "/risk/v1/authentication-setups", asB, 404, noResourceB, 0},
+		"bare family":       {"GET", "/pts", asB, 404, noResourceB, 0},
+		"without a version": {"POST", "/unifiedrisk", asB, 404, noResourceB, 0},
 		"browser sessions":  {"POST", "/flex/v2/sessions", asB, 404, noResourceB, 0},
 		"webhooks":          {"GET", "/notification-subscriptions/v2/webhooks", asB, 404, noResourceB, 0},
 		"reports, no login": {"GET", "/reporting/v3/reports", func(*http.Request) {}, 401, noLoginB, 0},

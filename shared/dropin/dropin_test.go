@@ -13,7 +13,10 @@ func TestPaths(t *testing.T) {
 		"/xml/v1/request.api": {true, false}, "/xml/v1/request.api/": {true, false},
 		"/xml/v1/request.apis": {}, "/xml/v1/request.api/x": {}, "/xml/v1": {},
 		"/pts/v2/payments": {false, true}, "/pts/": {false, true}, "/notification-subscriptions/v2/webhooks": {false, true},
-		"/pts": {}, "/ptsd/v2/payments": {}, "/v1/pts/": {}, "//pts/": {}, "/": {}, "": {}, "/v1/transactions": {},
+		"/pts": {false, true}, "/unifiedrisk": {false, true}, "/acp/v1/enrollments": {false, true},
+		"/nrtf/v1/webhooks/1/replays": {false, true}, "/merchant-mgmt/v3/merchant-batch-jobs": {false, true},
+		"/ptsd/v2/payments": {}, "/ptsd": {}, "pts": {}, "/v1/pts/": {}, "//pts/": {}, "/": {}, "": {},
+		"/v1/transactions": {},
 	} {
 		if got := [2]bool{dropin.IsA(path), dropin.IsB(path)}; got != want {
 			t.Errorf("%q: got %v, want %v", path, got, want)

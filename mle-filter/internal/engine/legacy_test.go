@@ -19,7 +19,7 @@ func TestProofIsForCore(t *testing.T) {
 	for path, want := range map[string]string{
 		"/v1/transactions": "proof", "/compat/rpc": "", "/compat/provider-a/xml": "", "/xml/v1/request.api": "",
 		"/pts/v2/payments": "", "/tss/v2/transactions/1": "", "/%63ompat/rpc": "", "/compat": "proof",
-		"/flex/v2/sessions": "", "/xml/v1/request.api/x": "", "/compat/provider-a": "", "/pts": "proof",
+		"/flex/v2/sessions": "", "/xml/v1/request.api/x": "", "/compat/provider-a": "", "/pts": "",
 		"/xml/v1/other": "proof",
 	} {
 		x, p := e.Begin(t.Context(), engine.RequestHead{Method: "POST", Path: path, Fields: http.Header{}}, caller)
