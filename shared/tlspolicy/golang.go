@@ -19,7 +19,8 @@ func Client(roots *x509.CertPool) *tls.Config { return Policy{}.Client(roots) }
 // Server returns the configuration of a listener.
 func (p Policy) Server(get GetCertificate) *tls.Config {
 	c := p.config()
-	c.NextProtos = slices.Clone(protocols)
+	// A client of HTTP/1.0, such as WordPress, may offer nothing else, and Go then ends the handshake.
+	c.NextProtos = append(slices.Clone(protocols), "http/1.0")
 	c.SessionTicketsDisabled = true // Go has no other kind of resumption
 	if get != nil {
 		c.GetCertificate = p.signing(get)

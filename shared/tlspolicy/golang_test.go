@@ -55,6 +55,7 @@ func TestServerIsSpokenToByToday(t *testing.T) {
 	}{
 		"Today":            {[]string{"http/1.1", "h2"}, tls.VersionTLS13, "h2"},
 		"HTTP/1.1":         {[]string{"http/1.1"}, tls.VersionTLS13, "http/1.1"},
+		"HTTP/1.0":         {[]string{"http/1.0"}, tls.VersionTLS13, "http/1.0"}, // curl, if it must send HTTP/1.0
 		"Without ALPN":     {nil, tls.VersionTLS13, ""},
 		"1.2":              {[]string{"h2"}, tls.VersionTLS12, "h2"},
 		"1.2 and HTTP/1.1": {[]string{"http/1.1"}, tls.VersionTLS12, "http/1.1"},
