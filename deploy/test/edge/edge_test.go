@@ -38,6 +38,7 @@ func TestEdge(t *testing.T) {
 	t.Run("EncryptionUnavailable", func(t *testing.T) { testEncryptionUnavailable(t, r) })
 	t.Run("Paths", func(t *testing.T) { testPaths(t, r) })
 	t.Run("Families", func(t *testing.T) { testFamilies(t, r) })
+	t.Run("Dialects", func(t *testing.T) { testDialects(t, r) })
 	t.Run("Malformed", func(t *testing.T) { testMalformed(t, r) })
 	t.Run("UnfinishedBodies", func(t *testing.T) { testUnfinishedBodies(t, r) })
 	t.Run("Pages", func(t *testing.T) { testPages(t, r) })

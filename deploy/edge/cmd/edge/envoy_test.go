@@ -256,8 +256,7 @@ func TestResponsesOfEnvoy(t *testing.T) {
 			b.raw(t, "GET /v1/x HTTP/1.1\r\n"+head+"X-A: "+strings.Repeat("x", 20<<10)+"\r\n\r\n"), 431,
 			"headers_too_large",
 		},
-		"OldVersion": {b.raw(t, "GET /v1/x HTTP/1.0\r\n"+head+"\r\n"), 426, "invalid_request"},
-		"Filter":     {b.send(t, client, "GET", url+"/v1/x", "", "X-Svc-Refuse", "1"), 400, "mle_required"},
+		"Filter": {b.send(t, client, "GET", url+"/v1/x", "", "X-Svc-Refuse", "1"), 400, "mle_required"},
 		"AskedFor": {
 			b.send(t, client, "POST", url+"/compat/x", "{}", "X-Svc-Mle-Response", "required"), 400,
 			"mle_not_supported",

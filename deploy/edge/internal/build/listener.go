@@ -168,7 +168,11 @@ func (b *builder) manager(routes *routev3.RouteConfiguration, prefix string, htt
 	if b.Static {
 		m.RouteSpecifier = &hcmv3.HttpConnectionManager_RouteConfig{RouteConfig: routes}
 	}
-	if !https {
+	if https {
+		// WordPress and its shops send HTTP/1.0. Envoy ends the connection after the response, unless the
+		// client keeps it.
+		m.HttpProtocolOptions = &corev3.Http1ProtocolOptions{AcceptHttp_10: true}
+	} else {
 		limitPlain(m)
 	}
 	return b.withoutControl(m)

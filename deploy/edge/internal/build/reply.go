@@ -74,8 +74,9 @@ const byRefusal = "xds.route_name.endsWith('" + refusedName + "')"
 // fromFilter is true for a response that mle-filter made: only that has a request id.
 const fromFilter = "'request-id' in response.headers"
 
-// localReplies gives Envoy's own responses the body and the version of v1's errors. It also sets
-// HSTS again: in Envoy 1.40 the header filter sees all of them, in other versions it may not.
+// localReplies gives Envoy's own responses the body and the version of v1's errors, and on the paths
+// of a dialect its form. The first mapper that matches applies. localReplies also sets HSTS again:
+// in Envoy 1.40 the header filter sees all of them, in other versions it may not.
 func (b *builder) localReplies(https bool) *hcmv3.LocalReplyConfig {
 	fields := []*corev3.HeaderValueOption{
 		overwrite("X-Content-Type-Options", "nosniff"),
@@ -94,6 +95,7 @@ func (b *builder) localReplies(https bool) *hcmv3.LocalReplyConfig {
 		out.Mappers = append(out.Mappers, &hcmv3.ResponseMapper{
 			Filter: b.expression(byRefusal), BodyFormatOverride: b.errorBody(noEncryption), HeadersToAdd: withID(fields),
 		})
+		out.Mappers = append(out.Mappers, b.legacyReplies()...)
 	}
 	for _, r := range replies {
 		more := append([]*corev3.HeaderValueOption(nil), fields...)
@@ -103,7 +105,7 @@ func (b *builder) localReplies(https bool) *hcmv3.LocalReplyConfig {
 		if r.status == tooLarge {
 			r.message = v1.MessageBodyTooLarge(strconv.Itoa(b.Config.Limits.MaxBody) + " bytes")
 		}
-		filter := statusIs(accesslogv3.ComparisonFilter_EQ, r.status)
+		filter := is(r.status)
 		if r.status == unavailable {
 			filter = all(filter, b.unsent())
 		}
@@ -112,20 +114,20 @@ func (b *builder) localReplies(https bool) *hcmv3.LocalReplyConfig {
 		})
 	}
 	out.Mappers = append(out.Mappers, &hcmv3.ResponseMapper{
-		Filter:     statusIs(accesslogv3.ComparisonFilter_EQ, unavailable),
+		Filter:     is(unavailable),
 		StatusCode: u32(lost.status), BodyFormatOverride: b.errorBody(lost), HeadersToAdd: withID(fields),
 	})
 	out.Mappers = append(out.Mappers,
 		&hcmv3.ResponseMapper{
-			Filter: statusIs(accesslogv3.ComparisonFilter_GE, 500), HeadersToAdd: withID(fields),
+			Filter: atLeast(500), HeadersToAdd: withID(fields),
 			BodyFormatOverride: b.errorBody(reply{0, "api_error", "internal_error", v1.MessageInternal, 0}),
 		},
 		&hcmv3.ResponseMapper{
-			Filter: statusIs(accesslogv3.ComparisonFilter_GE, 400), HeadersToAdd: withID(fields),
+			Filter: atLeast(400), HeadersToAdd: withID(fields),
 			BodyFormatOverride: b.errorBody(
 				reply{0, "invalid_request_error", "invalid_request", v1.MessageInvalidRequest, 0}),
 		},
-		&hcmv3.ResponseMapper{Filter: statusIs(accesslogv3.ComparisonFilter_GE, 0), HeadersToAdd: fields}, // a redirect
+		&hcmv3.ResponseMapper{Filter: atLeast(0), HeadersToAdd: fields}, // a redirect
 	)
 	return out
 }
@@ -177,9 +179,21 @@ func (b *builder) unsent() *accesslogv3.AccessLogFilter {
 	flags := &accesslogv3.AccessLogFilter{FilterSpecifier: &accesslogv3.AccessLogFilter_ResponseFlagFilter{
 		ResponseFlagFilter: &accesslogv3.ResponseFlagFilter{Flags: unsentFlags},
 	}}
+	return either(flags, b.expression(notAttempted))
+}
+
+func either(filters ...*accesslogv3.AccessLogFilter) *accesslogv3.AccessLogFilter {
 	return &accesslogv3.AccessLogFilter{FilterSpecifier: &accesslogv3.AccessLogFilter_OrFilter{
-		OrFilter: &accesslogv3.OrFilter{Filters: []*accesslogv3.AccessLogFilter{flags, b.expression(notAttempted)}},
+		OrFilter: &accesslogv3.OrFilter{Filters: filters},
 	}}
+}
+
+func is(status uint32) *accesslogv3.AccessLogFilter {
+	return statusIs(accesslogv3.ComparisonFilter_EQ, status)
+}
+
+func atLeast(status uint32) *accesslogv3.AccessLogFilter {
+	return statusIs(accesslogv3.ComparisonFilter_GE, status)
 }
 
 func all(filters ...*accesslogv3.AccessLogFilter) *accesslogv3.AccessLogFilter {

@@ -49,7 +49,7 @@ func (b *builder) httpsRoutes() *routev3.RouteConfiguration {
 	// A client may send a request for another of our host names, with another certificate, on this
 	// connection.
 	elsewhere := &routev3.VirtualHost{
-		Name: "elsewhere", Domains: []string{"*"}, Routes: []*routev3.Route{b.respond("elsewhere", 421)},
+		Name: "elsewhere", Domains: []string{"*"}, Routes: append(b.legacyRoutes(), b.respond("elsewhere", 421)),
 	}
 	out.VirtualHosts = append(out.VirtualHosts, elsewhere)
 	return out
