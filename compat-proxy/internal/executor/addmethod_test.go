@@ -27,11 +27,11 @@ func methodNumber(tb testing.TB, m v1.PaymentMethod) command.Number {
 	return command.Number(text)
 }
 
-// TestAddMethodSurvivesTheProxy crashes the proxy at each call to v1. A retry at another proxy leaves
-// one card. A retry under the same name gets the result of the first request.
+// TestAddMethodSurvivesTheProxy crashes the proxy at each call to v1. A retry at another proxy
+// leaves one card. A retry under the same name gets the result of the first request.
 func TestAddMethodSurvivesTheProxy(t *testing.T) {
 	t.Parallel()
-	const calls = 5 // token, two pages of the list, attachment, update
+	const calls = 9 // four keys of the name, token, two pages of the list, attachment, update
 	for at := range calls {
 		for _, after := range []bool{false, true} {
 			for _, name := range []string{"", "n"} {
@@ -58,8 +58,8 @@ func TestAddMethodSurvivesTheProxy(t *testing.T) {
 	}
 }
 
-// TestAddMethodTwice: the same card is added once, also by concurrent requests. Another address makes
-// another payment method. A deleted one can be added again.
+// TestAddMethodTwice: the same card is added once, also by concurrent requests. Another address
+// makes another payment method. A deleted one can be added again.
 func TestAddMethodTwice(t *testing.T) {
 	t.Parallel()
 	b := setupCustomers(t)

@@ -12,7 +12,7 @@ import (
 // gives the payment method its new number, and keeps its id.
 func TestChangeMethodSurvivesTheProxy(t *testing.T) {
 	t.Parallel()
-	const calls = 4 // two pages of the list, token, update
+	const calls = 6 // two keys of the name, two pages of the list, token, update
 	for at := range calls {
 		for _, after := range []bool{false, true} {
 			for _, name := range []string{"", "n"} {
@@ -39,8 +39,8 @@ func TestChangeMethodSurvivesTheProxy(t *testing.T) {
 	}
 }
 
-// TestChangeMethodRefuses: an equal payment method, another last four, and an unknown payment method
-// change nothing.
+// TestChangeMethodRefuses: an equal payment method, another last four, and an unknown payment
+// method change nothing.
 func TestChangeMethodRefuses(t *testing.T) {
 	t.Parallel()
 	b := setupCustomers(t)
@@ -69,8 +69,8 @@ func TestChangeMethodRefuses(t *testing.T) {
 	b.mustKeep(t, visa, amex)
 }
 
-// TestEmptyContactsRemove: an empty contact removes the stored one, also if a text of the command has
-// a card number.
+// TestEmptyContactsRemove: an empty contact removes the stored one, also if a text of the command
+// has a card number.
 func TestEmptyContactsRemove(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"555-0101", visa} {

@@ -57,8 +57,8 @@ func TestReadCustomers(t *testing.T) {
 	}
 }
 
-// TestDeleteCustomerOnce: a customer is deleted once, also if the response of v1 is lost. Its fields
-// are free then.
+// TestDeleteCustomerOnce: a customer is deleted once, also if the response of v1 is lost. Its
+// fields are free then.
 func TestDeleteCustomerOnce(t *testing.T) {
 	t.Parallel()
 	for name, m := range map[string]*failing{
@@ -79,5 +79,38 @@ func TestDeleteCustomerOnce(t *testing.T) {
 				t.Errorf("created again: got %+v, want another customer", r)
 			}
 		})
+	}
+}
+
+// TestIdentifyCustomer: the identifying fields are replaced together, unless another customer has
+// them. A customer with only a description is found by it.
+func TestIdentifyCustomer(t *testing.T) {
+	t.Parallel()
+	b := setupCustomers(t)
+	first := b.whole(t, ana(visa)).Customer
+	email := "new@example.org"
+	change := command.IdentifyCustomer{Customer: numberOf(t, first), Body: v1.CustomerInput{Email: &email}}
+	for _, m := range []*failing{{left: 2, after: true, revive: true}, {left: noFailure}} {
+		if r := b.make(t, m, change); r.Outcome != command.Done || v1.Text(r.Customer.Reference) != "" ||
+			v1.Text(r.Customer.Email) != email {
+			t.Errorf("got %+v, want only the new e-mail address", r)
+		}
+	}
+	other := b.whole(t, ana()).Customer // the old fields are free
+	change.Customer = numberOf(t, other)
+	if r := b.whole(t, change); r.Outcome != command.Repeated || r.Customer.ID != first.ID {
+		t.Errorf("the fields of the first: got %+v, want it repeated", r)
+	}
+	text := "only this"
+	described := command.IdentifyCustomer{Customer: numberOf(t, other), Body: v1.CustomerInput{Description: &text}}
+	if r := b.whole(t, described); r.Outcome != command.Done || v1.Text(r.Customer.Reference) != text {
+		t.Errorf("a description: got %+v, want it as the reference too", r)
+	}
+	described.Customer = numberOf(t, first)
+	if r := b.whole(t, described); r.Outcome != command.Repeated || r.Customer.ID != other.ID {
+		t.Errorf("the same description: got %+v, want it repeated", r)
+	}
+	if r := b.whole(t, change); r.Outcome != command.Repeated {
+		t.Errorf("again: got %+v, want it repeated", r)
 	}
 }
