@@ -17,6 +17,7 @@ const (
 	CodeUnlinkedRefunds       = "unlinked_refunds_not_allowed"
 	CodeMerchantDisabled      = "merchant_disabled"
 	CodeAddressNotAllowed     = "address_not_allowed"
+	CodeMLERequired           = "mle_required"
 	CodeKeyInUse              = "idempotency_key_in_use"
 	CodeKeyReused             = "idempotency_key_reused"
 	CodeUnknownCustomer       = "unknown_customer"

@@ -7,7 +7,7 @@ var frontErrors = []Error{
 	{Status: 400, Type: ErrorTypeInvalidRequestError, Code: "invalid_request", Message: MessageNotHTTP},
 	{Status: 400, Type: ErrorTypeInvalidRequestError, Code: "body_not_received", Message: MessageBodyNotReceived},
 	{
-		Status: 400, Type: ErrorTypeMleError, Code: "mle_required",
+		Status: 400, Type: ErrorTypeMleError, Code: CodeMLERequired,
 		Message: "The endpoint or the merchant's setting requires an encrypted body. Encrypt it.",
 	},
 	{

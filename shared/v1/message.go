@@ -35,6 +35,9 @@ const (
 	MessageBodyTooSlow = "The body arrived too slowly. Nothing was changed: send the request again."
 	MessageNoMLE       = "This endpoint takes no encryption: send no X-SVC-MLE fields and no application/jose."
 
+	MessageLegacyMLE = "The merchant requires message-level encryption. Send an API key in the Authorization header, " +
+		"and encrypt the request as for v1."
+
 	MessageNotHTTP = "The request is not valid HTTP, or its path has an invalid or unusual spelling. Correct it, then " +
 		"send it again."
 	MessagePlainHTTP        = "This port serves HTTPS only. Begin the URL with https://."

@@ -42,7 +42,11 @@ func (x *Executor) apiKey(ctx context.Context, key secret.String) (v1.APIKey, co
 	defer cancel()
 	info, resp, ok := x.client.APIKey(ctx, key)
 	if !ok {
-		return v1.APIKey{}, command.Unread(resp)
+		r := command.Unread(resp)
+		if r.Outcome == command.NotFound { // not v1's
+			r.Outcome = command.Unavailable
+		}
+		return v1.APIKey{}, r
 	}
 	return info, command.Result{Outcome: command.Done, Status: resp.Status}
 }
@@ -54,9 +58,6 @@ func (x *Executor) tenant(ctx context.Context, key secret.String) (deduplication
 	if !seen {
 		var r command.Result
 		if info, r = x.Identify(ctx, key); r.Outcome != command.Done {
-			if r.Outcome == command.NotFound { // a 404 that v1 never sends
-				r.Outcome = command.Unavailable
-			}
 			return deduplication.Tenant{}, &r
 		}
 	}

@@ -90,6 +90,9 @@ var secretInBrowser = problem{
 	API: apiAccessDenied, Text: "Access denied. " + v1.MessageSecretKeyInBrowser,
 }
 
+// encryptionRequired refuses a request in the clear of a merchant whose policy requires encryption.
+var encryptionRequired = problem{API: apiAccessDenied, Text: "Access denied. " + v1.MessageLegacyMLE}
+
 // apiKeyGrant returns the grant of an API key. It refuses a key of the wrong form, or from a web
 // page. V1 checks the key itself, and the merchant's permissions.
 func apiKeyGrant(key secret.String, header http.Header) (credentials.Grant, problem) {
@@ -112,6 +115,8 @@ func (h *Handler) permit(ctx context.Context, key secret.String, m catalogue.Met
 		return info, refuse(apiInactive)
 	case r.Code == v1.CodeAddressNotAllowed:
 		return info, refuse(apiAccessDenied)
+	case r.Code == v1.CodeMLERequired:
+		return info, encryptionRequired
 	case r.Outcome != command.Done:
 		return info, refuse(apiBadLogin)
 	}

@@ -142,6 +142,8 @@ func refused(r command.Result) problem {
 	switch r.Code {
 	case v1.CodeKeyReused, command.CodeNameSpent:
 		return nameTaken()
+	case v1.CodeMLERequired:
+		return encryptionRequired
 	case v1.CodeNotCapturable:
 		return because(notCapturable(r.Transaction))
 	case v1.CodeNotVoidable:

@@ -299,6 +299,9 @@ func refusedProfile(r command.Result) problem {
 	if r.Code == v1.CodeKeyReused || r.Code == command.CodeNameSpent {
 		return nameTaken()
 	}
+	if r.Code == v1.CodeMLERequired {
+		return encryptionRequired
+	}
 	switch r.Status {
 	case 401:
 		return refuse(apiBadLogin)

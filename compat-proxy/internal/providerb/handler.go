@@ -230,8 +230,8 @@ func (h *Handler) notPermitted(c call, refusal response) response {
 
 const textInvalid = "Declined - One or more fields in the request contains invalid data"
 
-// inspect reads v1's record of the caller's key. It returns the refusal if the key is invalid, or
-// if v1 does not respond.
+// inspect reads v1's record of the caller's key. It returns the refusal if the key or the merchant
+// may not send the request, or if v1 does not respond.
 func (h *Handler) inspect(ctx context.Context, caller auth.Caller, now time.Time) (v1.APIKey, response, bool) {
 	info, r := h.cfg.Identify(ctx, caller.Grant.APIKey)
 	switch {
@@ -241,6 +241,10 @@ func (h *Handler) inspect(ctx context.Context, caller auth.Caller, now time.Time
 		return info, serverError(now, reasonSystem, textSystem), false
 	case r.Code == v1.CodeAddressNotAllowed:
 		return info, denied(textAddress), false
+	case r.Code == v1.CodeMerchantDisabled:
+		return info, problem{Reason: reasonMerchantSetup}.response(now), false
+	case r.Code == v1.CodeMLERequired:
+		return info, encryptionRequired(now), false
 	case r.Outcome != command.Done:
 		return info, unauthenticated(), false
 	}

@@ -97,6 +97,8 @@ func refusedPayment(r command.Result, now time.Time) (problem, response) {
 		return invalid(fieldAddress), response{}
 	}
 	switch r.Code {
+	case v1.CodeMLERequired:
+		return problem{}, encryptionRequired(now)
 	case v1.CodeKeyReused:
 		return problem{Reason: reasonDuplicate}, response{}
 	case v1.CodeExpiredCard:

@@ -63,6 +63,8 @@ func (c call) refusedByCode(r command.Result) (response, bool) {
 		return serverError(c.now, reasonSystem, "Error - Another operation on the transaction is in progress."), true
 	case r.Code == v1.CodeMerchantDisabled, r.Code == v1.CodeAcquirerNotConfigured:
 		return problem{Reason: reasonMerchantSetup}.response(c.now), true
+	case r.Code == v1.CodeMLERequired:
+		return encryptionRequired(c.now), true
 	case r.Code == v1.CodeUnlinkedRefunds:
 		return problem{Reason: reasonNoCredit}.response(c.now), true
 	case r.Code == v1.CodeAddressNotAllowed:

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // response is a response: a status and a body, which is written as JSON.
@@ -59,6 +60,13 @@ func refused(now time.Time, reason, text, field string) response {
 		body.Details = []wire.Detail{{Field: field, Reason: detail}}
 	}
 	return response{status: http.StatusBadRequest, body: body, outcome: reason}
+}
+
+// encryptionRequired returns the response to a merchant whose policy requires encryption.
+func encryptionRequired(now time.Time) response {
+	out := refused(now, reasonInvalid, textInvalid+": "+v1.MessageLegacyMLE, "")
+	out.outcome = v1.CodeMLERequired
+	return out
 }
 
 // serverError returns the response if v1 or a hop to it failed, or the outcome is unknown.

@@ -10,7 +10,7 @@ import (
 
 // The codes of the engine's problems.
 const (
-	CodeRequired      = "mle_required"
+	CodeRequired      = v1.CodeMLERequired
 	CodeKIDUnknown    = "mle_kid_unknown"
 	CodeDecryptFailed = "mle_decrypt_failed"
 	CodeNotSupported  = "mle_not_supported" // on routes where the policy is off
