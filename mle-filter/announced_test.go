@@ -23,6 +23,11 @@ const announced = `{"object":"list","has_more":false,"data":[{"object":"mle_requ
 	`"endpoints":["POST /v1/transactions"],"announced_at":"2025-11-01T00:00:00.000Z",` +
 	`"effective_at":"2026-11-21T10:30:00.000Z"}]}`
 
+// policies are the policies that do not change an announced requirement.
+var policies = map[string]mlefilter.Policy{
+	"no policy": {}, "off": {Routes: []policy.Route{{Path: "/v1/transactions", MLE: policy.Off}}},
+}
+
 // announcing opens a filter in front of a core with that requirement, and waits until it is read.
 func announcing(t *testing.T, change func(*mlefilter.Config)) *filter {
 	t.Helper()
@@ -42,9 +47,7 @@ func announcing(t *testing.T, change func(*mlefilter.Config)) *filter {
 // its date on, even on a route that the configuration turns off.
 func TestAnnouncedRequirement(t *testing.T) {
 	t.Parallel()
-	for name, p := range map[string]mlefilter.Policy{
-		"no policy": {}, "off": {Routes: []policy.Route{{Path: "/v1/transactions", MLE: policy.Off}}},
-	} {
+	for name, p := range policies {
 		f := announcing(t, func(c *mlefilter.Config) { c.Policy = p })
 		var key v1.MLEKey
 		got := f.send(t, f.Client(), "GET", "/v1/mle/keys/current", "")
@@ -77,24 +80,26 @@ func TestAnnouncedRequirement(t *testing.T) {
 }
 
 // TestAnnouncedAndLegacy checks that only compat-proxy's requests are exempt, which the hop secret
-// proves.
+// proves. That holds on a route that the configuration turns off, too.
 func TestAnnouncedAndLegacy(t *testing.T) {
 	t.Parallel()
 	const hop = "hop-hop-hop"
-	f := announcing(t, func(c *mlefilter.Config) { c.Hop = secret.New(hop) })
-	f.clock.Advance(2 * time.Hour)
-	for _, tt := range []struct {
-		fields []string
-		status int
-	}{
-		{[]string{httpx.HopField, hop, httpx.LegacyField, httpx.LegacyClear}, 201},
-		{[]string{httpx.HopField, hop, httpx.LegacyField, httpx.LegacyEncrypted}, 201},
-		{[]string{httpx.HopField, hop}, 400},
-		{[]string{httpx.HopField, "another", httpx.LegacyField, httpx.LegacyClear}, 400},
-		{[]string{httpx.LegacyField, httpx.LegacyEncrypted}, 400},
-	} {
-		if got := f.send(t, f.Client(), "POST", "/v1/transactions", sale, tt.fields...); got.status != tt.status {
-			t.Errorf("%v: got %d %s, want %d", tt.fields, got.status, got.body, tt.status)
+	for name, p := range policies {
+		f := announcing(t, func(c *mlefilter.Config) { c.Hop, c.Policy = secret.New(hop), p })
+		f.clock.Advance(2 * time.Hour)
+		for _, tt := range []struct {
+			fields []string
+			status int
+		}{
+			{[]string{httpx.HopField, hop, httpx.LegacyField, httpx.LegacyClear}, 201},
+			{[]string{httpx.HopField, hop, httpx.LegacyField, httpx.LegacyEncrypted}, 201},
+			{[]string{httpx.HopField, hop}, 400},
+			{[]string{httpx.HopField, "another", httpx.LegacyField, httpx.LegacyClear}, 400},
+			{[]string{httpx.LegacyField, httpx.LegacyEncrypted}, 400},
+		} {
+			if got := f.send(t, f.Client(), "POST", "/v1/transactions", sale, tt.fields...); got.status != tt.status {
+				t.Errorf("%s, %v: got %d %s, want %d", name, tt.fields, got.status, got.body, tt.status)
+			}
 		}
 	}
 }

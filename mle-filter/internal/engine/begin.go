@@ -74,11 +74,16 @@ func (x *Exchange) rule(merchant string) policy.Rule {
 // there.
 func (x *Exchange) requiredRule() policy.Rule {
 	rule := x.rule(x.merchant)
-	switch {
-	case x.head.Legacy == LegacyEncrypted && rule.Request != policy.Off:
-		return policy.Rule{Request: policy.Optional, Response: policy.Optional}
-	case x.head.Legacy != LegacyClear && x.engine.announced(x.head.Method, x.head.Path):
-		return rule.Combine(policy.Required)
+	switch x.head.Legacy {
+	case LegacyEncrypted:
+		if rule.Request != policy.Off {
+			return policy.Rule{Request: policy.Optional, Response: policy.Optional}
+		}
+	case LegacyClear:
+	default:
+		if x.engine.announced(x.head.Method, x.head.Path) {
+			return rule.Combine(policy.Required)
+		}
 	}
 	return rule
 }
