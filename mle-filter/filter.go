@@ -341,7 +341,7 @@ func (f *Filter) Handler() http.Handler {
 		case strings.HasPrefix(r.URL.Path, keyapi.Root) && r.URL.Path != requirement.Path:
 			f.wake()
 			f.keys.ServeHTTP(w, r)
-		case engine.IsLegacy(r.URL.Path):
+		case engine.IsLegacy(r.URL.EscapedPath()):
 			f.legacy.ServeHTTP(w, r)
 		default:
 			f.hop.ServeHTTP(w, r)

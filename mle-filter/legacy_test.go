@@ -97,6 +97,34 @@ func TestLegacy(t *testing.T) {
 	}
 }
 
+// TestOneUpstream checks that each spelling of a path has one upstream: compat-proxy never gets the
+// filter secret, and core never gets a legacy request.
+func TestOneUpstream(t *testing.T) {
+	t.Parallel()
+	behind := compat{make(chan seen, 1)}
+	server := httptest.NewServer(behind)
+	t.Cleanup(server.Close)
+	f := open(t, func(c *mlefilter.Config) { c.Compat, c.Secret = server.URL, secret.New("planted-filter-secret") })
+	for _, path := range []string{
+		"/compat", "/compat/rpc", "/%63ompat/rpc", "/%2563ompat/rpc", "/compat%2Frpc", "/compat%252frpc",
+		"/xml/v1/request.api", "/xml/v1/request%2eapi", "/xml/v1/request%252eapi", "/xml/v1/request.api/",
+		"/pts/v2/payments", "/%70ts/v2/payments", "/%2570ts/v2/payments", "/pts%2Fv2", "/pts%252fv2", "/pts",
+	} {
+		before := len(f.core.got())
+		f.send(t, f.Client(), "POST", path, "{}")
+		select {
+		case one := <-behind.seen:
+			if proof := one.header.Get("X-Svc-Int-Proof"); proof != "" || len(f.core.got()) != before {
+				t.Errorf("%s: compat-proxy got the proof %q, and core %q", path, proof, f.core.got()[before:])
+			}
+		default:
+			if strings.Count(path, "%") == 0 && path != "/pts" {
+				t.Errorf("%s: compat-proxy got nothing", path)
+			}
+		}
+	}
+}
+
 // TestNoCompat checks that without compat-proxy its paths do not exist. An invalid URL stops the
 // start.
 func TestNoCompat(t *testing.T) {

@@ -16,11 +16,12 @@ var (
 	typesA  = []string{"application/xml", "text/xml", typeJSON}
 )
 
-// IsLegacy reports whether compat-proxy serves a path: below /compat, or a provider's own.
+// IsLegacy reports whether compat-proxy serves an escaped path: below /compat, or a provider's own.
+// The same decision keeps the proof for core from compat-proxy, so route requests by it.
 func IsLegacy(path string) bool { return legacyTypes(path) != nil }
 
-// legacyTypes returns the media types of bodies on a path of compat-proxy, or nil for another path.
-// The path may have escapes, which compat-proxy decodes.
+// legacyTypes returns the media types of bodies on an escaped path of compat-proxy, or nil for
+// another path. It decodes the path once, as compat-proxy does.
 func legacyTypes(path string) []string {
 	if decoded, err := url.PathUnescape(path); err == nil {
 		path = decoded
@@ -29,7 +30,7 @@ func legacyTypes(path string) []string {
 	switch {
 	case below("/compat/provider-a"), path == dropin.PathA, below(dropin.PathA):
 		return typesA
-	case below("/compat"), dropin.IsB(path):
+	case path == "/compat", below("/compat"), dropin.IsB(path):
 		return typesV1
 	default:
 		return nil

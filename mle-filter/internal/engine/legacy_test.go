@@ -18,7 +18,7 @@ func TestProofIsForCore(t *testing.T) {
 	e := mustEngine(t, engine.Config{Keys: &enginetest.Ring{}, Secret: secret.New("proof")})
 	for path, want := range map[string]string{
 		"/v1/transactions": "proof", "/compat/rpc": "", "/compat/provider-a/xml": "", "/xml/v1/request.api": "",
-		"/pts/v2/payments": "", "/tss/v2/transactions/1": "", "/%63ompat/rpc": "", "/compat": "proof",
+		"/pts/v2/payments": "", "/tss/v2/transactions/1": "", "/%63ompat/rpc": "", "/compat": "", "/%2563ompat/rpc": "proof",
 		"/flex/v2/sessions": "", "/xml/v1/request.api/x": "", "/compat/provider-a": "", "/pts": "",
 		"/xml/v1/other": "proof",
 	} {
