@@ -157,6 +157,44 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
+// TestRunbooks: each alert has the address of a section that names it.
+func TestRunbooks(t *testing.T) {
+	t.Parallel()
+	var file struct {
+		Groups []struct {
+			Rules []struct {
+				Alert       string            `json:"alert"`
+				Annotations map[string]string `json:"annotations"`
+			} `json:"rules"`
+		} `json:"groups"`
+	}
+	if err := yaml.Unmarshal(mustRead(t, "deploy/on/monitoring/rules.yaml"), &file); err != nil {
+		t.Fatal(err)
+	}
+	punctuation := regexp.MustCompile(`[^a-z0-9 -]`)
+	for _, g := range file.Groups {
+		for _, r := range g.Rules {
+			path, found := strings.CutPrefix(r.Annotations["runbook_url"], "https://github.com/causeway-pay/causeway/blob/main/")
+			if !found {
+				t.Errorf("%s has no runbook_url", r.Alert)
+				continue
+			}
+			name, anchor, _ := strings.Cut(path, "#")
+			text := string(mustRead(t, name))
+			for _, part := range strings.Split(text, "\n## ")[1:] {
+				heading, section, _ := strings.Cut(part, "\n")
+				heading = punctuation.ReplaceAllString(strings.ToLower(heading), "")
+				if anchor != "" && strings.ReplaceAll(heading, " ", "-") == anchor {
+					text = section
+				}
+			}
+			if !strings.Contains(text, "`"+r.Alert+"`") {
+				t.Errorf("%s: %s does not name it", r.Alert, path)
+			}
+		}
+	}
+}
+
 // TestPromtool lets Prometheus' own tool check the rules, and test each alert both firing and
 // silent. It also parses each chart's expression and the scrape configurations. It cannot parse the
 // scrape configuration of Kubernetes: Debian's build lacks its discovery.
