@@ -53,7 +53,9 @@ func (m *Main) accounts(ctx context.Context, args []string) error {
 			return a.RotateAccount(ctx, words[1], rotate)
 		})
 	case "check":
-		return m.onAccount(ctx, at, words[1], "is accepted", func(a *admin.Admin) error { return a.CheckAccount(ctx, words[1]) })
+		return m.onAccount(ctx, at, words[1], "is accepted", func(a *admin.Admin) error {
+			return a.CheckAccount(ctx, words[1])
+		})
 	default:
 		return m.onAccount(ctx, at, words[1], "is "+verb+"d", func(a *admin.Admin) error {
 			return a.DisableAccount(ctx, words[1], verb == "disable")
@@ -149,7 +151,9 @@ func accountFlags(f *flag.FlagSet) (*operator.AccountCreate, *string) {
 }
 
 // onAccount runs a change of an account. It prints the id, the outcome and the base URL.
-func (m *Main) onAccount(ctx context.Context, at *storeFlags, name, outcome string, change func(*admin.Admin) error) error {
+func (m *Main) onAccount(
+	ctx context.Context, at *storeFlags, name, outcome string, change func(*admin.Admin) error,
+) error {
 	return m.administer(ctx, at, func(a *admin.Admin) (string, error) {
 		if err := change(a); err != nil {
 			return "", err
@@ -216,15 +220,19 @@ func (m *Main) listAccounts(ctx context.Context, at *storeFlags, merchant string
 		if err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintln(w, "id\tmerchant\tkind\tcurrency\tmethod\tsecond\tsandbox\tstatus\trotated\tbase url\tsettings"); err != nil {
+		const heading = "id\tmerchant\tkind\tcurrency\tmethod\tsecond\tsandbox\tstatus\trotated\tbase url\tsettings"
+		if _, err := fmt.Fprintln(w, heading); err != nil {
 			return err
 		}
 		for _, one := range found {
 			if merchant != "" && one.Merchant != merchant {
 				continue
 			}
-			_, err := fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", one.ID, one.Merchant, one.Kind, one.Currency, one.Method,
-				wordIf(one.Second, "second"), wordIf(account.Sandbox(one.BaseURL), "sandbox"), one.Status, one.RotatedAt.Format(time.RFC3339), one.BaseURL, orDash(settingsText(one.Settings)))
+			_, err := fmt.Fprintln(w, strings.Join([]string{
+				one.ID, one.Merchant, one.Kind, one.Currency, one.Method, wordIf(one.Second, "second"),
+				wordIf(account.Sandbox(one.BaseURL), "sandbox"), string(one.Status),
+				one.RotatedAt.Format(time.RFC3339), one.BaseURL, orDash(settingsText(one.Settings)),
+			}, "\t"))
 			if err != nil {
 				return err
 			}

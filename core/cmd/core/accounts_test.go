@@ -73,6 +73,20 @@ const (
 	nextCredentials  = `{"key": "planted-next"}`
 )
 
+// wantListed wants two accounts in the list of their merchant only.
+func (a *accountsAt) wantListed(t *testing.T, made, second string) {
+	t.Helper()
+	if list := mustRun(t, a, "", "list", "--merchant", "mer_0000000000001"); strings.Contains(list, made) {
+		t.Errorf("the list of another merchant:\n%s", list)
+	}
+	list := mustRun(t, a, "", "list", "--merchant", a.merchant)
+	for _, want := range []string{made, second, a.merchant, "usd", "card", "enabled", "https://host.example.com", "login=shop"} {
+		if !strings.Contains(list, want) {
+			t.Errorf("the list lacks %s:\n%s", want, list)
+		}
+	}
+}
+
 // TestAccounts follows an account from its creation to its end, by the command line.
 func TestAccounts(t *testing.T) {
 	t.Parallel()
@@ -91,15 +105,7 @@ func TestAccounts(t *testing.T) {
 	if code, _, stderr := a.add(t, firstCredentials, "--second"); code != 1 || !strings.Contains(stderr, second+" is already the second") {
 		t.Errorf("a third: got %d, %q", code, stderr)
 	}
-	if list := mustRun(t, a, "", "list", "--merchant", "mer_0000000000001"); strings.Contains(list, made) {
-		t.Errorf("the list of another merchant:\n%s", list)
-	}
-	list := mustRun(t, a, "", "list", "--merchant", a.merchant)
-	for _, want := range []string{made, second, a.merchant, "usd", "card", "enabled", "https://host.example.com", "login=shop"} {
-		if !strings.Contains(list, want) {
-			t.Errorf("the list lacks %s:\n%s", want, list)
-		}
-	}
+	a.wantListed(t, made, second)
 	if got := mustRun(t, a, "", "check", made); got != made+" is accepted: https://host.example.com" {
 		t.Errorf("check: got %q", got)
 	}
@@ -115,12 +121,13 @@ func TestAccounts(t *testing.T) {
 	if err := os.WriteFile(file, []byte(nextCredentials), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := mustRun(t, a, "", "rotate", made, "--credentials", file); got != made+" has the new credentials: https://host.example.com" {
+	const at = ": https://host.example.com"
+	if got := mustRun(t, a, "", "rotate", made, "--credentials", file); got != made+" has the new credentials"+at {
 		t.Errorf("rotate: got %q", got)
 	}
 	mustRun(t, a, "", "check", made)
 	mustRun(t, a, nextCredentials, "rotate", second, "--unchecked", "--credentials", "-")
-	if got := mustRun(t, a, "", "disable", made); got != made+" is disabled: https://host.example.com" {
+	if got := mustRun(t, a, "", "disable", made); got != made+" is disabled"+at {
 		t.Errorf("disable: got %q", got)
 	}
 	if list := mustRun(t, a, "", "list"); strings.Count(list, "disabled") != 1 {
@@ -130,8 +137,8 @@ func TestAccounts(t *testing.T) {
 	a.wantNoSecrets(t)
 }
 
-// TestSandboxAccounts: an account at a sandbox is marked as such, and no message invites an operator
-// to add one for failover of live payments, or the reverse.
+// TestSandboxAccounts: an account at a sandbox is marked, and no message invites an operator to add
+// one for failover of live payments, or the reverse.
 func TestSandboxAccounts(t *testing.T) {
 	t.Parallel()
 	const sandbox, production = "https://apitest.example.com", "https://api.example.com"
@@ -146,7 +153,8 @@ func TestSandboxAccounts(t *testing.T) {
 			t.Errorf("the list marks %s as a sandbox: got %v", first, marked)
 		}
 		code, _, stderr = a.add(t, firstCredentials, "--base-url", next)
-		if code != 1 || !strings.Contains(stderr, strings.TrimSpace(made)+" is already") || strings.Contains(stderr, "--second") {
+		if code != 1 || !strings.Contains(stderr, strings.TrimSpace(made)+" is already") ||
+			strings.Contains(stderr, "--second") {
 			t.Errorf("add %s after %s: got %d, %q", next, first, code, stderr)
 		}
 	}
@@ -162,7 +170,10 @@ func TestServeWithoutKEK(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		log := &programtest.Log{}
 		ended := make(chan int)
-		m := Main{Args: []string{"serve", "--data", a.data, "--listen", "127.0.0.1:0"}, Stdout: log, Stderr: log, kinds: a.host.Kinds()}
+		m := Main{
+			Args: []string{"serve", "--data", a.data, "--listen", "127.0.0.1:0"}, Stdout: log, Stderr: log,
+			kinds: a.host.Kinds(),
+		}
 		go func() { ended <- m.Run(ctx) }()
 		programtest.WaitFor(t, "core listens", func() bool { return strings.Contains(log.String(), "listening") })
 		cancel()
@@ -222,7 +233,8 @@ func TestAccountsAfterRotationAndRestore(t *testing.T) {
 	mustRun(t, a, "", "check", made)
 	for _, state := range []string{"", ", disabled"} {
 		inventory := MustPrintAll(t, "keys", "inventory", "--data", a.data)
-		if !regexp.MustCompile("credentials of " + made + ".* at " + coretest.HostKind + state + `\b`).MatchString(inventory) {
+		row := regexp.MustCompile("credentials of " + made + ".* at " + coretest.HostKind + state + `\b`)
+		if !row.MatchString(inventory) {
 			t.Errorf("the inventory lacks %s%s:\n%s", made, state, inventory)
 		}
 		mustRun(t, a, "", "disable", made)

@@ -70,7 +70,7 @@ Usage:
                  [--setting NAME=VALUE]…       the settings of the kind
                  [--unchecked]                 do not have the acquirer check the credentials first
   core accounts list [--merchant mer_…]        all accounts: merchant, kind, currency, method, status, rotation, base URL, settings
-  core accounts check acct_…                   have the acquirer check the credentials; moves no money; prints "is accepted"
+  core accounts check acct_…                   have the acquirer check the credentials; moves no money
   core accounts rotate acct_… --credentials FILE [--unchecked]
                                                check new credentials, and replace the old ones; cores use them within a second
   core accounts disable acct_…                 send it no new payments; its open payments finish

@@ -161,7 +161,8 @@ func (m *Main) serveUntil(ctx context.Context, s serveFlags, cfg core.Config) (e
 }
 
 // withoutKEK warns of a data folder that alone opens its card vault.
-const withoutKEK = datadir.KEKVariable + " is not set: the key of the card vault lies in the data folder. This is for development only"
+const withoutKEK = datadir.KEKVariable + " is not set: the key of the card vault lies in the data folder. " +
+	"This is for development only"
 
 // mostDays is a hundred years. Far more days would overflow a time.Duration.
 const mostDays = 36525

@@ -239,8 +239,9 @@ func (s Settings) failed(err error) string {
 	cause := acquirer.Cause(err)
 	switch {
 	case strings.HasSuffix(cause, "certificate is not trusted"):
-		return fmt.Sprintf("%s was reached, but its certificate has expired, is for another host, or is of an unknown authority (%s): "+
-			"compare this machine's clock. A firewall that opens TLS or a private host needs its authority in SSL_CERT_FILE",
+		return fmt.Sprintf("%s was reached, but its certificate has expired, is for another host, "+
+			"or is of an unknown authority (%s): compare this machine's clock. "+
+			"A firewall that opens TLS or a private host needs its authority in SSL_CERT_FILE",
 			s.BaseURL, cause)
 	case away.MatchString(cause):
 		return fmt.Sprintf("%s responded %s: it may be in maintenance, so try later. Otherwise check the base URL",

@@ -24,7 +24,8 @@ var trialWants = []string{
 		`"mode":"test","status":"captured","amount":1250`,
 	`(?s)"object":"capture".*"amount":500.*"status":"voided".*"code":"card_declined"`,
 	`(?s)"object":"refund".*"status":"succeeded","amount":250`,
-	`(?s)^acct_\w+ has the new credentials: .*txn_\w+ .*authorize .*1000 usd.*:1000.*txn_\w+ approved: .*"status":"captured","amount":1000`,
+	`(?s)^acct_\w+ has the new credentials: .*txn_\w+ .*authorize .*1000 usd.*:1000.*` +
+		`txn_\w+ approved: .*"status":"captured","amount":1000`,
 	`^acct_\w+ has the new credentials: http://127.0.0.1:\d+\n$`,
 	`(?s)^acct_\w+ is disabled: .*"status":"captured","amount":1100.*provider-a.* disabled .*provider-b.*second.*enabled`,
 	`(?s)^[^\n]*"responseCode":"1"[^\n]*\n[^\n]*"responseCode":"1"[^\n]*\n$`,
@@ -114,7 +115,8 @@ func TestLivePaymentOfGoLive(t *testing.T) {
 	p := start(t, t.TempDir())
 	functions := commands(section(t, string(text), "2. The commands"))
 	got := bash(t, t.TempDir(), "set -eu\nread -rs key\nhost="+p.HTTP+"\n"+functions+"live_pay 100 usd\n",
-		p.Keys.SKTest, "4111 1111-1111 1111", "123", "12/2031", "08", "31", "2031", `A"da`, "Ada", "Example Lovelace", "ada@example.org",
+		p.Keys.SKTest, "4111 1111-1111 1111", "123", "12/2031", "08", "31", "2031",
+		`A"da`, "Ada", "Example Lovelace", "ada@example.org",
 		"1 Main Street", "Austin", "TX", "73301", "usa", "US")
 	if !strings.Contains(got, `"status":"captured","amount":100`) {
 		t.Errorf("live_pay: got %s", got)

@@ -95,7 +95,9 @@ func TestGreetingIsPlainOffATerminal(t *testing.T) {
 	if strings.Contains(text, "redacted") || strings.Contains(text, "<no value>") {
 		t.Errorf("something is missing in:\n%s", text)
 	}
-	if !regexp.MustCompile(`\n  go run \./core/cmd/core accounts add --merchant mer_[0-9a-z]{13} .* --setting NAME=VALUE .* --data '.*/core'\n`).MatchString(text) {
+	command := regexp.MustCompile(`\n  go run \./core/cmd/core accounts add --merchant mer_[0-9a-z]{13} .*` +
+		` --setting NAME=VALUE .* --data '.*/core'\n`)
+	if !command.MatchString(text) {
 		t.Errorf("the command that adds an account for live mode is missing in:\n%s", text)
 	}
 	p.Stop(t)
