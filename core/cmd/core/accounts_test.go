@@ -149,7 +149,8 @@ func TestSandboxAccounts(t *testing.T) {
 		if warned := strings.Contains(stderr, "move no money"); code != 0 || warned != (first == sandbox) {
 			t.Errorf("add %s: got %d, %q", first, code, stderr)
 		}
-		if marked := strings.Contains(mustRun(t, a, "", "list"), " sandbox "); marked != (first == sandbox) {
+		_, row, _ := strings.Cut(mustRun(t, a, "", "list"), "\n") // after the heading
+		if marked := strings.Contains(row, " sandbox "); marked != (first == sandbox) {
 			t.Errorf("the list marks %s as a sandbox: got %v", first, marked)
 		}
 		code, _, stderr = a.add(t, firstCredentials, "--base-url", next)
