@@ -215,8 +215,8 @@ func (p *Proxy) Handler() http.Handler {
 	return httpx.RequestID(httpx.ClientAddress(p.cfg.Hop, httpx.Trace(p.cfg.Tracer, logged)))
 }
 
-// dated sets Date to the time of the proxy's clock. A client that looks for a payment whose response
-// it lost compares that with its own clock.
+// dated sets Date to the time of the proxy's clock. A client that looks for a payment whose
+// response it lost compares that with its own clock.
 func (p *Proxy) dated(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Date", p.cfg.Clock.Now().UTC().Format(http.TimeFormat))

@@ -420,7 +420,8 @@ func TestTLSUpstream(t *testing.T) {
 	}
 }
 
-// TestDate: the date of a response is of the proxy's clock. A client compares it with its own clock.
+// TestDate: the date of a response is of the proxy's clock. A client compares it with its own
+// clock.
 func TestDate(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2031, 4, 5, 6, 7, 8, 0, time.UTC)

@@ -69,8 +69,8 @@ func TestDiscreet(t *testing.T) {
 	}
 }
 
-// TestDiscreetInquiry: an inquiry has no number to compare with, so it keeps no network id that is a
-// card number. Network ids have at most 15 digits.
+// TestDiscreetInquiry: an inquiry has no number to compare with, so it keeps no network id that is
+// a card number. Network ids have at most 15 digits.
 func TestDiscreetInquiry(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[string]string{

@@ -110,8 +110,8 @@ func (e *Engine) resolveHeld(tx *store.Tx, r Request, u *payment.Unfinished, d R
 	return tx.RemoveAttempt(u.Step)
 }
 
-// upToDate returns ErrOutdated if an attempt may have ended the step since the records that show its
-// approval.
+// upToDate returns ErrOutdated if an attempt may have ended the step since the records that show
+// its approval.
 func upToDate(tx *store.Tx, s payment.StepID, d Resolution) error {
 	if d.Decision != DecisionApproved {
 		return nil

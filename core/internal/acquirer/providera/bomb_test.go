@@ -10,7 +10,8 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/acquirer/upstream"
 )
 
-// TestBomb: a response of many small elements or attributes takes little more memory than its bytes.
+// TestBomb: a response of many small elements or attributes takes little more memory than its
+// bytes.
 //
 //nolint:paralleltest // it counts the memory that the process allocates
 func TestBomb(t *testing.T) {

@@ -155,8 +155,8 @@ func (c *Connector) releaseHeld(ctx context.Context, r acquirer.Authorize, id st
 }
 
 // Capture implements acquirer.Acquirer. A repeated capture undoes the earlier one, and returns
-// acquirer.ErrNotFound once it has certainly no effect. A capture is declined and never sent without
-// its number, or without the id of a payment that an operator has approved.
+// acquirer.ErrNotFound once it has certainly no effect. A capture is declined and never sent
+// without its number, or without the id of a payment that an operator has approved.
 func (c *Connector) Capture(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
 	if !numbered(r) || r.Original.ID == "" {
 		return declinedBy(refusals["NOT_SUPPORTED"], responseBody{}), nil

@@ -19,9 +19,9 @@ func isLegacy(r config.Route) bool {
 	return path == mount || strings.HasPrefix(path, mount+"/") || dropin.IsA(path) || dropin.IsB(path)
 }
 
-// legacyRoutes returns the routes of legacy clients for every other host. Their SDKs send, and sign,
-// the provider's host name to another address. No check of a request depends on the name: only the
-// signature covers it, as sent.
+// legacyRoutes returns the routes of legacy clients for every other host. Their SDKs send, and
+// sign, the provider's host name to another address. No check of a request depends on the name:
+// only the signature covers it, as sent.
 func (b *builder) legacyRoutes() []*routev3.Route {
 	var routes []*routev3.Route
 	for _, r := range b.Config.Routes {

@@ -74,9 +74,9 @@ const byRefusal = "xds.route_name.endsWith('" + refusedName + "')"
 // fromFilter is true for a response that mle-filter made: only that has a request id.
 const fromFilter = "'request-id' in response.headers"
 
-// localReplies gives Envoy's own responses the body and the version of v1's errors, and on the paths
-// of a dialect its form. The first mapper that matches applies. localReplies also sets HSTS again:
-// in Envoy 1.40 the header filter sees all of them, in other versions it may not.
+// localReplies gives Envoy's own responses the body and the version of v1's errors, and on the
+// paths of a dialect its form. The first mapper that matches applies. localReplies also sets HSTS
+// again: in Envoy 1.40 the header filter sees all of them, in other versions it may not.
 func (b *builder) localReplies(https bool) *hcmv3.LocalReplyConfig {
 	fields := []*corev3.HeaderValueOption{
 		overwrite("X-Content-Type-Options", "nosniff"),
