@@ -69,6 +69,8 @@ func TestTable(t *testing.T) {
 }
 
 // TestFurtherMethods states the methods that the specification does not name.
+//
+//nolint:funlen // one line for each method
 func TestFurtherMethods(t *testing.T) {
 	t.Parallel()
 	const (

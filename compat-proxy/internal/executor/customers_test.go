@@ -34,7 +34,9 @@ func TestReadCustomers(t *testing.T) {
 		t.Fatal("the third request was not cut short")
 	}
 	for _, c := range []command.GetCustomer{
-		{Customer: numberOf(t, first.Customer)}, {Reference: "cust-42"}, {Email: "ana@example.org"},
+		{Customer: numberOf(t, first.Customer)},
+		{Reference: "cust-42"},
+		{Email: "ana@example.org"},
 		{Reference: "cust-42", Email: "ana@example.org"},
 	} {
 		r := b.whole(t, c)
@@ -48,7 +50,10 @@ func TestReadCustomers(t *testing.T) {
 		t.Errorf("list: got %v, want %v", r.CustomerIDs, want)
 	}
 	for _, c := range []command.GetCustomer{
-		{Customer: "1"}, {Customer: "x"}, {Reference: "cust"}, {Reference: "cust-43"},
+		{Customer: "1"},
+		{Customer: "x"},
+		{Reference: "cust"},
+		{Reference: "cust-43"},
 		{Customer: numberOf(t, b.v1.incomplete())},
 	} {
 		if r := b.whole(t, c); r.Outcome != command.NotFound {

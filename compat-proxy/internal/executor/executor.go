@@ -127,6 +127,8 @@ func (s session) decide(ctx context.Context, c command.Command) (r command.Resul
 }
 
 // run runs a command under the session's key.
+//
+//nolint:funlen // one case for each command
 func (s session) run(ctx context.Context, c command.Command) command.Result {
 	switch c := c.(type) {
 	case command.Authorize:

@@ -149,17 +149,16 @@ func (h *Handler) changeChecks(ctx context.Context, c call, plan changePlan) ([]
 		c.basis)}, problem{}
 }
 
+// changeFields are the fields of the conditions that a change does not meet.
+var changeFields = map[command.Condition]string{
+	command.ConditionLast4: "Card Number", command.ConditionRouting: "Routing Number", command.ConditionMethodType: "Payment",
+}
+
 // changeProblem returns the problem of a request that changes a payment profile.
 func changeProblem(r command.Result) problem {
-	if r.Outcome == command.Unmet {
-		switch r.Unmet {
-		case command.ConditionLast4:
-			return invalid("Card Number")
-		case command.ConditionRouting:
-			return invalid("Routing Number")
-		case command.ConditionMethodType:
-			return invalid("Payment")
-		}
+	field := changeFields[r.Unmet]
+	if r.Outcome == command.Unmet && field != "" {
+		return invalid(field)
 	}
 	return paymentProfileProblem(r)
 }

@@ -132,7 +132,8 @@ func unmetReason(transactionType string, c command.Condition) reason {
 		return reasonOverCapture
 	case command.ConditionBrand:
 		return reasonCardNumber
-	case command.ConditionAmount, command.ConditionSource, command.ConditionShipping:
+	case command.ConditionAmount, command.ConditionSource, command.ConditionShipping, command.ConditionDefault,
+		command.ConditionMost:
 	}
 	return reasonAmount
 }

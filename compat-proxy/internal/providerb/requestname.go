@@ -223,8 +223,8 @@ func (o origin) headerValue() string {
 
 // evidence returns the nonce or signature of the caller's login, for its merchant. Old clients sign
 // no path, and equal bodies of one second get equal tokens. So a token without path and nonce is a
-// request only together with the operation and the id in the path. It is a request by itself if the
-// path has no id, or if it does not sign the merchant.
+// request only together with the operation and the id in the path. It is a request alone if the path
+// has no id, or if it does not sign the merchant.
 func (o origin) evidence() string {
 	evidence := "evidence/" + o.caller.Merchant + "/" + o.caller.Evidence
 	if o.caller.Pathless && !o.caller.Nonce && o.id != "" && o.position == "" && o.caller.EvidenceKey.IsZero() {

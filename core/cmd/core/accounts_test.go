@@ -87,6 +87,23 @@ func (a *accountsAt) wantListed(t *testing.T, made, second string) {
 	}
 }
 
+// wantRotated rotates an account, whose host accepts the next credentials alone.
+func (a *accountsAt) wantRotated(t *testing.T, made string) {
+	t.Helper()
+	code, _, stderr := a.run(t, firstCredentials, "rotate", made, "--credentials", "-")
+	if code != 1 || !strings.Contains(stderr, "nothing was changed") {
+		t.Errorf("a refused rotation: got %d, %q", code, stderr)
+	}
+	file := filepath.Join(t.TempDir(), "credentials.json")
+	if err := os.WriteFile(file, []byte(nextCredentials), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := mustRun(t, a, "", "rotate", made, "--credentials", file)
+	if want := made + " has the new credentials: https://host.example.com"; got != want {
+		t.Errorf("rotate: got %q, want %q", got, want)
+	}
+}
+
 // TestAccounts follows an account from its creation to its end, by the command line.
 func TestAccounts(t *testing.T) {
 	t.Parallel()
@@ -114,17 +131,8 @@ func TestAccounts(t *testing.T) {
 		strings.Contains(stderr, "nothing was changed") {
 		t.Errorf("a failing check: got %d, %q", code, stderr)
 	}
-	if code, _, stderr := a.run(t, firstCredentials, "rotate", made, "--credentials", "-"); code != 1 || !strings.Contains(stderr, "nothing was changed") {
-		t.Errorf("a refused rotation: got %d, %q", code, stderr)
-	}
-	file := filepath.Join(t.TempDir(), "credentials.json")
-	if err := os.WriteFile(file, []byte(nextCredentials), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	a.wantRotated(t, made)
 	const at = ": https://host.example.com"
-	if got := mustRun(t, a, "", "rotate", made, "--credentials", file); got != made+" has the new credentials"+at {
-		t.Errorf("rotate: got %q", got)
-	}
 	mustRun(t, a, "", "check", made)
 	mustRun(t, a, nextCredentials, "rotate", second, "--unchecked", "--credentials", "-")
 	if got := mustRun(t, a, "", "disable", made); got != made+" is disabled"+at {

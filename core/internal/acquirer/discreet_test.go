@@ -36,6 +36,8 @@ func TestDiscreet(t *testing.T) {
 	plain := acquirer.Response{ID: "7310", Code: "K73173"}
 	bank := acquirer.Source{BankAccount: acquirer.BankAccount{Number: secret.New("731")}}
 	account := acquirer.Source{BankAccount: acquirer.BankAccount{Number: secret.New("123456789012")}}
+	advice := acquirer.Response{Network: acquirer.NetworkDecline{Advice: number}}
+	short := acquirer.Response{ID: "731", Code: "731"}
 	const dashed = "4485-0409-9328-7640"
 	for name, c := range map[string]struct {
 		source    acquirer.Source
@@ -43,19 +45,19 @@ func TestDiscreet(t *testing.T) {
 		err       error
 	}{
 		"plain":              {card, plain, plain, nil},
-		"id":                 {card, acquirer.Response{Approved: true, ID: "7" + number}, acquirer.Response{}, acquirer.ErrUnknown},
+		"id":                 {card, acquirer.Response{ID: "7" + number}, acquirer.Response{}, acquirer.ErrUnknown},
 		"token":              {token, acquirer.Response{ID: number}, acquirer.Response{}, acquirer.ErrUnknown},
 		"network":            {card, acquirer.Response{NetworkTransactionID: number}, acquirer.Response{}, nil},
 		"link":               {token, acquirer.Response{NetworkLinkID: number + "000000"}, acquirer.Response{}, nil},
 		"code":               {card, acquirer.Response{Code: "731"}, acquirer.Response{}, nil},
 		"code, two":          {card, acquirer.Response{Code: "731731"}, acquirer.Response{}, nil},
-		"advice":             {card, acquirer.Response{Network: acquirer.NetworkDecline{Advice: number}}, acquirer.Response{}, nil},
+		"advice":             {card, advice, acquirer.Response{}, nil},
 		"id, in groups":      {card, acquirer.Response{ID: dashed}, acquirer.Response{}, acquirer.ErrUnknown},
 		"network, in groups": {card, acquirer.Response{NetworkTransactionID: dashed}, acquirer.Response{}, nil},
 		"code as network":    {card, acquirer.Response{NetworkTransactionID: "731"}, acquirer.Response{}, nil},
 		"account, id":        {account, acquirer.Response{ID: "123456789012"}, acquirer.Response{}, acquirer.ErrUnknown},
 		"account, network":   {account, acquirer.Response{NetworkTransactionID: "1234-5678-9012"}, acquirer.Response{}, nil},
-		"bank":               {bank, acquirer.Response{ID: "731", Code: "731"}, acquirer.Response{ID: "731", Code: "731"}, nil},
+		"bank":               {bank, short, short, nil},
 	} {
 		a := acquirer.Discreet(echo{response: c.got})
 		got, err := a.Authorize(t.Context(), acquirer.Authorize{Source: c.source})

@@ -48,12 +48,7 @@ func TestUpdatePaymentMethod(t *testing.T) {
 	if paid := MustDecode[v1.Transaction](t, b.pay(t, m.ID, ""), 201); paid.Card.Last4 != "4444" {
 		t.Errorf("paid with %+v", paid.Card)
 	}
-	for fingerprint, want := range map[string]int{m.Card.Fingerprint: 0, replaced.Card.Fingerprint: 1} {
-		found := b.get(t, "/v1/customers/"+customer+"/payment_methods?fingerprint="+fingerprint)
-		if got := len(MustDecode[v1.PaymentMethodList](t, found, 200).Data); got != want {
-			t.Errorf("payment methods with the fingerprint %s: got %d, want %d", fingerprint, got, want)
-		}
-	}
+	b.wantFingerprints(t, customer, map[string]int{m.Card.Fingerprint: 0, replaced.Card.Fingerprint: 1})
 	wantRefusal(t, b.do(t, "PATCH", path, `{"token":"`+token+`"}`), invalid("token_used", "token"))
 	MustDecode[v1.Deleted](t, b.do(t, "DELETE", path, ""), 200)
 	if got := b.do(t, "PATCH", path, "{}"); got.status != 404 {
@@ -64,6 +59,17 @@ func TestUpdatePaymentMethod(t *testing.T) {
 		"payment_method.updated 6", "payment_method.detached 7",
 	}; !slices.Equal(got, want) {
 		t.Errorf("events: got %v, want %v", got, want)
+	}
+}
+
+// wantFingerprints checks how many payment methods of a customer have each fingerprint.
+func (b *bundle) wantFingerprints(t *testing.T, customer string, all map[string]int) {
+	t.Helper()
+	for fingerprint, want := range all {
+		found := b.get(t, "/v1/customers/"+customer+"/payment_methods?fingerprint="+fingerprint)
+		if got := len(MustDecode[v1.PaymentMethodList](t, found, 200).Data); got != want {
+			t.Errorf("payment methods with the fingerprint %s: got %d, want %d", fingerprint, got, want)
+		}
 	}
 }
 

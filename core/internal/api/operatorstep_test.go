@@ -38,16 +38,7 @@ func TestOperatorResolvesAStep(t *testing.T) {
 	if got := MustDecode[operator.StepList](t, p.get(t, stepsOf+"?starting_after="+list.Data[0].ID), 200); len(got.Data) != 0 {
 		t.Errorf("behind it: got %+v, want none", got)
 	}
-	const reason = `"reason":"statement of November 22, line 7"`
-	const approval = `{"outcome":"approved","as_of":"2026-11-22T14:05:00Z",` + reason + `}`
-	wantRefusal(t, p.post(t, path+"/resolve", approval), invalid("invalid_value", "outcome"))
-	wantRefusal(t, p.post(t, stepsOf+"/"+lost+"/resolve", approval), refusal{404, v1.ErrorTypeInvalidRequestError, "not_found", "id"})
-	for _, body := range []string{`{"outcome":"released","acquirer_id":"1",`, `{"outcome":"approved","acquirer_id":"a/b",`} {
-		wantRefusal(t, p.post(t, path+"/resolve", body+reason+`}`), invalid("invalid_value", "acquirer_id"))
-	}
-	for _, body := range []string{`{"outcome":"approved",`, `{"outcome":"declined","as_of":"2026-11-22T14:05:00Z",`} {
-		wantRefusal(t, p.post(t, path+"/resolve", body+reason+`}`), invalid("invalid_value", "as_of"))
-	}
+	wantResolutionsRefused(t, p, path, stepsOf+"/"+lost)
 	var done operator.UnfinishedStep
 	programtest.WaitFor(t, "the step is resolved", func() bool { // an attempt of recovery may be in progress
 		r := p.post(t, path+"/resolve", `{"outcome":"released",`+reason+`}`, keyed("r"))
@@ -69,5 +60,22 @@ func TestOperatorResolvesAStep(t *testing.T) {
 	}
 	for query, param := range map[string]string{"kind=x": "kind", "merchant=x": "merchant", "limit=0": "limit"} {
 		wantRefusal(t, p.get(t, stepsOf+"?"+query), invalid("invalid_value", param))
+	}
+}
+
+const reason = `"reason":"statement of November 22, line 7"`
+
+// wantResolutionsRefused checks the refusals of a resolution, for the path of a pending reversal and
+// of a step that has ended.
+func wantResolutionsRefused(t *testing.T, p port, path, ended string) {
+	t.Helper()
+	const approval = `{"outcome":"approved","as_of":"2026-11-22T14:05:00Z",` + reason + `}`
+	wantRefusal(t, p.post(t, path+"/resolve", approval), invalid("invalid_value", "outcome"))
+	wantRefusal(t, p.post(t, ended+"/resolve", approval), refusal{404, v1.ErrorTypeInvalidRequestError, "not_found", "id"})
+	for _, body := range []string{`{"outcome":"released","acquirer_id":"1",`, `{"outcome":"approved","acquirer_id":"a/b",`} {
+		wantRefusal(t, p.post(t, path+"/resolve", body+reason+`}`), invalid("invalid_value", "acquirer_id"))
+	}
+	for _, body := range []string{`{"outcome":"approved",`, `{"outcome":"declined","as_of":"2026-11-22T14:05:00Z",`} {
+		wantRefusal(t, p.post(t, path+"/resolve", body+reason+`}`), invalid("invalid_value", "as_of"))
 	}
 }

@@ -150,9 +150,8 @@ func (d *Dir) addOperators(ctx context.Context, i *inventory) error {
 	return nil
 }
 
-// addAccounts adds the credentials of the acquirer accounts, by id. Those of a disabled account are
-// still used by its open payments and refunds. They never become overdue, because nothing removes
-// them.
+// addAccounts adds the credentials of the acquirer accounts, by id. Open payments and refunds of a
+// disabled account still use them. They never become overdue, because nothing removes them.
 func (d *Dir) addAccounts(ctx context.Context, i *inventory) error {
 	accounts, err := d.Store.AllAccounts(ctx)
 	if err != nil {

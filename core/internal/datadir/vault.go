@@ -69,7 +69,8 @@ func kekBytes(text secret.String, roots *root.Ring) ([]byte, error) {
 	kek, err := base64.StdEncoding.DecodeString(text.Reveal()) // its error would quote the key
 	if err != nil || len(kek) != vault.KEKSize {
 		return nil, errors.New("the vault's key-encryption key is not 32 bytes in base64. If the store has data, " +
-			"restore the key: no other one opens its cards. Only for a new store, make one with `openssl rand -base64 32`")
+			"restore the key: no other one opens its cards. " +
+			"Only for a new store, make one with `openssl rand -base64 32`")
 	}
 	return kek, nil
 }

@@ -75,7 +75,7 @@ func (c *Clock) Advance(tb testing.TB, by time.Duration) {
 // AdvanceCommand returns a command of a shell that moves the clock ahead. The Clock does not record
 // it.
 func (c *Clock) AdvanceCommand(by time.Duration) string {
-	return fmt.Sprintf("printf %%dns $(($(tr -d ns < %s) + %d)) > %s.new && mv %s.new %s", c.path, by, c.path, c.path, c.path)
+	return fmt.Sprintf("printf %%dns $(($(tr -d ns < %[1]s) + %[2]d)) > %[1]s.new && mv %[1]s.new %[1]s", c.path, by)
 }
 
 // Variable returns the clock's environment variable, for a program.

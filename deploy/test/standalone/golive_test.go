@@ -104,8 +104,8 @@ func trialScript(t *testing.T, page, trial string) string {
 	return script
 }
 
-// TestLivePaymentOfGoLive pays by the page's function that reads a card from the terminal. It asks
-// again after an invalid line.
+// TestLivePaymentOfGoLive pays by the page's function that reads a card from the terminal. After an
+// invalid line it reads another one.
 func TestLivePaymentOfGoLive(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(goLive)

@@ -11,7 +11,7 @@ const hexDigits = "0123456789abcdef"
 // maxDepth is the greatest Depth of an element.
 const maxDepth = 2
 
-// jsonMembers writes the members of an object, those of the most derived type first.
+// jsonMembers writes the members of an object, first the members of the most derived type.
 func jsonMembers(b []byte, members []etree.Token) []byte {
 	for depth := maxDepth; depth >= 0; depth-- {
 		for _, t := range members {

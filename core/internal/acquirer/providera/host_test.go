@@ -136,11 +136,7 @@ func (h *host) serve(w http.ResponseWriter, r *http.Request) {
 		fail("E00053")
 		return
 	}
-	h.reads[method]++
-	if f := h.hook[method]; f != nil {
-		delete(h.hook, method)
-		f()
-	}
+	h.count(method)
 	switch {
 	case method == "authenticateTest":
 		respond(okay)
@@ -160,6 +156,15 @@ func (h *host) serve(w http.ResponseWriter, r *http.Request) {
 		respond(h.batches(in.First, in.Last))
 	default:
 		fail("E00004")
+	}
+}
+
+// count counts a reading method, and runs its hook.
+func (h *host) count(method string) {
+	h.reads[method]++
+	if f := h.hook[method]; f != nil {
+		delete(h.hook, method)
+		f()
 	}
 }
 

@@ -34,8 +34,16 @@ const (
 
 // plantedPlans are the steps of payments. The first word is the capture of the payment.
 var plantedPlans = [][]string{
-	{"automatic"}, {"automatic"}, {"automatic"}, {"manual", "capture"}, {"manual"}, {"manual", "part"},
-	{"manual", "void"}, {"automatic", "void"}, {"automatic", "refund"}, {"manual", "capture", "refund"},
+	{"automatic"},
+	{"automatic"},
+	{"automatic"},
+	{"manual", "capture"},
+	{"manual"},
+	{"manual", "part"},
+	{"manual", "void"},
+	{"automatic", "void"},
+	{"automatic", "refund"},
+	{"manual", "capture", "refund"},
 }
 
 // plantedSteps are the path and the body of each step.
@@ -273,7 +281,7 @@ func (s *plantedTotals) add(counts map[string]int) {
 // nothing has happened.
 func TestPlantedUnknowns(t *testing.T) {
 	t.Parallel()
-	seed := programtest.Number(t, "CAUSEWAY_CRASH_SEED", rand.Uint64()) //nolint:gosec // to repeat a run, not to hide it
+	seed := programtest.Number(t, "CAUSEWAY_CRASH_SEED", rand.Uint64())
 	t.Logf("CAUSEWAY_CRASH_SEED=%d", seed)
 	payments := plantedPayments
 	if programtest.Soak() {

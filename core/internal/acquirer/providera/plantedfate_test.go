@@ -155,18 +155,30 @@ var declinesA = sync.OnceValue(func() map[string][]string {
 // declinesB are provider-b's declines of each class.
 var declinesB = map[string][]declineB{
 	"final": {
-		{201, "STOLEN_LOST_CARD", "43", ""}, {201, "STOLEN_LOST_CARD", "", ""}, {201, "INVALID_ACCOUNT", "14", ""},
-		{201, "PROCESSOR_DECLINED", "05", "1"}, {201, "PROCESSOR_DECLINED", "05", "03"}, {201, "GENERAL_DECLINE", "05", "21"},
+		{201, "STOLEN_LOST_CARD", "43", ""},
+		{201, "STOLEN_LOST_CARD", "", ""},
+		{201, "INVALID_ACCOUNT", "14", ""},
+		{201, "PROCESSOR_DECLINED", "05", "1"},
+		{201, "PROCESSOR_DECLINED", "05", "03"},
+		{201, "GENERAL_DECLINE", "05", "21"},
 	},
 	"retry-limited": {
-		{201, "INSUFFICIENT_FUND", "51", ""}, {201, "EXPIRED_CARD", "54", "2"}, {201, "CV_FAILED", "N7", ""},
-		{201, "EXCEEDS_CREDIT_LIMIT", "61", "24"}, {201, "CONTACT_PROCESSOR", "01", ""}, {201, "AVS_FAILED", "", ""},
-		{201, "SCORE_EXCEEDS_THRESHOLD", "", ""}, {201, "CUSTOMER_AUTHENTICATION_REQUIRED", "", ""},
+		{201, "INSUFFICIENT_FUND", "51", ""},
+		{201, "EXPIRED_CARD", "54", "2"},
+		{201, "CV_FAILED", "N7", ""},
+		{201, "EXCEEDS_CREDIT_LIMIT", "61", "24"},
+		{201, "CONTACT_PROCESSOR", "01", ""},
+		{201, "AVS_FAILED", "", ""},
+		{201, "SCORE_EXCEEDS_THRESHOLD", "", ""},
+		{201, "CUSTOMER_AUTHENTICATION_REQUIRED", "", ""},
 	},
 	"soft": {{201, "ISSUER_UNAVAILABLE", "91", ""}, {201, "PROCESSOR_ERROR", "96", "02"}},
 	"not processed": {
-		{400, "INVALID_CARD", "", ""}, {400, "INVALID_DATA", "", ""}, {400, "CARD_TYPE_NOT_ACCEPTED", "", ""},
-		{400, "MISSING_FIELD", "", ""}, {400, "NOT_SUPPORTED", "", ""},
+		{400, "INVALID_CARD", "", ""},
+		{400, "INVALID_DATA", "", ""},
+		{400, "CARD_TYPE_NOT_ACCEPTED", "", ""},
+		{400, "MISSING_FIELD", "", ""},
+		{400, "NOT_SUPPORTED", "", ""},
 	},
 }
 

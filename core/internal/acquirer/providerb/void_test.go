@@ -153,8 +153,10 @@ func TestVoidBeforeItsDetails(t *testing.T) {
 		wait          time.Duration
 		details, want string
 	}{
-		{time.Second, "AUTHORIZED", "unknown"}, {time.Hour - 2*time.Second, "AUTHORIZED", "unknown"},
-		{0, "REVERSED", "approved"}, {time.Second, "AUTHORIZED", "declined"},
+		{time.Second, "AUTHORIZED", "unknown"},
+		{time.Hour - 2*time.Second, "AUTHORIZED", "unknown"},
+		{0, "REVERSED", "approved"},
+		{time.Second, "AUTHORIZED", "declined"},
 	} {
 		s.clock.Advance(c.wait)
 		s.respond(script{pathRest: eitherWay, pathLook: stateOf(c.details)})
@@ -184,8 +186,8 @@ func TestFollowWithoutID(t *testing.T) {
 	t.Parallel()
 	s := newScripted(t)
 	f := acquirer.Follow{
-		Reference: "next", Original: acquirer.Sent{Kind: acquirer.Sale, Reference: "txn_1", Tag: "tag", Amount: 1000, Currency: "usd"},
-		Amount: 1000, Currency: "usd", Final: true,
+		Reference: "next", Amount: 1000, Currency: "usd", Final: true,
+		Original: acquirer.Sent{Kind: acquirer.Sale, Reference: "txn_1", Tag: "tag", Amount: 1000, Currency: "usd"},
 	}
 	for name, send := range map[string]func(context.Context, acquirer.Follow) (acquirer.Response, error){
 		"capture": s.Capture, "refund": s.Refund,
