@@ -188,7 +188,7 @@ func (w windowed) runInPeriod(ctx context.Context, n int64) (command.Result, boo
 	}
 }
 
-// useBehind returns the use of the session's key that r is the response to. An old effect has the
+// useBehind returns the use of the request's key that r is the response to. An old effect has the
 // time of its key: unlike the time of a payment, it does not go back with v1's clock.
 func (w windowed) useBehind(ctx context.Context, r command.Result) (Use, *command.Result) {
 	replayed := useOf(r)

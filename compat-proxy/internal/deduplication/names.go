@@ -85,7 +85,7 @@ const movedPurpose = "other secret"
 // ChooseNames returns the names for a request; first returns the first key of the request under
 // given names. Without another secret it calls nothing. With one, it reserves the first key of the
 // secret that is not chosen, so that no proxy can run the request under that secret. If the key is
-// in use, the request already ran under the other secret, and chooseNames returns that secret's
+// in use, the request already ran under the other secret, and ChooseNames returns that secret's
 // names.
 func (s Request) ChooseNames(ctx context.Context, first func(Names) string) (Names, *command.Result) {
 	names, others, failed := s.agreeNames(ctx, first)

@@ -158,7 +158,7 @@ func (s Request) keepEnd(ctx context.Context, end *chainEnd) *command.Result {
 	}
 }
 
-// Marked returns a copy of m with the session's nonce, or m itself without a nonce.
+// Marked returns a copy of m with the request's nonce, or m itself without a nonce.
 func (s Request) Marked(m *v1.Metadata) *v1.Metadata {
 	if s.Nonce == "" {
 		return m

@@ -40,8 +40,8 @@ type joining struct {
 }
 
 // newJoining returns the joining of a command. A Named one and one without a window are never
-// duplicates, but later payments can be duplicates of them. Their nonce has the same purpose as in
-// runWithoutWindow.
+// duplicates, but later payments can be duplicates of them. Their nonce makes them differ from all
+// other requests to v1.
 func (s session) newJoining(c command.Authorize) *joining {
 	j := &joining{session: s.step(""), command: c}
 	if len(c.Deduplication.Same) > 0 {

@@ -240,7 +240,7 @@ func (s session) findMade(ctx context.Context, kind command.Kind, name string) (
 		if made != "" || r.Outcome != command.NotFound {
 			return made, "", r
 		}
-		if next == "" || free != namedKey(names, kind, name, 0) { // as in chooseNames
+		if next == "" || free != namedKey(names, kind, name, 0) { // as in ChooseNames
 			next = free
 		}
 	}

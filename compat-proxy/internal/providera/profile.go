@@ -98,8 +98,7 @@ func (p *profilePlan) add(method command.NewMethod, given wire.Node) {
 	}
 }
 
-// nonEmpty returns nil for an empty text. Unlike given it keeps n/a, because these fields identify
-// a customer.
+// nonEmpty returns nil for an empty text. It keeps n/a, because these fields identify a customer.
 func nonEmpty(s string) *string {
 	if s == "" {
 		return nil
