@@ -250,7 +250,7 @@ func (a *Accounts) reporter(connector Connector, row *payment.Account) acquirer.
 
 // connect opens the connector of an account as it is stored.
 func (a *Accounts) connect(row *payment.Account) (Connector, Settings, error) {
-	credentials, err := a.Vault.OpenCredentials(object(row), row.VaultKey, row.Credentials)
+	credentials, err := a.Vault.OpenCredentials(vault.AccountObject(row), row.VaultKey, row.Credentials)
 	if err != nil {
 		return nil, Settings{}, err
 	}
@@ -271,9 +271,4 @@ func (a *Accounts) connector(kind string, s Settings) (Connector, error) {
 	}
 	s.Clock = a.Clock
 	return of.Open(s)
-}
-
-// object returns the place for which the vault seals the credentials of an account.
-func object(row *payment.Account) vault.Object {
-	return vault.Object{Tenant: row.Tenant(), ID: id.Format(id.Account, row.ID)}
 }

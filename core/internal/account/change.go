@@ -11,6 +11,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/core/internal/operator"
 	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/vault"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/money"
 	"github.com/causeway-pay/causeway/shared/secret"
@@ -192,7 +193,7 @@ func (a *Accounts) Check(ctx context.Context, n int64) error {
 	if err != nil {
 		return err
 	}
-	credentials, err := a.Vault.OpenCredentials(object(row), row.VaultKey, row.Credentials)
+	credentials, err := a.Vault.OpenCredentials(vault.AccountObject(row), row.VaultKey, row.Credentials)
 	if err != nil {
 		return fmt.Errorf("account: open %s: %w", id.Format(id.Account, n), err)
 	}

@@ -33,7 +33,8 @@ func (e *Engine) AddAccount(
 	err := e.resealing(func() (err error) {
 		made := a
 		made.ID = e.IDs.Next()
-		if made.VaultKey, made.Credentials, err = e.Vault.SealCredentials(accountPlace(&made), credentials); err != nil {
+		made.VaultKey, made.Credentials, err = e.Vault.SealCredentials(vault.AccountObject(&made), credentials)
+		if err != nil {
 			return err
 		}
 		out, err = e.intentOnce(ctx, r.caller(), r, func(tx *store.Tx, _ int64) (*Result, error) {
@@ -67,7 +68,7 @@ func (e *Engine) RotateAccount(ctx context.Context, r Request, account int64, cr
 	}
 	var out *Result
 	err = e.resealing(func() error {
-		key, sealed, err := e.Vault.SealCredentials(accountPlace(row), credentials)
+		key, sealed, err := e.Vault.SealCredentials(vault.AccountObject(row), credentials)
 		if err != nil {
 			return err
 		}
@@ -127,9 +128,4 @@ func (e *Engine) AccountChecked(ctx context.Context, r Request, account int64) (
 		return Result{}, fmt.Errorf("record the check of an account: %w", err)
 	}
 	return value(out), nil
-}
-
-// accountPlace returns the place for which the vault seals the credentials of an account.
-func accountPlace(a *payment.Account) vault.Object {
-	return vault.Object{Tenant: a.Tenant(), ID: id.Format(id.Account, a.ID)}
 }

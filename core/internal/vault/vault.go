@@ -31,6 +31,11 @@ type Object struct {
 	ID     string // tok_…, pm_… or acct_…
 }
 
+// AccountObject returns the object that an account's credentials belong to.
+func AccountObject(a *payment.Account) Object {
+	return Object{Tenant: a.Tenant(), ID: id.Format(id.Account, a.ID)}
+}
+
 // Secrets are the hidden values of an object. A zero field means that the object has no such value.
 type Secrets struct {
 	Number secret.String // of the card, or of the bank account
