@@ -83,7 +83,7 @@ func (o origin) name(req *wire.Request) requestName {
 }
 
 // binding returns the evidence. It is bound under the witness if the login does not sign the
-// merchant.
+// merchant. A token is then one request for all paths.
 func (o origin) binding() command.Binding {
 	if !o.caller.EvidenceKey.IsZero() {
 		return command.Binding{
@@ -223,11 +223,10 @@ func (o origin) headerValue() string {
 
 // evidence returns the nonce or signature of the caller's login, for its merchant. Old clients sign
 // no path, and equal bodies of one second get equal tokens. So a token without path and nonce is a
-// request only together with the operation and the id in the path. It is a request alone if the path
-// has no id, or if it does not sign the merchant.
+// request only together with the operation and the id in the path, if there is one.
 func (o origin) evidence() string {
 	evidence := "evidence/" + o.caller.Merchant + "/" + o.caller.Evidence
-	if o.caller.Pathless && !o.caller.Nonce && o.id != "" && o.position == "" && o.caller.EvidenceKey.IsZero() {
+	if o.caller.Pathless && !o.caller.Nonce && o.id != "" && o.position == "" {
 		evidence += "\n" + o.target
 	}
 	return evidence
