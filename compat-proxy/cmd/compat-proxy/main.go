@@ -77,7 +77,7 @@ func (m *Main) Run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	proxy, err := compatproxy.New(compatproxy.Config{
+	proxy, err := compatproxy.New(compatproxy.Config{ //nolint:contextcheck // a scrape of the metrics outlives the start
 		DeduplicationSecret: current, DeduplicationSecretOther: other,
 		V1: m.Config.V1, Credentials: m.Config.Credentials, DropInPaths: m.Config.DropInPaths, Currency: m.Config.Currency,
 		LenientOrder: m.Config.LenientOrder, CallTimeout: m.Config.CallTimeout, TotalTimeout: m.Config.TotalTimeout,

@@ -151,7 +151,8 @@ func (h *Handler) changeChecks(ctx context.Context, c call, plan changePlan) ([]
 
 // changeFields are the fields of the conditions that a change does not meet.
 var changeFields = map[command.Condition]string{
-	command.ConditionLast4: "Card Number", command.ConditionRouting: "Routing Number", command.ConditionMethodType: "Payment",
+	command.ConditionLast4: "Card Number", command.ConditionRouting: "Routing Number",
+	command.ConditionMethodType: "Payment",
 }
 
 // changeProblem returns the problem of a request that changes a payment profile.

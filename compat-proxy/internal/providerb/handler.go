@@ -176,7 +176,7 @@ func (h *Handler) dispatch(
 	httpx.EventFrom(r.Context()).SetRoute(op.route(h.cfg.Prefix))
 	text, ok := h.decrypted(r.Context(), caller, body)
 	if !ok {
-		return op.Name, refused(now, reasonInvalid, textInvalid, "")
+		return op.Name, refused(now, textInvalid, "")
 	}
 	out := h.run(op, text, from, newCall(r.Context(), id, caller, holder, now))
 	return op.Name, out
@@ -199,7 +199,7 @@ func (h *Handler) run(op operation, body []byte, from origin, c call) response {
 	}
 	req, err := wire.Parse(body)
 	if field, wrong := errors.AsType[*wire.FieldError](err); wrong {
-		return refused(c.now, reasonInvalid, textInvalid, field.Field)
+		return refused(c.now, textInvalid, field.Field)
 	}
 	c.req, c.kind, c.name = req, op.kind, from.name(req)
 	if missing := op.Missing(c.scopes); len(missing) > 0 {

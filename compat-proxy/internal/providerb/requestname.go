@@ -119,7 +119,7 @@ func (h *Handler) bind(ctx context.Context, o origin, now time.Time) (response, 
 		return response{}, true
 	}
 	if nameTaken(r) {
-		return refused(now, reasonInvalid, textUsedToken, "Authorization"), false
+		return refused(now, textUsedToken, "Authorization"), false
 	}
 	if out, known := (call{now: now}).followUpProblem(r, ""); known {
 		return out, false

@@ -50,21 +50,17 @@ func messageResponse(status int, text, outcome string) response {
 }
 
 // refused returns the response to a request that was not processed. An empty field names none.
-func refused(now time.Time, reason, text, field string) response {
-	body := wire.Response{SubmitTimeUTC: stamp(now), Status: statusInvalid, Reason: reason, Message: text}
+func refused(now time.Time, text, field string) response {
+	body := wire.Response{SubmitTimeUTC: stamp(now), Status: statusInvalid, Reason: reasonInvalid, Message: text}
 	if field != "" {
-		detail := reasonInvalid
-		if reason == reasonMissing {
-			detail = reasonMissing
-		}
-		body.Details = []wire.Detail{{Field: field, Reason: detail}}
+		body.Details = []wire.Detail{{Field: field, Reason: reasonInvalid}}
 	}
-	return response{status: http.StatusBadRequest, body: body, outcome: reason}
+	return response{status: http.StatusBadRequest, body: body, outcome: reasonInvalid}
 }
 
 // encryptionRequired returns the response to a merchant whose policy requires encryption.
 func encryptionRequired(now time.Time) response {
-	out := refused(now, reasonInvalid, textInvalid+": "+v1.MessageLegacyMLE, "")
+	out := refused(now, textInvalid+": "+v1.MessageLegacyMLE, "")
 	out.outcome = v1.CodeMLERequired
 	return out
 }

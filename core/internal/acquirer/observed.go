@@ -14,8 +14,8 @@ func Operations() []string {
 	return []string{"authorize", "capture", "void", "refund", "credit", "inquire", "repeat"}
 }
 
-// Waits reports whether a call only found that an earlier request has no known outcome yet. One lost
-// response causes many such calls.
+// Waits reports whether a call only found that an earlier request has no known outcome yet. One
+// lost response causes many such calls.
 func Waits(operation, outcome string) bool {
 	return outcome == "unknown" && (operation == "inquire" || operation == "repeat")
 }

@@ -65,8 +65,8 @@ func TestOperatorResolvesAStep(t *testing.T) {
 
 const reason = `"reason":"statement of November 22, line 7"`
 
-// wantResolutionsRefused checks the refusals of a resolution, for the path of a pending reversal and
-// of a step that has ended.
+// wantResolutionsRefused checks the refusals of a resolution, for the path of a pending reversal
+// and of a step that has ended.
 func wantResolutionsRefused(t *testing.T, p port, path, ended string) {
 	t.Helper()
 	const approval = `{"outcome":"approved","as_of":"2026-11-22T14:05:00Z",` + reason + `}`

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestLegacyStoredProfile is the life of a stored customer, with the real core: two cards, a renewed
-// one, a new number under the old id, an address, and the deletions.
+// TestLegacyStoredProfile is the life of a stored customer, with the real core. It has two cards, a
+// renewed one, a new number under the old id, an address, and the deletions.
 func TestLegacyStoredProfile(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir(), "--log", "error")

@@ -170,9 +170,9 @@ func (s *search) end(batches []batch, now time.Time) error {
 	return fmt.Errorf("providera: %w", acquirer.ErrNotListed)
 }
 
-// errUntimely: the clock did not agree with the host's during the search, or the search did not begin
-// soon after the request was prepared. The clock was perhaps wrong then, so the request can be in a
-// part of the lists that the search does not read.
+// errUntimely: the clock did not agree with the host's during the search, or the search did not
+// begin soon after the request was prepared. The clock was perhaps wrong then, so the request can
+// be in a part of the lists that the search does not read.
 var errUntimely = errors.New("the clock was perhaps wrong at the time of the request")
 
 // oldestFirst adds each new row to the last page.

@@ -171,8 +171,8 @@ func (c *Connector) Capture(ctx context.Context, r acquirer.Follow) (acquirer.Re
 
 // Refund implements acquirer.Acquirer. A repeated refund undoes the earlier one, and returns
 // acquirer.ErrNotFound once it has certainly no effect. The provider has then voided it, or finds
-// neither it nor another refund of the payment. Without the id of the payment or capture, which only
-// an operator's approval lacks, it is declined and never sent.
+// neither it nor another refund of the payment. Without the id of the payment or capture, which
+// only an operator's approval lacks, it is declined and never sent.
 func (c *Connector) Refund(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
 	if refunded(r).ID == "" {
 		return declinedBy(refusals["NOT_SUPPORTED"], responseBody{}), nil

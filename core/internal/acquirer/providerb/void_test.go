@@ -180,8 +180,8 @@ func TestVoidWithoutID(t *testing.T) {
 	}
 }
 
-// TestFollowWithoutID: a capture or refund of a payment that an operator approved without its id is
-// declined and sends nothing, as no retry can be sent.
+// TestFollowWithoutID: an operator approved a payment without its id. Its captures and refunds are
+// declined and not sent, because no retry can be sent.
 func TestFollowWithoutID(t *testing.T) {
 	t.Parallel()
 	s := newScripted(t)
