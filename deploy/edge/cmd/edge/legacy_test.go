@@ -22,6 +22,8 @@ func TestHTTP10(t *testing.T) {
 		{"Length", "POST /compat/x" + head + "Content-Length: 2\r\n\r\n{}", "compat /compat/x"},
 		{"NoBody", "GET /v1/x" + head + "\r\n", "core /v1/x"},
 		{"Chunks", "GET /v1/long" + head + "\r\n", strings.Repeat("x", 200<<10)},
+		// Without a length, only the end of the connection ends the response.
+		{"Kept", "GET /v1/long" + head + "Connection: keep-alive\r\n\r\n", strings.Repeat("x", 200<<10)},
 	} {
 		text := b.exchange(t, tt.sent)
 		fields, body, _ := strings.Cut(text, "\r\n\r\n")
@@ -29,6 +31,10 @@ func TestHTTP10(t *testing.T) {
 			strings.Contains(strings.ToLower(fields), "transfer-encoding") {
 			t.Errorf("%s: got %.600s", tt.name, text)
 		}
+	}
+	kept := "GET /compat/x" + head + "Connection: keep-alive\r\n\r\nGET /compat/y" + head + "\r\n"
+	if got := b.exchange(t, kept); strings.Count(got, "HTTP/1.0 200 ") != 2 || !strings.HasSuffix(got, "/compat/y") {
+		t.Errorf("a kept connection: got %s", got)
 	}
 	if got := b.exchange(t, "GET /v1/x HTTP/1.0\r\n\r\n"); !strings.Contains(got, " 400 ") {
 		t.Errorf("no host: got %s", got)

@@ -113,19 +113,18 @@ func (b *builder) localReplies(https bool) *hcmv3.LocalReplyConfig {
 			Filter: filter, BodyFormatOverride: b.errorBody(r), HeadersToAdd: withID(more),
 		})
 	}
-	out.Mappers = append(out.Mappers, &hcmv3.ResponseMapper{
-		Filter:     is(unavailable),
-		StatusCode: u32(lost.status), BodyFormatOverride: b.errorBody(lost), HeadersToAdd: withID(fields),
-	})
 	out.Mappers = append(out.Mappers,
+		&hcmv3.ResponseMapper{
+			Filter:     is(unavailable),
+			StatusCode: u32(lost.status), BodyFormatOverride: b.errorBody(lost), HeadersToAdd: withID(fields),
+		},
 		&hcmv3.ResponseMapper{
 			Filter: atLeast(500), HeadersToAdd: withID(fields),
 			BodyFormatOverride: b.errorBody(reply{0, "api_error", "internal_error", v1.MessageInternal, 0}),
 		},
 		&hcmv3.ResponseMapper{
 			Filter: atLeast(400), HeadersToAdd: withID(fields),
-			BodyFormatOverride: b.errorBody(
-				reply{0, "invalid_request_error", "invalid_request", v1.MessageInvalidRequest, 0}),
+			BodyFormatOverride: b.errorBody(reply{0, "invalid_request_error", "invalid_request", v1.MessageInvalidRequest, 0}),
 		},
 		&hcmv3.ResponseMapper{Filter: atLeast(0), HeadersToAdd: fields}, // a redirect
 	)
