@@ -44,7 +44,8 @@ func made(t *testing.T, chain, more string) *snapshot.Snapshot {
 }
 
 // TestVersions checks that equal content has equal versions. A new certificate changes only
-// secrets, and a new route only routes.
+// secrets, and a new route only routes. Only the first legacy route also changes the responses of
+// the listener.
 func TestVersions(t *testing.T) {
 	t.Parallel()
 	first := made(t, "one", "")
@@ -57,7 +58,7 @@ func TestVersions(t *testing.T) {
 	if got := made(t, "two", "").Changes(first); !slices.Equal(got, []string{resourcev3.SecretType}) {
 		t.Errorf("got %v, want secrets", got)
 	}
-	if got := made(t, "one", "routes: [{path: /v1/**, upstream: core}]\n").
+	if got := made(t, "one", "routes: [{path: /v1/**, upstream: core}, {path: /compat/**, upstream: compat}]\n").
 		Changes(first); !slices.Equal(got, []string{resourcev3.RouteType}) {
 		t.Errorf("got %v, want routes", got)
 	}
