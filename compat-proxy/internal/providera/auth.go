@@ -10,6 +10,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/credentials"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
+	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -75,14 +76,9 @@ func attemptedSecret(header http.Header, auth wire.Node) secret.String {
 // bearerKey reads the Authorization header. It returns false if the scheme is not Bearer. Several
 // headers give the empty key, which is refused: programs in front may have read another one.
 func bearerKey(header http.Header) (secret.String, bool) {
-	if len(header.Values("Authorization")) > 1 {
-		return secret.String{}, true
-	}
-	scheme, key, _ := strings.Cut(header.Get("Authorization"), " ")
-	if !strings.EqualFold(scheme, "bearer") {
-		return secret.String{}, false
-	}
-	return secret.New(strings.TrimSpace(key)), true
+	lines := header.Values("Authorization")
+	key, ok := httpx.Bearer(lines)
+	return secret.New(key), ok || len(lines) > 1
 }
 
 // secretInBrowser refuses a secret API key with an Origin header, which only browsers send.

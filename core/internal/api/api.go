@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/gorilla/mux"
@@ -276,15 +275,11 @@ func showLimit(w http.ResponseWriter, v ratelimit.Verdict) {
 
 // key resolves the request's API key.
 func (a *API) key(r *http.Request) (*payment.APIKey, error) {
-	lines := r.Header["Authorization"]
-	if len(lines) != 1 {
+	token, ok := httpx.Bearer(r.Header["Authorization"])
+	if !ok {
 		return nil, &fault{code: codeInvalidAPIKey}
 	}
-	scheme, token, _ := strings.Cut(lines[0], " ")
-	if !strings.EqualFold(scheme, "Bearer") {
-		return nil, &fault{code: codeInvalidAPIKey}
-	}
-	k, err := a.Auth.Authenticate(r.Context(), strings.TrimSpace(token))
+	k, err := a.Auth.Authenticate(r.Context(), token)
 	if err != nil {
 		return nil, authFault(err)
 	}

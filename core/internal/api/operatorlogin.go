@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -97,7 +96,8 @@ func (o *Operator) actor(r *http.Request) audit.Actor {
 // random bits and costs one lookup by its hash, so the limit bounds refused tokens only.
 func (o *Operator) login(r *http.Request, rt operatorRoute) (*http.Request, error) {
 	address, now := httpx.ClientAddressFrom(r.Context()), o.Clock.Now()
-	actor, role, err := o.operatorOf(r.Context(), bearer(r))
+	token, _ := httpx.Bearer(r.Header["Authorization"])
+	actor, role, err := o.operatorOf(r.Context(), token)
 	if errors.Is(err, payment.ErrNotFound) {
 		if !o.failures.add(address, now) {
 			o.LoggedIn(LoginLimited)
@@ -116,19 +116,6 @@ func (o *Operator) login(r *http.Request, rt operatorRoute) (*http.Request, erro
 		return r, &fault{code: codeInsufficientRole, message: "This operator token has the role " + role + ", which does not allow this request. Use one with the role operator."}
 	}
 	return r, nil
-}
-
-// bearer returns the token of a request, "" if it has none or several.
-func bearer(r *http.Request) string {
-	lines := r.Header["Authorization"]
-	if len(lines) != 1 {
-		return ""
-	}
-	scheme, token, _ := strings.Cut(lines[0], " ")
-	if !strings.EqualFold(scheme, "Bearer") {
-		return ""
-	}
-	return strings.TrimSpace(token)
 }
 
 // operatorOf finds an operator by its token. It returns payment.ErrNotFound if the token is not

@@ -7,6 +7,7 @@ import (
 
 	"github.com/causeway-pay/causeway/mle-filter/internal/jwe"
 	"github.com/causeway-pay/causeway/shared/dropin"
+	"github.com/causeway-pay/causeway/shared/httpx"
 )
 
 // typesV1 and typesA are the media types of decrypted bodies. v1, provider-b and JSON-RPC have only
@@ -43,15 +44,15 @@ func hasLogin(f Fields) bool { return len(f.Values(fieldLogin)) > 0 }
 // hasAPIKey reports whether a request has an API key as its only login. Other logins of legacy
 // clients are their providers': in the body, a signature, or a JWT.
 func hasAPIKey(f Fields) bool {
-	lines := f.Values(fieldLogin)
-	if len(lines) != 1 {
-		return false
-	}
-	scheme, key, _ := strings.Cut(lines[0], " ")
-	key = strings.TrimSpace(key)
+	key, ok := httpx.Bearer(f.Values(fieldLogin))
 	// Envoy joins two logins by a comma, which no API key has.
-	return strings.EqualFold(scheme, "Bearer") && !strings.Contains(key, ",") &&
-		(strings.HasPrefix(key, "sk_") || strings.HasPrefix(key, "pk_"))
+	return ok && !strings.Contains(key, ",") && (strings.HasPrefix(key, "sk_") || strings.HasPrefix(key, "pk_"))
+}
+
+// publishable reports whether the request has a publishable key.
+func (x *Exchange) publishable() bool {
+	key, ok := httpx.Bearer(x.head.Fields.Values(fieldLogin))
+	return ok && strings.HasPrefix(key, "pk_")
 }
 
 // rejectLogin rejects encryption with the login of a provider. The filter must find the merchant's

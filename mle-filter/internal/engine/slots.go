@@ -3,7 +3,6 @@ package engine
 import (
 	"errors"
 	"math"
-	"strings"
 	"time"
 
 	"github.com/causeway-pay/causeway/shared/admission"
@@ -39,15 +38,4 @@ func (x *Exchange) client() client {
 		c.name = admission.ClientOf(x.head.ClientAddress)
 	}
 	return c
-}
-
-// publishable reports whether the request has a publishable key.
-func (x *Exchange) publishable() bool {
-	for _, value := range x.head.Fields.Values("authorization") {
-		_, key, _ := strings.Cut(value, " ")
-		if strings.HasPrefix(strings.TrimSpace(key), "pk_") {
-			return true
-		}
-	}
-	return false
 }

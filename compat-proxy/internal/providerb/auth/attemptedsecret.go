@@ -2,9 +2,9 @@ package auth
 
 import (
 	"net/http"
-	"strings"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/credentials"
+	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
@@ -14,7 +14,7 @@ import (
 // attempt. The secret is zero if the headers have none of these. Only an API key has the form of
 // one: a client that signs, with any key id, is bounded like other logins.
 func AttemptedSecret(h http.Header) secret.String {
-	carried, bearer := bearerOf(h)
+	carried, bearer := httpx.Bearer(h.Values("Authorization"))
 	if !bearer {
 		carried = h.Get("Signature")
 		if s, err := parseSignature(carried); err == nil {
@@ -41,11 +41,4 @@ func signing(key string) secret.String {
 		return secret.String{}
 	}
 	return secret.New("signed " + key)
-}
-
-// bearerOf returns the value of an Authorization header of the Bearer scheme. It returns false for
-// any other scheme.
-func bearerOf(h http.Header) (string, bool) {
-	scheme, carried, _ := strings.Cut(h.Get("Authorization"), " ")
-	return strings.TrimSpace(carried), strings.EqualFold(scheme, "bearer")
 }

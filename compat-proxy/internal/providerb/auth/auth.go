@@ -9,6 +9,7 @@ import (
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/credentials"
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
@@ -101,11 +102,12 @@ func New(cfg Config) *Verifier { return &Verifier{cfg: cfg} }
 
 // Verify returns the caller. The error wraps ErrUnauthenticated.
 func (v *Verifier) Verify(ctx context.Context, r Request) (Caller, error) {
-	if len(r.Header.Values("Authorization")) > 1 || len(r.Header.Values("Signature")) > 1 {
+	lines := r.Header.Values("Authorization")
+	if len(lines) > 1 || len(r.Header.Values("Signature")) > 1 {
 		return Caller{}, refuse(errRepeated)
 	}
 	c, err := Caller{}, errNoForm
-	if carried, bearer := bearerOf(r.Header); bearer {
+	if carried, bearer := httpx.Bearer(lines); bearer {
 		c, err = v.bearer(ctx, r, carried)
 	} else if r.Header.Get("Signature") != "" {
 		c, err = v.signed(ctx, r)
