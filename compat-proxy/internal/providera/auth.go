@@ -121,7 +121,7 @@ func (h *Handler) permit(ctx context.Context, key secret.String, m catalogue.Met
 		return info, problem{}
 	case missing[len(missing)-1] == catalogue.UseScope:
 		return info, refuse(apiNotPermitted)
-	case missing[0] == "transactions:read":
+	case missing[0] == string(v1.ScopeTransactionsRead):
 		return info, problem{API: apiAccessDenied, Text: detailsForbidden}
 	default:
 		return info, refuse(apiAccessDenied)
@@ -132,14 +132,14 @@ func (h *Handler) permit(ctx context.Context, key secret.String, m catalogue.Met
 // The scopes of the method are enough for all other commands.
 func checkScopes(c command.Command, scopes []string) problem {
 	if _, unlinked := c.(command.Credit); unlinked {
-		return requireScope(scopes, "refunds:create")
+		return requireScope(scopes, v1.ScopeRefundsCreate)
 	}
 	return problem{}
 }
 
 // requireScope refuses a request of a key without the scope.
-func requireScope(granted []string, scope string) problem {
-	if !slices.Contains(granted, scope) {
+func requireScope(granted []string, scope v1.Scope) problem {
+	if !slices.Contains(granted, string(scope)) {
 		return refuse(apiAccessDenied)
 	}
 	return problem{}

@@ -105,7 +105,7 @@ func (h *Handler) updatePaymentProfile(ctx context.Context, c call) (*wire.Docum
 	}
 	checks, p := h.changeChecks(ctx, c, plan)
 	if p.none() && queriesIssuer(checks) {
-		p = requireScope(c.scopes, "payments:authorize")
+		p = requireScope(c.scopes, v1.ScopePaymentsAuthorize)
 	}
 	if p.none() {
 		p = h.bind(ctx, c, updatePaymentProfileResponse, withChecks(plan.Change, checks)...)

@@ -149,7 +149,7 @@ func (h *Handler) mayCheck(
 	if !queriesIssuer(checks) {
 		return problem{}
 	}
-	if p := requireScope(c.scopes, "payments:authorize"); !p.none() {
+	if p := requireScope(c.scopes, v1.ScopePaymentsAuthorize); !p.none() {
 		return p
 	}
 	return recordProblem(h.execute(ctx, c, command.GetCustomer{Customer: customer}))

@@ -17,7 +17,7 @@ func (h *Handler) createProfile(ctx context.Context, c call) (*wire.Document, pr
 		return profileResponse(c.req.RefID, profileNumbers{}, nil, plan.Problem)
 	}
 	if queriesIssuer(plan.Checks) {
-		if p := requireScope(c.scopes, "payments:authorize"); !p.none() {
+		if p := requireScope(c.scopes, v1.ScopePaymentsAuthorize); !p.none() {
 			return refusal(createCustomerProfileResponse, c.req.RefID, p), p
 		}
 	}

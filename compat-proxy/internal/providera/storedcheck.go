@@ -102,7 +102,7 @@ func (h *Handler) validatePaymentProfile(ctx context.Context, c call) (*wire.Doc
 	}
 	checks := []profileCheck{check}
 	if queriesIssuer(checks) {
-		p = requireScope(c.scopes, "payments:authorize")
+		p = requireScope(c.scopes, v1.ScopePaymentsAuthorize)
 	}
 	if p.none() {
 		p = h.bind(ctx, c, validateResponse, withChecks(command.GetMethod{

@@ -171,7 +171,7 @@ func (h *Handler) makeRequestedProfile(ctx context.Context, c call, p *plan, pai
 	}
 	outcome, m := p.NewProfile.Problem, profileNumbers{}
 	if outcome.none() {
-		outcome = requireScope(c.scopes, "customers:write")
+		outcome = requireScope(c.scopes, v1.ScopeCustomersWrite)
 	}
 	if outcome.none() {
 		r := h.execute(ctx, c, p.NewProfile.Command)

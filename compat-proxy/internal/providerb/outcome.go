@@ -124,7 +124,7 @@ func refusedPayment(r command.Result, now time.Time) (problem, response) {
 		if r.Code == v1.CodeAddressNotAllowed {
 			return problem{}, denied(textAddress)
 		}
-		return problem{}, forbidden("payments:authorize")
+		return problem{}, forbidden(string(v1.ScopePaymentsAuthorize))
 	case http.StatusBadRequest, http.StatusUnprocessableEntity:
 		return invalid(fieldOf(r.Param)...), response{}
 	}

@@ -26,7 +26,7 @@ func details(h *Handler, c call) response {
 	case r.Outcome == command.Refused && r.Status == http.StatusUnauthorized:
 		return unauthenticated()
 	case r.Outcome == command.Refused && r.Status == http.StatusForbidden:
-		return forbidden("transactions:read")
+		return forbidden(string(v1.ScopeTransactionsRead))
 	case r.Outcome != command.Done:
 		return notFound("")
 	case isReversal:

@@ -12,7 +12,7 @@ import (
 
 func (a *API) captureRoutes() []route {
 	return []route{
-		{http.MethodPost, "/v1/transactions/{id}/captures", "payments:capture", a.changing(a.createCapture)},
+		{http.MethodPost, "/v1/transactions/{id}/captures", apikey.ScopePaymentsCapture, a.changing(a.createCapture)},
 		{http.MethodGet, "/v1/transactions/{id}/captures", apikey.ScopeTransactionsReadOne, a.listTransactionCaptures},
 		{http.MethodGet, "/v1/captures", apikey.ScopeTransactionsRead, a.listCaptures},
 		{http.MethodGet, "/v1/captures/{id}", apikey.ScopeTransactionsReadOne, a.getCapture},

@@ -15,11 +15,11 @@ import (
 
 func (a *API) customerRoutes() []route {
 	return []route{
-		{http.MethodPost, "/v1/customers", "customers:write", a.changing(a.createCustomer)},
+		{http.MethodPost, "/v1/customers", apikey.ScopeCustomersWrite, a.changing(a.createCustomer)},
 		{http.MethodGet, "/v1/customers", apikey.ScopeCustomersFind, a.listCustomers},
 		{http.MethodGet, "/v1/customers/{id}", apikey.ScopeCustomersReadOne, a.getCustomer},
-		{http.MethodPatch, "/v1/customers/{id}", "customers:write", a.changing(a.updateCustomer)},
-		{http.MethodDelete, "/v1/customers/{id}", "customers:write", a.deleteCustomer},
+		{http.MethodPatch, "/v1/customers/{id}", apikey.ScopeCustomersWrite, a.changing(a.updateCustomer)},
+		{http.MethodDelete, "/v1/customers/{id}", apikey.ScopeCustomersWrite, a.deleteCustomer},
 	}
 }
 

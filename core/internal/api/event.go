@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/causeway-pay/causeway/core/internal/apikey"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/shared/id"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -16,8 +17,8 @@ import (
 
 func (a *API) eventRoutes() []route {
 	return []route{
-		{http.MethodGet, "/v1/events", "events:read", a.listEvents},
-		{http.MethodGet, "/v1/events/{id}", "events:read", a.getEvent},
+		{http.MethodGet, "/v1/events", apikey.ScopeEventsRead, a.listEvents},
+		{http.MethodGet, "/v1/events/{id}", apikey.ScopeEventsRead, a.getEvent},
 	}
 }
 

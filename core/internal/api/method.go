@@ -13,14 +13,14 @@ import (
 
 func (a *API) methodRoutes() []route {
 	return []route{
-		{http.MethodPost, "/v1/customers/{id}/payment_methods", "customers:write", a.changing(a.attachMethod)},
+		{http.MethodPost, "/v1/customers/{id}/payment_methods", apikey.ScopeCustomersWrite, a.changing(a.attachMethod)},
 		{http.MethodGet, "/v1/customers/{id}/payment_methods", apikey.ScopePaymentMethodsList, a.listMethods},
 		{http.MethodGet, "/v1/customers/{id}/payment_methods/{payment_method}", apikey.ScopeCustomersReadOne, a.getMethod},
 		{
-			http.MethodPatch, "/v1/customers/{id}/payment_methods/{payment_method}", "customers:write",
+			http.MethodPatch, "/v1/customers/{id}/payment_methods/{payment_method}", apikey.ScopeCustomersWrite,
 			a.changing(a.updateMethod),
 		},
-		{http.MethodDelete, "/v1/customers/{id}/payment_methods/{payment_method}", "customers:write", a.detachMethod},
+		{http.MethodDelete, "/v1/customers/{id}/payment_methods/{payment_method}", apikey.ScopeCustomersWrite, a.detachMethod},
 	}
 }
 

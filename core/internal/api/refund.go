@@ -13,7 +13,7 @@ import (
 func (a *API) refundRoutes() []route {
 	return []route{
 		{http.MethodPost, "/v1/refunds", apikey.ScopeRefundsCreateLinked, a.changing(a.createRefund)},
-		{http.MethodGet, "/v1/refunds", "transactions:read", a.listRefunds},
+		{http.MethodGet, "/v1/refunds", apikey.ScopeTransactionsRead, a.listRefunds},
 		{http.MethodGet, "/v1/refunds/{id}", apikey.ScopeRefundsReadOne, a.getRefund},
 	}
 }

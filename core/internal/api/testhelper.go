@@ -3,16 +3,17 @@ package api
 import (
 	"net/http"
 
+	"github.com/causeway-pay/causeway/core/internal/apikey"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 )
 
 func (a *API) testHelperRoutes() []route {
 	return []route{
-		{http.MethodPost, "/v1/test_helpers/transactions/{id}/settle", "payments:capture", a.changing(a.settleTransaction)},
-		{http.MethodPost, "/v1/test_helpers/transactions/{id}/expire", "payments:authorize", a.changing(a.expireTransaction)},
-		{http.MethodPost, "/v1/test_helpers/settlement_runs", "payments:capture", a.changing(a.runSettlement)},
-		{http.MethodGet, "/v1/test_helpers/clock", "transactions:read", a.readTestClock},
-		{http.MethodPost, "/v1/test_helpers/clock/advance", "payments:capture", a.changing(a.advanceTestClock)},
+		{http.MethodPost, "/v1/test_helpers/transactions/{id}/settle", apikey.ScopePaymentsCapture, a.changing(a.settleTransaction)},
+		{http.MethodPost, "/v1/test_helpers/transactions/{id}/expire", apikey.ScopePaymentsAuthorize, a.changing(a.expireTransaction)},
+		{http.MethodPost, "/v1/test_helpers/settlement_runs", apikey.ScopePaymentsCapture, a.changing(a.runSettlement)},
+		{http.MethodGet, "/v1/test_helpers/clock", apikey.ScopeTransactionsRead, a.readTestClock},
+		{http.MethodPost, "/v1/test_helpers/clock/advance", apikey.ScopePaymentsCapture, a.changing(a.advanceTestClock)},
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 
 func (a *API) tokenRoutes() []route {
 	return []route{
-		{http.MethodPost, "/v1/tokens", "tokens:create", a.changing(a.createToken)},
+		{http.MethodPost, "/v1/tokens", apikey.ScopeTokensCreate, a.changing(a.createToken)},
 		{http.MethodGet, "/v1/tokens/{id}", apikey.ScopeTokensReadOne, a.getToken},
 	}
 }

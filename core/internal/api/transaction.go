@@ -18,12 +18,12 @@ import (
 
 func (a *API) transactionRoutes() []route {
 	return []route{
-		{http.MethodPost, "/v1/transactions", "payments:authorize", a.changing(a.createTransaction)},
+		{http.MethodPost, "/v1/transactions", apikey.ScopePaymentsAuthorize, a.changing(a.createTransaction)},
 		{http.MethodGet, "/v1/transactions", apikey.ScopeTransactionsFind, a.listTransactions},
 		{http.MethodGet, "/v1/transactions/{id}", apikey.ScopeTransactionsReadOne, a.getTransaction},
-		{http.MethodPatch, "/v1/transactions/{id}", "payments:authorize", a.changing(a.updateTransaction)},
-		{http.MethodPost, "/v1/transactions/{id}/confirm", "payments:confirm", a.changing(a.confirmTransaction)},
-		{http.MethodPost, "/v1/transactions/{id}/void", "payments:authorize", a.changing(a.voidTransaction)},
+		{http.MethodPatch, "/v1/transactions/{id}", apikey.ScopePaymentsAuthorize, a.changing(a.updateTransaction)},
+		{http.MethodPost, "/v1/transactions/{id}/confirm", apikey.ScopePaymentsConfirm, a.changing(a.confirmTransaction)},
+		{http.MethodPost, "/v1/transactions/{id}/void", apikey.ScopePaymentsAuthorize, a.changing(a.voidTransaction)},
 	}
 }
 

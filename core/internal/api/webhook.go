@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/causeway-pay/causeway/core/internal/apikey"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/shared/id"
@@ -12,7 +13,7 @@ import (
 )
 
 func (a *API) webhookRoutes() []route {
-	const scope = "webhooks:write"
+	const scope = apikey.ScopeWebhooksWrite
 	return []route{
 		{http.MethodPost, "/v1/webhook_endpoints", scope, a.changing(a.createEndpoint)},
 		{http.MethodGet, "/v1/webhook_endpoints", scope, a.listEndpoints},
