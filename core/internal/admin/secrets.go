@@ -55,17 +55,8 @@ func (a *Admin) RotateVault(ctx context.Context, drop bool, progress io.Writer) 
 	return a.actOutside(ctx, action, "", func() error { return a.dir.RotateVault(ctx, drop, progress) })
 }
 
-// RewrapVault encrypts the vault's keys by Config.VaultKEK instead of old, as datadir.Dir does.
-func (a *Admin) RewrapVault(ctx context.Context, old secret.String) error {
-	return a.rewrapVault(ctx, a.dir.VaultKEK, old)
-}
-
-func (a *Admin) rewrapVault(ctx context.Context, kek, old secret.String) error {
-	return a.actOutside(ctx, "vault.rewrap", "", func() error { return a.dir.RewrapVault(ctx, kek, old) })
-}
-
-// RewrapVault is Admin.RewrapVault for a store that is not open: before the rewrap, only the old
-// key opens a database.
+// RewrapVault encrypts the vault's keys by the key of cfg instead of old, as datadir.Dir does. It
+// opens the store itself: before the rewrap, only the old key opens a database.
 func RewrapVault(ctx context.Context, cfg datadir.Config, old secret.String) (err error) {
 	a, err := Open(ctx, cfg)
 	if err != nil && cfg.Database != nil && !old.IsZero() {
@@ -77,5 +68,6 @@ func RewrapVault(ctx context.Context, cfg datadir.Config, old secret.String) (er
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
-	return a.rewrapVault(ctx, cfg.VaultKEK, old)
+	rewrap := func() error { return a.dir.RewrapVault(ctx, cfg.VaultKEK, old) }
+	return a.actOutside(ctx, "vault.rewrap", "", rewrap)
 }

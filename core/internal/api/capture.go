@@ -40,7 +40,7 @@ func (a *API) createCapture(c *call) (engine.Result, error) {
 	if err := c.decode(&in, true); err != nil {
 		return engine.Result{}, err
 	}
-	amount, f := optionalAmount(in.Amount, c.body)
+	amount, f := optionalAmount(in.Amount)
 	if f == nil {
 		f = lengthFault(field{"reference", in.Reference, 255})
 	}
@@ -54,13 +54,9 @@ func (a *API) createCapture(c *call) (engine.Result, error) {
 	return a.Engine.Capture(c.Context(), c.request, n, amount, in.Final != nil && *in.Final, details)
 }
 
-// optionalAmount returns 0 if the field is absent, which means the whole rest. A null is not
-// absent, because its client may have meant any amount.
-func optionalAmount(amount *v1.Money, body []byte) (int64, *fault) {
-	switch {
-	case amount == nil && given(body, "amount"):
-		return 0, &fault{code: codeInvalidAmount, param: "amount"}
-	case amount == nil:
+// optionalAmount returns 0 if the field is absent, which means the whole rest.
+func optionalAmount(amount *v1.Money) (int64, *fault) {
+	if amount == nil {
 		return 0, nil
 	}
 	return *amount, amountFault(*amount, true)

@@ -55,7 +55,9 @@ func openings() map[string]func(context.Context, string) error {
 		},
 		"list":   with(func(ctx context.Context, a *admin.Admin) error { _, err := a.ListMerchants(ctx); return err }),
 		"rotate": with(func(ctx context.Context, a *admin.Admin) error { return a.RotateVault(ctx, false, &bytes.Buffer{}) }),
-		"rewrap": with(func(ctx context.Context, a *admin.Admin) error { return a.RewrapVault(ctx, secret.String{}) }),
+		"rewrap": func(ctx context.Context, dir string) error {
+			return admin.RewrapVault(ctx, datadir.Config{Data: dir}, secret.String{})
+		},
 	}
 }
 

@@ -15,9 +15,9 @@ import (
 // The kinds of payment methods that are given in the request itself. Each is also the name of its
 // object.
 const (
-	kindCard         = "card"
+	kindCard         = payment.KindCard
 	kindNetworkToken = "network_token"
-	kindBankAccount  = "bank_account"
+	kindBankAccount  = payment.KindBankAccount
 )
 
 // givenSource is the payment source of a request.

@@ -28,7 +28,7 @@ func (a *API) createRefund(c *call) (engine.Result, error) {
 			return engine.Result{}, err
 		}
 	}
-	amount, f := optionalAmount(in.Amount, c.body)
+	amount, f := optionalAmount(in.Amount)
 	if f == nil {
 		f = lengthFault(field{"reason", in.Reason, 255}, field{"reference", in.Reference, 255})
 	}

@@ -157,11 +157,7 @@ func TestRewrapVaultSQLite(t *testing.T) {
 	one := secret.New(base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{1}, 32)))
 	two := secret.New(base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{2}, 32)))
 	rewrap := func(old, now secret.String) error {
-		a, err := admin.Open(t.Context(), datadir.Config{Data: b.dir, Clock: b.clock, VaultKEK: now})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return errors.Join(a.RewrapVault(t.Context(), old), a.Close())
+		return admin.RewrapVault(t.Context(), datadir.Config{Data: b.dir, Clock: b.clock, VaultKEK: now}, old)
 	}
 	if err := rewrap(one, two); err == nil {
 		t.Error("a vault was rewrapped from a key that it did not have")

@@ -69,6 +69,3 @@ func ValidTimeZone(name string) bool {
 	_, err := time.LoadLocation(name)
 	return err == nil && name != "" && name != "Local" // "Local" is the machine's zone, not a merchant's
 }
-
-// ValidCutoff reports whether a day can end the given number of minutes after midnight.
-func ValidCutoff(minutes int) bool { return minutes >= 0 && minutes < DayMinutes }
