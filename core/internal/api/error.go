@@ -55,7 +55,7 @@ const (
 	codeDuplicateField        = "duplicate_field"
 	codeMissingField          = "missing_field"
 	codeInvalidType           = "invalid_type"
-	codeInvalidValue          = "invalid_value"
+	codeInvalidValue          = payment.InvalidValue
 	codeInvalidAmount         = "invalid_amount"
 	codeUnknownCurrency       = "unknown_currency"
 	codeInvalidCardNumber     = "invalid_card_number"
@@ -85,11 +85,11 @@ const (
 	codeUnsupportedMediaType  = "unsupported_media_type"
 	codeInvalidIdempotencyKey = "invalid_idempotency_key"
 	codeKeyInUse              = "idempotency_key_in_use"
-	codeKeyReused             = "idempotency_key_reused"
-	codeKeyNotRollable        = "api_key_not_rollable"
+	codeKeyReused             = payment.KeyReused
+	codeKeyNotRollable        = payment.KeyNotRollable
 	codeLastKey               = "last_api_key"
 	codeTooManyKeys           = "api_key_limit"
-	codeCardDeclined          = "card_declined"
+	codeCardDeclined          = payment.CardDeclined
 	codeTooManyDeclines       = "too_many_declines"
 	codeRateLimited           = "rate_limited"
 	codeTooManyLists          = "too_many_lists"
@@ -102,9 +102,9 @@ const (
 	codeNoAcquirer            = "acquirer_not_configured"
 	codeAccountExists         = "account_exists"
 	codeAccountCheckFailed    = "account_check_failed"
-	codeAcquirerDeclined      = "acquirer_declined"
+	codeAcquirerDeclined      = payment.AcquirerDeclined
 	codeOutcomeUnknown        = "outcome_unknown"
-	codeNotProcessed          = "not_processed"
+	codeNotProcessed          = payment.NotProcessed
 )
 
 // tooManyEndpoints is the message of codeTooManyEndpoints.

@@ -2,14 +2,14 @@ package engine
 
 import "github.com/causeway-pay/causeway/core/internal/payment"
 
-// The codes of the engine's own refusals.
+// The codes of payment that the engine uses.
 const (
-	cardDeclined     = "card_declined"     // the acquirer declined a payment
-	acquirerDeclined = "acquirer_declined" // the acquirer declined a capture, void or refund
-	notProcessed     = "not_processed"     // the acquirer never received a step
-	keyNotRollable   = "api_key_not_rollable"
-	invalidValue     = "invalid_value"
-	keyReused        = "idempotency_key_reused" // another request was sent with the key
+	cardDeclined     = payment.CardDeclined
+	acquirerDeclined = payment.AcquirerDeclined
+	notProcessed     = payment.NotProcessed
+	keyNotRollable   = payment.KeyNotRollable
+	invalidValue     = payment.InvalidValue
+	keyReused        = payment.KeyReused
 )
 
 // unprocessed returns the reason of a capture, void or refund that the acquirer never processed.

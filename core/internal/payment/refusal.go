@@ -24,6 +24,12 @@ const (
 	OperationInProgress     = "operation_in_progress"
 	VersionConflict         = "version_conflict"
 	AcquirerUnavailable     = "acquirer_unavailable"
+	CardDeclined            = "card_declined"     // the acquirer declined a payment
+	AcquirerDeclined        = "acquirer_declined" // the acquirer declined a capture, void or refund
+	NotProcessed            = "not_processed"     // the acquirer never received a step
+	KeyNotRollable          = "api_key_not_rollable"
+	InvalidValue            = "invalid_value"
+	KeyReused               = "idempotency_key_reused" // another request was sent with the key
 )
 
 // isNot returns the message for a transaction whose status does not allow a step.
