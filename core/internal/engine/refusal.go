@@ -17,8 +17,8 @@ func unprocessed() *payment.Refusal {
 	return &payment.Refusal{Code: notProcessed, Message: "No money was moved: the acquirer never processed this step, or reversed it."}
 }
 
-// unavailable returns the reason of a capture or refund whose request certainly did not reach the
-// acquirer.
+// unavailable returns the reason of a capture, void or refund whose request certainly did not reach
+// the acquirer.
 func unavailable() *payment.Refusal {
 	return &payment.Refusal{
 		Code: payment.AcquirerUnavailable, Message: "The acquirer could not be reached. Nothing was changed.",

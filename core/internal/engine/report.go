@@ -207,12 +207,12 @@ func (o *round) request(ctx context.Context, captures []store.Unreported) ([]acq
 
 // sentTaken returns the request that took the money of a capture: the capture, or its sale.
 func sentTaken(u *store.Unreported) acquirer.Sent {
-	if !u.Of.AutoCapture {
+	if !u.Sale.AutoCapture {
 		return sentCapture(&payment.Capture{
 			ID: u.ID, Tag: u.Tag, AcquirerID: u.AcquirerID, Amount: u.Amount, Currency: u.Currency,
 		})
 	}
-	s := sentAuthorization(&u.Of)
+	s := sentAuthorization(&u.Sale)
 	s.Amount, s.Currency = u.Amount, u.Currency
 	return s
 }

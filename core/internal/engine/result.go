@@ -24,9 +24,9 @@ const (
 type Result struct {
 	Kind Kind
 	// Object is a pointer to one of these types of payment: Transaction, Capture, Refund, Token,
-	// Customer, Method, APIKey, OperatorToken, Merchant, Endpoint, Event, Broadcast. It can be a
-	// []*payment.Delivery, and a pointer to a ResolvedStep, ResolvedException, Reservation,
-	// SettlementRun or TestTime. In audit records and broadcasts it can also be a
+	// Customer, Method, APIKey, OperatorToken, Merchant, Account, Endpoint, Event, Broadcast. It can
+	// be a []*payment.Delivery, and a pointer to a ResolvedStep, ResolvedException, AccountCheck,
+	// Reservation, SettlementRun or TestTime. In audit records and broadcasts it can also be a
 	// *payment.MLERequirement. It is nil if the result is Refused or Unknown.
 	Object      any
 	Refusal     *payment.Refusal     // of a result that is Refused

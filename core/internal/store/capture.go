@@ -60,10 +60,9 @@ func (tx *Tx) beginCapture(c *payment.Capture) error {
 }
 
 // EndCapture writes the outcome of a pending capture: c.State, FailureCode, FailureMessage and
-// AcquirerID. A
-// capture that failed as payment.AcquirerUnavailable does not count towards payment.MaxCaptures: a
-// client that retries while the acquirer is down must not lose the payment. It returns ErrConflict
-// if the capture is not pending.
+// AcquirerID. A capture that failed as payment.AcquirerUnavailable does not count towards
+// payment.MaxCaptures: a client that retries while the acquirer is down must not lose the payment.
+// It returns ErrConflict if the capture is not pending.
 func (tx *Tx) EndCapture(c *payment.Capture) error {
 	taken := int64(0)
 	if c.State == payment.StepSucceeded {

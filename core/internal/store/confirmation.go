@@ -88,9 +88,8 @@ func (tx *Tx) CountRefusedConfirmation(tenant payment.Tenant, id int64) error {
 
 // BeginConfirmation writes the intent of attempt t.Attempt to confirm the waiting payment t.ID. It
 // stores the payment source, t.PaymentMethod and t.Details, the client, t.Confirmer, and the
-// acquirer account with its tag. It returns
-// ErrConflict if the payment does not wait for that attempt, has another version than t.Version, or
-// is not the tenant's.
+// acquirer account with its tag. It returns ErrConflict if the payment does not wait for that
+// attempt, has another version than t.Version, or is not the tenant's.
 func (tx *Tx) BeginConfirmation(t *payment.Transaction) error {
 	return tx.execOne(beginConfirmation,
 		t.PaymentMethod, string(t.Details), t.Claim, tx.db.process, toMillis(t.UpdatedAt),

@@ -28,8 +28,8 @@ type Unreported struct {
 	Currency   string
 	Tag        string // of the capture, "" for a sale
 	AcquirerID string // the acquirer's id of the capture, "" for a sale
-	// Transaction is its transaction, with ID, Tenant, AutoCapture, Attempt, Tag and Result alone.
-	Of     payment.Transaction
+	// Sale is the transaction, with ID, Tenant, AutoCapture, Attempt, Tag and Result alone.
+	Sale   payment.Transaction
 	Kind   payment.ExceptionKind // NoException, UnreportedCapture or FailedSettlement
 	Reason string                // of the exception
 }
@@ -48,7 +48,7 @@ func (db *DB) Unreported(
 ) ([]Unreported, error) {
 	return backgroundRows(ctx, db, selectUnreported, func(row Scanner) (Unreported, error) {
 		u, err := scanUnreported(row)
-		u.Of.Tenant = payment.Tenant{Merchant: merchant, Live: true}
+		u.Sale.Tenant = payment.Tenant{Merchant: merchant, Live: true}
 		return u, err
 	}, merchant, account, toMillis(cutoff), toMillis(after.At), after.ID, limit)
 }
@@ -60,13 +60,13 @@ func scanUnreported(row Scanner) (Unreported, error) {
 		result []byte
 	)
 	err := row.Scan(&u.ID, &u.Transaction, &at, &u.Amount, &u.Currency, &u.Tag, &u.AcquirerID, &u.Kind, &u.Reason,
-		&u.Of.AutoCapture, &u.Of.Attempt, &u.Of.Tag, &result)
+		&u.Sale.AutoCapture, &u.Sale.Attempt, &u.Sale.Tag, &result)
 	if err != nil {
 		return u, fmt.Errorf("read unreported capture: %w", err)
 	}
-	u.At, u.Of.ID = fromMillis(at), u.Transaction
-	if decodeResult(result, &u.Of.Result) != nil { // no other capture waits for this one
-		u.Of.Result = payment.Result{}
+	u.At, u.Sale.ID = fromMillis(at), u.Transaction
+	if decodeResult(result, &u.Sale.Result) != nil { // no other capture waits for this one
+		u.Sale.Result = payment.Result{}
 	}
 	return u, nil
 }
