@@ -31,9 +31,9 @@ const (
 )
 
 // batchSettings are the settings of connections that write batches. A batch must not wait for long
-// for a lock that one member needs. Its statements are planned once: they find rows by their keys
-// in tables of any size. They join rows by hashes: nested loops would cost each
-// member more in a larger batch.
+// for a lock that one entry needs. Its statements are planned once: they find rows by their keys
+// in tables of any size. They join rows by hashes: nested loops would cost each entry more in a
+// larger batch.
 var batchSettings = map[string]string{
 	"lock_timeout": "100", "statement_timeout": "0", "plan_cache_mode": "force_generic_plan", "enable_seqscan": "off",
 	"enable_mergejoin": "off", "enable_nestloop": "off", "jit": "off",
@@ -41,24 +41,24 @@ var batchSettings = map[string]string{
 
 // batchQueue is the queue of the batches of all kinds. They share it, so that payments of one kind
 // collect while a batch of another kind is written. Tenants take turns at the places of batches.
-type batchQueue struct{ queue batch.Queue[member] }
+type batchQueue struct{ queue batch.Queue[entry] }
 
 func newBatchQueue() *batchQueue {
-	return &batchQueue{batch.Queue[member]{
-		Commit: func(all []member) error { return all[0].writeAll(all) },
-		Kind:   member.kind, Caller: func(m member) any { return m.tenant() },
-		Estimate: member.cost, Most: batchSize, Later: func(m member) bool { return !m.tenant().Live },
+	return &batchQueue{batch.Queue[entry]{
+		Commit: func(all []entry) error { return all[0].writeAll(all) },
+		Kind:   entry.kind, Caller: func(one entry) any { return one.tenant() },
+		Estimate: entry.cost, Most: batchSize, Later: func(one entry) bool { return !one.tenant().Live },
 		Size: batchSize, Slots: batchSlots, Slow: batchWait,
 	}}
 }
 
-// member is a payment that waits for a batch of its kind.
-type member interface {
+// entry is a payment that waits for a batch of its kind.
+type entry interface {
 	kind() any
 	tenant() payment.Tenant
 	cost() int64
-	// writeAll writes a batch. All members are of its kind.
-	writeAll(all []member) error
+	// writeAll writes a batch. All entries are of its kind.
+	writeAll(all []entry) error
 }
 
 // batches writes the batches of one kind.
@@ -66,7 +66,7 @@ type batches[Q, A any] struct {
 	*batchQueue
 	// weigh returns the tenant of an item, and the bytes of its data in rows.
 	weigh func(Q) (tenant payment.Tenant, bytes int)
-	// write writes a batch. A member without a result was not written. After an error the outcome is
+	// write writes a batch. An entry without a result was not written. After an error the outcome is
 	// unknown.
 	write func(ctx context.Context, now time.Time, all []Q) ([]result[A], error)
 }
@@ -77,13 +77,13 @@ func newBatches[Q, A any](
 	return &batches[Q, A]{q, weigh, write}
 }
 
-// result is the result of a member.
+// result is the result of an entry.
 type result[A any] struct {
 	value A
 	done  bool
 }
 
-// caller is a member with an item of one kind.
+// caller is an entry with an item of one kind.
 type caller[Q, A any] struct {
 	batches *batches[Q, A]
 	engine  *engine
@@ -94,18 +94,18 @@ type caller[Q, A any] struct {
 	result  result[A]
 }
 
-// kind implements member.
+// kind implements entry.
 func (c *caller[Q, A]) kind() any { return c.batches }
 
-// tenant implements member.
+// tenant implements entry.
 func (c *caller[Q, A]) tenant() payment.Tenant { return c.of }
 
-// cost implements member.
+// cost implements entry.
 func (c *caller[Q, A]) cost() int64 { return 1 + int64(max(0, c.bytes-smallBytes)/unitBytes) }
 
-// writeAll implements member.
-func (c *caller[Q, A]) writeAll(all []member) error {
-	return c.batches.writeAll(c.engine, column(all, func(m member) *caller[Q, A] { return m.(*caller[Q, A]) }))
+// writeAll implements entry.
+func (c *caller[Q, A]) writeAll(all []entry) error {
+	return c.batches.writeAll(c.engine, column(all, func(one entry) *caller[Q, A] { return one.(*caller[Q, A]) }))
 }
 
 var errTooLate = errors.Join(store.ErrUnavailable, errors.New("store: earlier batches took too long"))
@@ -129,7 +129,7 @@ func (b *batches[Q, A]) do(ctx context.Context, e *engine, item Q) (out A, done 
 	return c.result.value, c.result.done, err
 }
 
-// writeAll writes a batch. The member that has waited longest has its result within the engine's
+// writeAll writes a batch. The entry that has waited longest has its result within the engine's
 // patience.
 func (b *batches[Q, A]) writeAll(e *engine, all []*caller[Q, A]) error {
 	start := e.clock.Now()
@@ -181,7 +181,7 @@ func recoverPanic(err *error) {
 	}
 }
 
-// undone reports whether the server rolled back a batch, and still runs. Then each member may be
+// undone reports whether the server rolled back a batch, and still runs. Then each entry may be
 // written alone.
 func undone(err error) bool {
 	var e *pgconn.PgError

@@ -59,11 +59,11 @@ func oneBatch(
 	return q, out
 }
 
-// wantIdle checks that no member waits in a queue, and that it still writes.
+// wantIdle checks that no entry waits in a queue, and that it still writes.
 func wantIdle(t *testing.T, q *postgres.Queue) {
 	t.Helper()
 	if waiting := q.Waiting(); waiting != 0 {
-		t.Errorf("%d members wait, want 0", waiting)
+		t.Errorf("%d entries wait, want 0", waiting)
 	}
 	if got, done, err := q.Do(t.Context(), 7); got != 7 || !done || err != nil {
 		t.Errorf("afterwards: got %d, %t, %v", got, done, err)
@@ -90,7 +90,7 @@ func TestNextBatch(t *testing.T) {
 				}
 			}
 			if n := q.Waiting(); n != 0 {
-				t.Errorf("%d members wait, want 0", n)
+				t.Errorf("%d entries wait, want 0", n)
 			}
 		})
 	}
@@ -199,7 +199,7 @@ func TestManyCalls(t *testing.T) {
 		}
 		synctest.Wait()
 		if got := q.Waiting(); got != postgres.MaxQueue || refused[0] != most-postgres.MaxQueue {
-			t.Errorf("%d members wait and %d calls were refused", got, refused[0])
+			t.Errorf("%d entries wait and %d calls were refused", got, refused[0])
 		}
 		<-time.After(postgres.Patience / 2)
 		synctest.Wait()
@@ -219,7 +219,7 @@ func TestManyCalls(t *testing.T) {
 	})
 }
 
-// TestClockStepsWhileABatchWaits: a batch has the patience minus the wait of its first member, and
+// TestClockStepsWhileABatchWaits: a batch has the patience minus the wait of its first entry, and
 // at least half of the patience, also if the clock steps.
 func TestClockStepsWhileABatchWaits(t *testing.T) {
 	t.Parallel()
@@ -255,7 +255,7 @@ func TestClockStepsWhileABatchWaits(t *testing.T) {
 }
 
 // TestErrorsThatRollBack: an error of severity ERROR, in any language of the server, means that the
-// batch is rolled back. Its members are then written alone.
+// batch is rolled back. Its entries are then written alone.
 func TestErrorsThatRollBack(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
