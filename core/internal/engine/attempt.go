@@ -52,10 +52,10 @@ func (e *Engine) take(
 	return Result{}, unavailable
 }
 
-// takeAgain sends the first request of a capture, void or refund. Recovery later sends the same
+// takeFirst sends the first request of a capture, void or refund. Recovery later sends the same
 // request with Follow.Again.
-func (e *Engine) takeAgain(ctx context.Context, requestID string, s step, acq acquirer.Acquirer) (Result, error) {
-	return e.take(ctx, requestID, s, func(ctx context.Context) (acquirer.Response, error) { return s.again(ctx, acq, false) })
+func (e *Engine) takeFirst(ctx context.Context, requestID string, s step, acq acquirer.Acquirer) (Result, error) {
+	return e.take(ctx, requestID, s, func(ctx context.Context) (acquirer.Response, error) { return s.attempt(ctx, acq, false) })
 }
 
 // resume makes recovery's attempt at an unfinished step: it marks the step, sends it again and
@@ -63,7 +63,7 @@ func (e *Engine) takeAgain(ctx context.Context, requestID string, s step, acq ac
 func (e *Engine) resume(ctx context.Context, s step, reclaimed bool) error {
 	o := s.about()
 	if o.Kind == payment.AuthorizeStep && neverSends(o.tenant, o.account, o.tag) {
-		return leftOpen(e.conclude(ctx, origin{request: e.requestID(), again: true}, s, neverSent, nil))
+		return leftOpen(e.conclude(ctx, origin{request: e.requestID(), recovery: true}, s, neverSent, nil))
 	}
 	acq, err := e.account(ctx, o.tenant, o.account)
 	if err != nil {
@@ -78,14 +78,14 @@ func (e *Engine) resume(ctx context.Context, s step, reclaimed bool) error {
 			return err
 		}
 	}
-	a, err := s.again(ctx, acq, true)
+	a, err := s.attempt(ctx, acq, true)
 	switch {
 	case errors.Is(err, acquirer.ErrNotFound):
 		return s.missing(ctx)
 	case err != nil: // also ErrUnavailable, which proves nothing about earlier attempts
 		return fmt.Errorf("%w: %w", errStillOpen, err)
 	}
-	return leftOpen(e.conclude(ctx, origin{request: e.requestID(), again: true}, s, a, nil))
+	return leftOpen(e.conclude(ctx, origin{request: e.requestID(), recovery: true}, s, a, nil))
 }
 
 // errStillOpen: the acquirer did not respond; the step stays open.

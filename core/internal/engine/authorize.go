@@ -195,7 +195,7 @@ func authorizationStepID(t *payment.Transaction) payment.StepID {
 	return payment.StepID{Kind: payment.AuthorizeStep, Transaction: t.ID, Attempt: t.Attempt}
 }
 
-func (s *authorizationStep) again(ctx context.Context, acq acquirer.Acquirer, _ bool) (acquirer.Response, error) {
+func (s *authorizationStep) attempt(ctx context.Context, acq acquirer.Acquirer, _ bool) (acquirer.Response, error) {
 	a, err := acq.Inquire(ctx, sentAuthorization(s.t))
 	if err == nil && a.Released && !unwantedPart(s.t, a) {
 		err = acquirer.ErrNotFound

@@ -16,7 +16,7 @@ import (
 func (s *authorizationStep) commit(ctx context.Context, from origin, a acquirer.Response) (Result, error) {
 	if unwantedPart(s.t, a) {
 		var err error
-		if s.refused, err = s.releasePart(ctx, s.t, a, from.again); err != nil {
+		if s.refused, err = s.releasePart(ctx, s.t, a, from.recovery); err != nil {
 			return Result{}, err
 		}
 		s.partID = a.ID

@@ -42,7 +42,7 @@ func (e *Engine) Capture(
 	if err != nil || done != nil {
 		return value(done), err
 	}
-	return e.takeAgain(ctx, r.ID, s, account.Acquirer)
+	return e.takeFirst(ctx, r.ID, s, account.Acquirer)
 }
 
 // captureStep is the step of a capture.
@@ -63,7 +63,7 @@ func captureStepID(c *payment.Capture) payment.StepID {
 	return payment.StepID{Kind: payment.CaptureStep, Transaction: c.Transaction, ID: c.ID}
 }
 
-func (s *captureStep) again(
+func (s *captureStep) attempt(
 	ctx context.Context, acq acquirer.Acquirer, repeated bool,
 ) (acquirer.Response, error) {
 	t, err := s.Store.Transaction(ctx, s.c.Tenant, s.c.Transaction)

@@ -87,7 +87,7 @@ func (s *creditStep) about() about {
 	return o
 }
 
-func (s *creditStep) again(ctx context.Context, acq acquirer.Acquirer, _ bool) (acquirer.Response, error) {
+func (s *creditStep) attempt(ctx context.Context, acq acquirer.Acquirer, _ bool) (acquirer.Response, error) {
 	a, err := acq.Inquire(ctx, sentRefund(s.f))
 	if err == nil && a.Released {
 		err = acquirer.ErrNotFound

@@ -103,7 +103,7 @@ var errReclaimed = errors.New("engine: recovery has reclaimed the approved step;
 // reclaimed and not ended. Else recovery cannot reclaim the step before the commit. Test mode needs
 // no such check, because an inquiry at the simulator undoes nothing.
 func stillFirst(tx *store.Tx, from origin, o about, a acquirer.Response) error {
-	if from.again || !a.Approved || !o.tenant.Live {
+	if from.recovery || !a.Approved || !o.tenant.Live {
 		return nil
 	}
 	err := tx.LockUnreclaimed(o.StepID, o.account)
@@ -147,7 +147,7 @@ func endLook(tx *store.Tx, from origin, o about, approved bool) error {
 // locks a step that recovery has not reclaimed, so that recovery cannot reclaim it before the
 // commit.
 func contested(tx *store.Tx, from origin, o about) (bool, error) {
-	if from.again {
+	if from.recovery {
 		return from.look == nil, nil
 	}
 	err := tx.LockUnreclaimed(o.StepID, o.account)

@@ -46,7 +46,7 @@ func (e *Engine) Refund(
 	if err != nil || done != nil {
 		return value(done), err
 	}
-	return e.takeAgain(ctx, r.ID, s, account.Acquirer)
+	return e.takeFirst(ctx, r.ID, s, account.Acquirer)
 }
 
 // beginRefund reserves the amount, replaces 0 by the rest, and announces the refund.
@@ -149,7 +149,7 @@ func refundStepID(f *payment.Refund) payment.StepID {
 	return payment.StepID{Kind: payment.RefundStep, Transaction: f.Transaction, ID: f.ID}
 }
 
-func (s *refundStep) again(
+func (s *refundStep) attempt(
 	ctx context.Context, acq acquirer.Acquirer, repeated bool,
 ) (acquirer.Response, error) {
 	t, err := s.Store.Transaction(ctx, s.f.Tenant, s.f.Transaction)

@@ -104,7 +104,7 @@ func (e *Engine) undecided(ctx context.Context, r *payment.Reversal, why error) 
 // foundPending concludes a pending step with the result that a look found. An approval contradicts
 // the acquirer if it was requested to drop the step.
 func (e *Engine) foundPending(ctx context.Context, r *payment.Reversal, s step, a acquirer.Response) error {
-	err := leftOpen(e.conclude(ctx, origin{request: e.requestID(), again: true, look: r}, s, a, nil))
+	err := leftOpen(e.conclude(ctx, origin{request: e.requestID(), recovery: true, look: r}, s, a, nil))
 	if err == nil && a.Approved && r.Requested {
 		e.contradicted(ctx, s.about(), a, LateRecorded)
 	}

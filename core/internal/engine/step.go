@@ -20,9 +20,9 @@ import (
 // commit. An approval that finds its step closed corrects the step or is reversed (late.go).
 type step interface {
 	about() about
-	// again sends the request, under the same reference in each attempt. repeated is false in the
+	// attempt sends the request, under the same reference in each attempt. repeated is false in the
 	// first attempt. A step whose card number is gone inquires instead.
-	again(ctx context.Context, acq acquirer.Acquirer, repeated bool) (acquirer.Response, error)
+	attempt(ctx context.Context, acq acquirer.Acquirer, repeated bool) (acquirer.Response, error)
 	// commit writes the acquirer's result, and returns the response that was stored with it. It
 	// returns store.ErrConflict if the step is not open.
 	commit(ctx context.Context, from origin, a acquirer.Response) (Result, error)
@@ -59,9 +59,9 @@ type about struct {
 
 // origin is the attempt that a result belongs to: a request's, or recovery's.
 type origin struct {
-	request string            // request id
-	again   bool              // recovery's
-	look    *payment.Reversal // the pending reversal that found the result; nil for none
+	request  string            // request id
+	recovery bool              // of recovery
+	look     *payment.Reversal // the pending reversal that found the result; nil for none
 }
 
 // reversal returns the pending reversal of a step that is closed at a time. It is due immediately.

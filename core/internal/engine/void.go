@@ -40,7 +40,7 @@ func (e *Engine) Void(ctx context.Context, r Request, transaction int64, expecte
 	if err != nil || done != nil {
 		return value(done), err
 	}
-	return e.takeAgain(ctx, r.ID, &voidStep{e, t}, account.Acquirer)
+	return e.takeFirst(ctx, r.ID, &voidStep{e, t}, account.Acquirer)
 }
 
 // voidOther returns the response to a void that needs no request to the acquirer. It cancels a
@@ -73,7 +73,7 @@ func voidStepID(t *payment.Transaction) payment.StepID {
 	return payment.StepID{Kind: payment.VoidStep, Transaction: t.ID, ID: t.OperationID}
 }
 
-func (s *voidStep) again(ctx context.Context, acq acquirer.Acquirer, repeated bool) (acquirer.Response, error) {
+func (s *voidStep) attempt(ctx context.Context, acq acquirer.Acquirer, repeated bool) (acquirer.Response, error) {
 	captures, err := s.standing(ctx, s.t)
 	if err != nil {
 		return acquirer.Response{}, err
