@@ -95,6 +95,7 @@ func accountID(r *http.Request, left *trail) (int64, error) {
 }
 
 func (o *Operator) addAccount(c *call, left *trail) (engine.Result, error) {
+	c.show = func(out *engine.Result) error { left.account = resourceOf(out.Body); return nil }
 	var in operator.AccountCreate
 	if err := c.decode(&in, false); err != nil {
 		return engine.Result{}, err
@@ -103,7 +104,6 @@ func (o *Operator) addAccount(c *call, left *trail) (engine.Result, error) {
 	if err != nil {
 		return engine.Result{}, accountFault(err)
 	}
-	c.show = func(out *engine.Result) error { left.account = resourceOf(out.Body); return nil }
 	out, err := o.Engine.AddAccount(c.Context(), c.request, *made, credentials)
 	return o.accountChanged(out, err)
 }

@@ -266,3 +266,29 @@ func TestUnreadableAccount(t *testing.T) {
 		t.Errorf("got %+v, want the account without a base URL and settings", got)
 	}
 }
+
+// TestAuditOfRepeatedCreates: the audit record of a repeated request names the object of the first
+// one, even if the request would be refused now.
+func TestAuditOfRepeatedCreates(t *testing.T) {
+	t.Parallel()
+	b, p, _ := hosted(t)
+	requests := map[string]struct{ path, body string }{
+		"accounts.add":     {accounts, b.newAccount("")},
+		"merchants.create": {merchants, `{"name":"x"}`},
+		"operators.create": {operatorTokens, fmt.Sprintf(`{"name":"x","role":"auditor","expires_at":%q}`,
+			birth.Add(time.Hour).Format(time.RFC3339))},
+	}
+	made := map[string]string{}
+	for action, r := range requests {
+		made[action], _ = MustDecode[map[string]any](t, p.post(t, r.path, r.body, keyed(action)), 201)["id"].(string)
+	}
+	b.clock.Advance(2 * time.Hour)
+	for action, r := range requests {
+		MustDecode[map[string]any](t, p.post(t, r.path, r.body, keyed(action)), 201)
+		records := coretest.MustAuditRecords(t, b.core.Admin())
+		got := records[len(records)-1]
+		if got.Action != action || got.Outcome != "replayed" || got.ObjectID != made[action] || made[action] == "" {
+			t.Errorf("%s: got %s %s of %q, want replayed of %q", action, got.Action, got.Outcome, got.ObjectID, made[action])
+		}
+	}
+}

@@ -37,7 +37,7 @@ func TestAuditRecords(t *testing.T) {
 	}
 	want := []struct{ actor, address, action, object, outcome, before, after string }{
 		{"operator", "127.0.0.1", "api_keys.create", key.ID, "done", "", `"status":"active"`},
-		{"operator", "127.0.0.1", "api_keys.create", "", "replayed", "", ""},
+		{"operator", "127.0.0.1", "api_keys.create", key.ID, "replayed", "", ""},
 		{"operator", "127.0.0.1", "merchants.update", b.merchant, "done", `"unlinked_refunds":false`, `"unlinked_refunds":true`},
 		{"operator", "127.0.0.1", "merchants.update", b.merchant, "invalid_value", "", ""},
 		{"operator", "127.0.0.1", "api_keys.revoke", key.ID, "done", `"status":"active"`, `"status":"revoked"`},
@@ -52,7 +52,7 @@ func TestAuditRecords(t *testing.T) {
 	for i, w := range want {
 		r := got[i]
 		if !strings.HasPrefix(r.Actor, w.actor) || r.ClientAddress != w.address || r.Action != w.action || r.Outcome != w.outcome ||
-			w.object != "" && r.ObjectID != w.object || !strings.Contains(string(r.Before), w.before) || !strings.Contains(string(r.After), w.after) ||
+			r.ObjectID != w.object || !strings.Contains(string(r.Before), w.before) || !strings.Contains(string(r.After), w.after) ||
 			(w.before == "") != (r.Before == nil) || (w.after == "") != (r.After == nil) {
 			t.Errorf("record %d: got %+v, want %+v", i, r, w)
 		}

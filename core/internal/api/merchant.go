@@ -41,6 +41,7 @@ func (o *Operator) getMerchant(w http.ResponseWriter, r *http.Request, left *tra
 }
 
 func (o *Operator) createMerchant(c *call, left *trail) (engine.Result, error) {
+	c.show = func(out *engine.Result) error { left.merchant = resourceOf(out.Body); return nil }
 	var in operator.MerchantUpdate
 	if err := c.decode(&in, false); err != nil {
 		return engine.Result{}, err
@@ -52,7 +53,6 @@ func (o *Operator) createMerchant(c *call, left *trail) (engine.Result, error) {
 	if err != nil {
 		return engine.Result{}, err
 	}
-	c.show = func(out *engine.Result) error { left.merchant = resourceOf(out.Body); return nil }
 	_, out, err := o.Engine.CreateMerchant(c.Context(), c.request, change)
 	return out, err
 }

@@ -29,6 +29,7 @@ func (o *Operator) listOperators(w http.ResponseWriter, r *http.Request, _ *trai
 }
 
 func (o *Operator) createOperator(c *call, left *trail) (engine.Result, error) {
+	c.show = func(out *engine.Result) error { left.operator = resourceOf(out.Body); return nil }
 	var in operator.TokenCreate
 	if err := c.decode(&in, false); err != nil {
 		return engine.Result{}, err
@@ -37,7 +38,6 @@ func (o *Operator) createOperator(c *call, left *trail) (engine.Result, error) {
 	if err != nil {
 		return engine.Result{}, err
 	}
-	c.show = func(out *engine.Result) error { left.operator = resourceOf(out.Body); return nil }
 	return o.Engine.CreateOperator(c.Context(), c.request, made)
 }
 
