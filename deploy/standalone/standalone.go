@@ -113,7 +113,7 @@ func (m *Main) open(ctx context.Context) (*up, error) {
 	if err != nil {
 		return nil, err
 	}
-	proxy, legacy, err := m.openLegacy(base, files.logins, filter)
+	proxy, legacy, err := m.openLegacy(base, files.logins, filter) //nolint:contextcheck // a scrape outlives the start
 	if err != nil {
 		return nil, err
 	}

@@ -24,12 +24,10 @@ func TestLegacyStoredProfile(t *testing.T) {
 		bill = `"billTo":{"firstName":"Ana","address":"1 Elm St","zip":"98004"},`
 		card = `"payment":{"creditCard":{"cardNumber":"5424000000000015","expirationDate":"2030-12"}}`
 	)
-	ids := mustProfile(t, p, "stored@example.org",
-		`{"payment":{"creditCard":{"cardNumber":"4111111111111111","expirationDate":"2031-04"}}}`)
+	ids := mustProfile(t, p, "stored@example.org", firstPaymentProfile)
 	of := `"customerProfileId":"` + ids.Customer + `"`
-	added := ask("createCustomerPaymentProfileRequest",
-		of+`,"paymentProfile":{`+bill+card+`,"defaultPaymentProfile":true}`, ok)
-	method := regexp.MustCompile(`"customerPaymentProfileId":"([0-9]+)"`).FindStringSubmatch(added)
+	added := ask("createCustomerPaymentProfileRequest", of+`,"paymentProfile":{`+bill+card+`,"defaultPaymentProfile":true}`, ok)
+	method := madeMethod.FindStringSubmatch(added)
 	if method == nil {
 		t.Fatalf("created: got %s", added)
 	}
@@ -62,3 +60,7 @@ func TestLegacyStoredProfile(t *testing.T) {
 	ask("deleteCustomerProfileRequest", of, ok)
 	ask("deleteCustomerProfileRequest", of, `"code":"E00040"`)
 }
+
+var madeMethod = regexp.MustCompile(`"customerPaymentProfileId":"([0-9]+)"`)
+
+const firstPaymentProfile = `{"payment":{"creditCard":{"cardNumber":"4111111111111111","expirationDate":"2031-04"}}}`
