@@ -19,20 +19,17 @@ func TestLegacyStoredProfile(t *testing.T) {
 		}
 		return got
 	}
-	const (
-		ok   = `"code":"I00001"`
-		bill = `"billTo":{"firstName":"Ana","address":"1 Elm St","zip":"98004"},`
-		card = `"payment":{"creditCard":{"cardNumber":"5424000000000015","expirationDate":"2030-12"}}`
-	)
+	const ok = `"code":"I00001"`
 	ids := mustProfile(t, p, "stored@example.org", firstPaymentProfile)
 	of := `"customerProfileId":"` + ids.Customer + `"`
-	added := ask("createCustomerPaymentProfileRequest", of+`,"paymentProfile":{`+bill+card+`,"defaultPaymentProfile":true}`, ok)
+	added := ask("createCustomerPaymentProfileRequest",
+		of+`,"paymentProfile":{`+secondPaymentProfile+`,"defaultPaymentProfile":true}`, ok)
 	method := madeMethod.FindStringSubmatch(added)
 	if method == nil {
 		t.Fatalf("created: got %s", added)
 	}
 	both := of + `,"customerPaymentProfileId":"` + method[1] + `"`
-	ask("createCustomerPaymentProfileRequest", of+`,"paymentProfile":{`+bill+card+`}`, `"code":"E00039"`)
+	ask("createCustomerPaymentProfileRequest", of+`,"paymentProfile":{`+secondPaymentProfile+`}`, `"code":"E00039"`)
 	ask("getCustomerPaymentProfileRequest", of, `"defaultPaymentProfile":true`)
 	change := func(card, want string) {
 		t.Helper()
@@ -63,4 +60,8 @@ func TestLegacyStoredProfile(t *testing.T) {
 
 var madeMethod = regexp.MustCompile(`"customerPaymentProfileId":"([0-9]+)"`)
 
-const firstPaymentProfile = `{"payment":{"creditCard":{"cardNumber":"4111111111111111","expirationDate":"2031-04"}}}`
+const (
+	firstPaymentProfile  = `{"payment":{"creditCard":{"cardNumber":"4111111111111111","expirationDate":"2031-04"}}}`
+	secondPaymentProfile = `"billTo":{"firstName":"Ana","address":"1 Elm St","zip":"98004"},` +
+		`"payment":{"creditCard":{"cardNumber":"5424000000000015","expirationDate":"2030-12"}}`
+)
