@@ -131,11 +131,15 @@ func TestCardNumbersInTexts(t *testing.T) {
 	t.Parallel()
 	b := openBundle(t, &bundle{rateLimit: -1, token: token})
 	key := MustDecode[v1.APIKey](t, b.post(t, "/v1/api_keys", `{"kind":"secret"}`), 201).ID
-	ids := func(id string) *strings.Replacer { return strings.NewReplacer("{id}", id, "{key}", key) }
+	customer := b.mustCustomer(t)
+	method := b.MustAttach(t, customer, visa).ID
+	ids := func(id string) *strings.Replacer {
+		return strings.NewReplacer("{id}", id, "{key}", key, "{payment_method}", method)
+	}
 	txn := b.MustCreate(t, 100, "").ID
 	event := MustDecode[v1.EventList](t, b.get(t, "/v1/events"), 200).Data[0].ID
 	for prefix, id := range map[string]string{
-		"/v1/transactions": txn, "/v1/customers": b.mustCustomer(t), "/v1/webhook_endpoints": b.mustEndpoint(t),
+		"/v1/transactions": txn, "/v1/customers": customer, "/v1/webhook_endpoints": b.mustEndpoint(t),
 		"/v1/api_keys": key, "/v1/events": event, "/v1/refunds": "", "/v1/tokens": "", "/v1/idempotency_keys": "", "/v1/test_helpers": "",
 	} {
 		if tried := b.wantTextsRefused(t, only(t, v1.OpenAPI(), prefix), ids(id)); tried == 0 && prefix != "/v1/test_helpers" {
