@@ -184,7 +184,7 @@ func (h *Handler) dispatch(
 
 // run executes an operation for an authenticated caller.
 func (h *Handler) run(op operation, body []byte, from origin, c call) response {
-	from.target, from.id = op.target(c.id), c.id
+	from.target = op.target(c.id)
 	var badKey error
 	if op.HTTPMethod == http.MethodPost {
 		if from.key, badKey = idempotency.Key(from.header); badKey != nil {

@@ -53,8 +53,6 @@ type origin struct {
 	// target is the operation, with the number in the path. It distinguishes requests under one
 	// header.
 	target string
-	// id is the id in the path, "" without one.
-	id string
 	// position distinguishes calls of one batch request, which share a header and a login. It is ""
 	// for a single call.
 	position string
@@ -83,7 +81,7 @@ func (o origin) name(req *wire.Request) requestName {
 }
 
 // binding returns the evidence. It is bound under the witness if the login does not sign the
-// merchant. A token is then one request for all paths.
+// merchant.
 func (o origin) binding() command.Binding {
 	if !o.caller.EvidenceKey.IsZero() {
 		return command.Binding{
@@ -221,16 +219,8 @@ func (o origin) headerValue() string {
 	return ""
 }
 
-// evidence returns the nonce or signature of the caller's login, for its merchant. Old clients sign
-// no path, and equal bodies of one second get equal tokens. So a token without path and nonce is a
-// request only together with the operation and the id in the path, if there is one.
-func (o origin) evidence() string {
-	evidence := "evidence/" + o.caller.Merchant + "/" + o.caller.Evidence
-	if o.caller.Pathless && !o.caller.Nonce && o.id != "" && o.position == "" {
-		evidence += "\n" + o.target
-	}
-	return evidence
-}
+// evidence returns the nonce or signature of the caller's login, for its merchant.
+func (o origin) evidence() string { return "evidence/" + o.caller.Merchant + "/" + o.caller.Evidence }
 
 // named puts a command under the request's name.
 func (c call) named(do command.Command) command.Command {

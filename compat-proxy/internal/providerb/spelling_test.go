@@ -25,11 +25,11 @@ func spellings(authorization string) []string {
 
 // TestRecordedTokenInOtherSpellings: a recorded token without a nonce has one effect under every
 // last character of its header, for any length of it. That holds under other idempotency headers,
-// too.
+// and at other payments.
 func TestRecordedTokenInOtherSpellings(t *testing.T) {
 	t.Parallel()
 	for remainder, kind := range []string{"JWT", "J", "JW"} {
-		for path, body := range map[string]string{"/pts/v2/payments": signedBody, "/pts/v2/payments/5/refunds": followBody} {
+		for path, body := range map[string]string{"/pts/v2/payments": signedBody, "/pts/v2/payments/%d/refunds": followBody} {
 			for _, named := range []bool{false, true} {
 				t.Run(fmt.Sprint(remainder, path, named), func(t *testing.T) {
 					t.Parallel()
@@ -37,7 +37,11 @@ func TestRecordedTokenInOtherSpellings(t *testing.T) {
 					token := s.tokenOf(t, body, "", map[jose.HeaderKey]any{"typ": kind})
 					requireRemainder(t, token, remainder)
 					for i, spelling := range spellings(token) {
-						r := tokened(t, path, body, spelling)
+						at := path
+						if strings.Contains(path, "%d") {
+							at = fmt.Sprintf(path, 5+i)
+						}
+						r := tokened(t, at, body, spelling)
 						if named {
 							r.Header.Set("v-c-idempotency-id", fmt.Sprint("K-", i))
 						}

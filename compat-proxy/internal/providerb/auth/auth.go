@@ -54,8 +54,6 @@ type Caller struct {
 	// content. In the signed content, the body without its security codes replaces the body's digest.
 	// Empty for an API key.
 	Evidence string
-	// Nonce reports that Evidence is a nonce.
-	Nonce bool
 	// Pathless reports that the login covers the body but no path: the same bytes are valid at any
 	// path.
 	Pathless bool

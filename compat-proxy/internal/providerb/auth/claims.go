@@ -177,7 +177,7 @@ func (c claims) caller(key credentials.KeyB, h tokenHeader, r Request, evidence 
 	}
 	out.Evidence = evidence
 	if c.Nonce != "" {
-		out.Evidence, out.Nonce = strings.Join([]string{"nonce", key.Login.ID, string(c.Nonce)}, "\n"), true
+		out.Evidence = strings.Join([]string{"nonce", key.Login.ID, string(c.Nonce)}, "\n")
 	}
 	return out, nil
 }
