@@ -78,5 +78,8 @@ func (c *Clock) AdvanceCommand(by time.Duration) string {
 	return fmt.Sprintf("printf %%dns $(($(tr -d ns < %[1]s) + %[2]d)) > %[1]s.new && mv %[1]s.new %[1]s", c.path, by)
 }
 
+// Seconds returns an expression of a shell: the offset in seconds.
+func (c *Clock) Seconds() string { return fmt.Sprintf("$(($(tr -d ns < %s) / 1000000000))", c.path) }
+
 // Variable returns the clock's environment variable, for a program.
 func (c *Clock) Variable() string { return SteeredBy + "=" + c.path }

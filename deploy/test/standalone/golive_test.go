@@ -66,6 +66,7 @@ func TestTrialOfGoLive(t *testing.T) {
 		"go run ./compat-proxy/cmd/compat-proxy", filepath.Join(bin, "compat-proxy"),
 		"http://127.0.0.1:9090", up.HTTP, "http://127.0.0.1:8080", p.HTTP, "http://127.0.0.1:9080", p.adminURL(t),
 		"$(date -u +%FT%TZ)", "2099-01-01T00:00:00Z", attemptWait, clock.AdvanceCommand(41*time.Second)+"\n",
+		"-d '+2 minutes'", `-d "+2 minutes +`+clock.Seconds()+` seconds"`,
 		dayWait, clock.AdvanceCommand(4*time.Minute)+"\nuntil core settlements list | grep -q cap_; do sleep 0.2; done\n",
 	).Replace(script))
 	got := strings.Split(out, "== end of a step\n")
