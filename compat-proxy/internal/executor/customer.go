@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -139,14 +140,12 @@ func (s session) createCustomer(ctx context.Context, c command.CreateCustomer) (
 
 // findOrCreate makes the customer unless a complete one exists.
 func (s session) findOrCreate(ctx context.Context, c command.CreateCustomer, name string) command.Result {
-	same, failed := s.customersLike(ctx, c)
-	if failed != nil {
+	same, left, failed := s.customersLike(ctx, c, "")
+	switch {
+	case failed != nil:
 		return *failed
-	}
-	for i := range same {
-		if c := &same[i].Customer; complete(c) {
-			return command.Result{Outcome: command.Repeated, Status: http.StatusOK, Customer: c}
-		}
+	case same != nil:
+		return command.Result{Outcome: command.Repeated, Status: http.StatusOK, Customer: same}
 	}
 	m, failed := s.maker(ctx, c, name)
 	if failed != nil {
@@ -157,7 +156,7 @@ func (s session) findOrCreate(ctx context.Context, c command.CreateCustomer, nam
 		if again {
 			continue
 		}
-		s.deleteAbandoned(ctx, same, r)
+		s.deleteAbandoned(ctx, left, r)
 		return r
 	}
 	return command.Result{Outcome: command.Unavailable, Code: v1.CodeOperationInProgress}
@@ -165,13 +164,13 @@ func (s session) findOrCreate(ctx context.Context, c command.CreateCustomer, nam
 
 // deleteAbandoned deletes abandoned customers with the same fields once a complete one exists. V1
 // no longer keeps their keys.
-func (s session) deleteAbandoned(ctx context.Context, same []seenCustomer, r command.Result) {
+func (s session) deleteAbandoned(ctx context.Context, left []v1.Customer, r command.Result) {
 	if r.Outcome != command.Done {
 		return
 	}
-	for i := range same {
-		if same[i].ID != r.Customer.ID && same[i].abandoned() {
-			s.deleteCustomer(ctx, &same[i].Customer)
+	for i := range left {
+		if left[i].ID != r.Customer.ID {
+			s.deleteCustomer(ctx, &left[i])
 		}
 	}
 }
@@ -198,26 +197,37 @@ func (s session) deleteCustomer(ctx context.Context, c *v1.Customer) bool {
 	return resp.Status/100 == 2 || resp.Status == http.StatusNotFound
 }
 
-// customersLike lists the customers with the same identifying fields, made under either secret. v1
-// lists customers by two of the fields; without both, the list is empty.
-func (s session) customersLike(ctx context.Context, c command.CreateCustomer) ([]seenCustomer, *command.Result) {
+// mostAbandoned bounds the abandoned customers that one command deletes.
+const mostAbandoned = 100
+
+// customersLike returns the newest complete customer with the same identifying fields, made under
+// either secret, that is not the excepted one. Without one it returns the ids and versions of
+// abandoned customers. A merchant can have any number of large customers with the same fields, so
+// it keeps no more. v1 lists customers by two of the fields; without both, there is none.
+func (s session) customersLike(
+	ctx context.Context, c command.CreateCustomer, except string,
+) (same *v1.Customer, left []v1.Customer, failed *command.Result) {
 	c.Body = findable(c.Body)
 	params := v1.ListCustomersParams{Reference: c.Body.Reference, Email: c.Body.Email}
 	if params.Reference == nil && params.Email == nil {
-		return nil, nil
+		return nil, nil, nil
 	}
 	var wanted []v1.CustomerInput
 	for _, names := range s.AllNames() {
 		wanted = append(wanted, identified(c, names))
 	}
-	var same []seenCustomer
-	failed := s.eachCustomer(ctx, params, func(found seenCustomer) bool {
-		if slices.ContainsFunc(wanted, func(in v1.CustomerInput) bool { return sameIdentity(&found.Customer, in) }) {
-			same = append(same, found)
+	failed = s.eachCustomer(ctx, params, func(found seenCustomer) bool {
+		switch {
+		case found.ID == except,
+			!slices.ContainsFunc(wanted, func(in v1.CustomerInput) bool { return sameIdentity(&found.Customer, in) }):
+		case complete(&found.Customer):
+			same = &found.Customer
+		case found.abandoned() && len(left) < mostAbandoned:
+			left = append(left, v1.Customer{ID: strings.Clone(found.ID), Version: found.Version})
 		}
-		return true
+		return same == nil
 	})
-	return same, failed
+	return same, left, failed
 }
 
 // token makes a token under the key.

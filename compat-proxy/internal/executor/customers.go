@@ -13,7 +13,7 @@ import (
 )
 
 // maxCustomers bounds the list of all customers, and so the calls for it.
-const maxCustomers = 100_000
+const maxCustomers = 20_000
 
 // getCustomer reads a customer with its payment methods. A customer that is not complete yet is not
 // found.
@@ -138,14 +138,12 @@ func (s session) identify(ctx context.Context, c command.IdentifyCustomer) comma
 		return r
 	}
 	as := command.CreateCustomer{Body: c.Body, Unmasked: c.Unmasked}
-	same, failed := s.customersLike(ctx, as)
-	if failed != nil {
+	other, _, failed := s.customersLike(ctx, as, there.ID)
+	switch {
+	case failed != nil:
 		return *failed
-	}
-	for i := range same {
-		if other := &same[i].Customer; other.ID != there.ID && complete(other) {
-			return command.Result{Outcome: command.Repeated, Status: http.StatusOK, Customer: other}
-		}
+	case other != nil:
+		return command.Result{Outcome: command.Repeated, Status: http.StatusOK, Customer: other}
 	}
 	as.Body = findable(as.Body)
 	updated, r := s.patchCustomer(ctx, there.ID, replacing(identified(as, s.AllNames()[0])), s.IdempotencyKey)

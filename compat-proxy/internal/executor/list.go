@@ -56,7 +56,7 @@ func (s session) listTransactions(ctx context.Context, c command.ListTransaction
 		return command.Result{Outcome: command.NotFound}
 	}
 	list := &command.List{}
-	seen := map[string]bool{} // a payment may change lists meanwhile
+	seen, kept := map[string]bool{}, 0 // a payment may change lists meanwhile
 	for list.Total <= max(c.Skip+c.Limit, countedRows) {
 		row, failed := nextRow(ctx, sources, c.OldestFirst)
 		if failed != nil {
@@ -72,10 +72,35 @@ func (s session) listTransactions(ctx context.Context, c command.ListTransaction
 		seen[name] = true
 		if list.Total >= c.Skip && len(list.Rows) < c.Limit {
 			list.Rows = append(list.Rows, *row)
+			kept += sizeOf(*row)
+		}
+		if kept > mostKept {
+			return command.Result{Outcome: command.Refused, Code: command.CodeTooMany}
 		}
 		list.Total++
 	}
 	return command.Result{Outcome: command.Done, Status: http.StatusOK, List: list}
+}
+
+// mostKept bounds the metadata of the rows that a list keeps, in bytes. All requests share the
+// memory of the program, and a payment of v1 can have 100 kB of metadata.
+const mostKept = 4 << 20
+
+// sizeOf returns the bytes of a row's metadata.
+func sizeOf(r command.Row) (n int) {
+	var all []v1.Metadata
+	if r.Transaction != nil {
+		all = append(all, r.Transaction.Metadata)
+	}
+	if r.Refund != nil {
+		all = append(all, r.Refund.Metadata)
+	}
+	for _, m := range all {
+		for key, value := range m {
+			n += len(key) + len(value)
+		}
+	}
+	return n
 }
 
 // nextRow takes the next row of all sources, nil at the end.

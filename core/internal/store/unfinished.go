@@ -72,7 +72,8 @@ func (tx *Tx) HoldStep(s payment.StepID, patience time.Duration) error {
 	return err
 }
 
-// AttemptedAfter reports whether recovery began an attempt at a step after that time.
+// AttemptedAfter reports whether recovery began an attempt at a step, or at its pending reversal,
+// after that time.
 func (tx *Tx) AttemptedAfter(s payment.StepID, at time.Time) (bool, error) {
 	object, number := s.Object()
 	row, err := tx.row(countAttemptsAfter, string(s.Kind), object, number, toMillis(at))

@@ -15,7 +15,7 @@ import (
 )
 
 // eventsAreRight requires each object's events to be a sequence that ends with the object's present
-// state, and has no gap if each of its changes is an event.
+// state. It has no gap if each change of the object is an event.
 func (j *judge) eventsAreRight() {
 	sequences := map[string][]int64{}
 	for _, e := range j.events {

@@ -20,6 +20,8 @@ func TestBomb(t *testing.T) {
 		"batches":    {`><batchList>`, `<batch/>`, `</batchList>`},
 		"lists":      {`>`, `<transactions><transaction/></transactions>`, ``},
 		"attributes": {` `, `a="" `, `>`},
+		"nested":     {`>`, `<a>`, ``},
+		"unread":     {`>`, `<a/>`, ``},
 	} {
 		t.Run(name, func(t *testing.T) {
 			const root = "getTransactionListResponse"
@@ -29,8 +31,8 @@ func TestBomb(t *testing.T) {
 			runtime.ReadMemStats(&before)
 			_, err := parse("getTransactionList", []byte(text))
 			runtime.ReadMemStats(&after)
-			if got := after.TotalAlloc - before.TotalAlloc; !errors.Is(err, acquirer.ErrUnknown) || got > 4*upstream.MaxList {
-				t.Errorf("got %v and %d KiB, want unknown and at most %d KiB", err, got>>10, 4*upstream.MaxList>>10)
+			if got := after.TotalAlloc - before.TotalAlloc; !errors.Is(err, acquirer.ErrUnknown) || got > 10*upstream.MaxList {
+				t.Errorf("got %v and %d KiB, want unknown and at most %d KiB", err, got>>10, 10*upstream.MaxList>>10)
 			}
 		})
 	}

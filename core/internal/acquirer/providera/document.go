@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/core/internal/acquirer/upstream"
 )
 
 // namespace is the namespace of every document of the API.
@@ -33,13 +34,37 @@ func (t *text) UnmarshalXML(d *xml.Decoder, start xml.StartElement) error {
 	if err := d.DecodeElement(&t.value, &start); err != nil {
 		return err //nolint:wrapcheck // parse replaces it
 	}
-	t.value = strings.TrimSpace(t.value)
+	t.value = strings.Clone(strings.TrimSpace(t.value)) // a search keeps it, and not the blanks around it
 	return nil
 }
 
 // mostElements bounds the elements of one list, and mostAttributes the attributes of a document. An
 // element in memory takes many times the bytes that announce it.
 const mostElements, mostAttributes = 500, 10_000
+
+// A list has fewer than 40 elements in a row, and fewer than 8 within each other.
+const mostTags, mostDepth = 40 * mostElements, 16
+
+// bounded reports whether a document has few enough elements, and few enough within each other. The
+// decoder keeps each open element, also one that nothing reads.
+func bounded(body []byte) bool {
+	d := xml.NewDecoder(bytes.NewReader(body))
+	for tags, depth := 0, 0; ; {
+		token, err := d.RawToken()
+		if err != nil {
+			return true // the end, or the decoder fails there, too
+		}
+		switch token.(type) {
+		case xml.StartElement:
+			tags, depth = tags+1, depth+1
+		case xml.EndElement:
+			depth--
+		}
+		if tags > mostTags || depth > mostDepth {
+			return false
+		}
+	}
+}
 
 var errTooMany = errors.New("too many elements")
 
@@ -109,6 +134,7 @@ type transactionResponse struct {
 
 // details is a transaction of the account, as it is now.
 type details struct {
+	timely       bool // as of the document
 	ID           text `xml:"transId"`
 	Original     text `xml:"refTransId"`
 	SubmittedAt  text `xml:"submitTimeUTC"`
@@ -161,6 +187,9 @@ const errorRoot = "ErrorResponse"
 func parse(method string, body []byte) (*document, error) {
 	if bytes.Count(body, []byte("=")) > mostAttributes {
 		return nil, fmt.Errorf("providera: %w: too many attributes", acquirer.ErrUnknown)
+	}
+	if len(body) > upstream.MaxOutcome && !bounded(body) {
+		return nil, fmt.Errorf("providera: %w: too many elements", acquirer.ErrUnknown)
 	}
 	var out document
 	d := xml.NewDecoder(bytes.NewReader(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))))

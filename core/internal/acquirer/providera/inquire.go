@@ -79,6 +79,7 @@ func (c *Connector) details(ctx context.Context, id string) (*details, error) {
 	case number(d.Details.ID) != id:
 		return nil, contradiction("another transaction")
 	}
+	d.Details.timely = d.timely
 	return d.Details, nil
 }
 

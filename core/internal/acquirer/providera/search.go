@@ -47,7 +47,7 @@ type search struct {
 	about       acquirer.Sent
 	first, last time.Time           // when the transaction can have been submitted
 	begun       time.Time           // when it began to read the lists; zero if it has not
-	timely      bool                // the clock agreed with the host's, and the search began soon after the preparation
+	timely      bool                // the clock agreed with the host's, from the request to now
 	absent      time.Time           // the start of the first search of all lists that began after last; zero if none
 	read        map[string]position // by list
 	advanced    bool                // this attempt has read rows
@@ -68,17 +68,31 @@ func (c *Connector) resume(about acquirer.Sent, prepared time.Time) *search {
 	s := c.searches[about.Reference]
 	delete(c.searches, about.Reference)
 	if s == nil {
-		first, now := prepared, c.clock.Now().UTC()
-		if now.Before(first) {
-			first = now // the clock was ahead when it was prepared
-		}
-		s = &search{
-			c: c, first: first.Add(-lag), last: prepared.Add(lag), read: map[string]position{},
-			timely: now.Sub(prepared) <= lag-skew && prepared.Sub(now) <= skew,
-		}
+		s = c.newSearch(prepared)
 	}
 	s.about, s.advanced, s.left = about, false, mostReads
 	return s
+}
+
+// begin keeps a search for a request whose response was just lost. timely reports whether the clock
+// agreed with the host's just before. Any other search proves nothing: the clock may have been wrong
+// at the request.
+func (c *Connector) begin(about acquirer.Sent, timely bool) {
+	prepared, dated := timeOf(about.Tag)
+	if !dated {
+		return
+	}
+	s := c.newSearch(prepared)
+	s.about, s.timely = about, timely && c.clock.Now().Sub(prepared).Abs() <= skew
+	c.keep(s)
+}
+
+func (c *Connector) newSearch(prepared time.Time) *search {
+	first := prepared
+	if now := c.clock.Now().UTC(); now.Before(first) {
+		first = now // the clock was ahead when it was prepared
+	}
+	return &search{c: c, first: first.Add(-lag), last: prepared.Add(lag), read: map[string]position{}}
 }
 
 // keep stores a search for the next attempt. If there are too many, it drops any other one.
@@ -170,9 +184,9 @@ func (s *search) end(batches []batch, now time.Time) error {
 	return fmt.Errorf("providera: %w", acquirer.ErrNotListed)
 }
 
-// errUntimely: the clock did not agree with the host's during the search, or the search did not
-// begin soon after the request was prepared. The clock was perhaps wrong then, so the request can
-// be in a part of the lists that the search does not read.
+// errUntimely: the clock did not agree with the host's from the request to now, or this process did
+// not send it. The clock was perhaps wrong then, so the request can be in a part of the lists that
+// the search does not read.
 var errUntimely = errors.New("the clock was perhaps wrong at the time of the request")
 
 // oldestFirst adds each new row to the last page.

@@ -108,7 +108,10 @@ var recoverySQL = map[string]string{
 		OR kind = 'reversal' AND object_id IN (SELECT id FROM reversals WHERE kind = $3::text
 			AND step_id = $4::bigint))`,
 	"countAttemptsAfter": `SELECT COUNT(*) FROM step_attempts
-		WHERE kind = $1::text AND object_id = $2::bigint AND number = $3::bigint AND attempts > 0 AND begun_at > $4::bigint`,
+		WHERE attempts > 0 AND begun_at > $4::bigint AND (
+		kind = $1::text AND object_id = $2::bigint AND number = $3::bigint
+		OR kind = 'reversal' AND object_id IN (SELECT id FROM reversals WHERE kind = $1::text
+			AND step_id = $2::bigint))`,
 	"selectReversal": `SELECT ` + columns.Reversal + ` FROM reversals WHERE id = $1::bigint`,
 	"lockUnfinishedAuthorization": `SELECT id FROM transactions WHERE id = $1::bigint AND attempt = $2::bigint
 		AND status IN ('processing', 'unknown') FOR UPDATE`,

@@ -98,7 +98,8 @@ var recoverySQL = map[string]string{
 		kind = ?3 AND object_id = ?4 AND number = ?5
 		OR kind = 'reversal' AND object_id IN (SELECT id FROM reversals WHERE kind = ?3 AND step_id = ?4))`,
 	"countAttemptsAfter": `SELECT COUNT(*) FROM step_attempts
-		WHERE kind = ?1 AND object_id = ?2 AND number = ?3 AND attempts > 0 AND begun_at > ?4`,
+		WHERE attempts > 0 AND begun_at > ?4 AND (kind = ?1 AND object_id = ?2 AND number = ?3
+		OR kind = 'reversal' AND object_id IN (SELECT id FROM reversals WHERE kind = ?1 AND step_id = ?2))`,
 	"selectReversal": `SELECT ` + columns.Reversal + ` FROM reversals WHERE id = ?`,
 	"lockUnfinishedAuthorization": `SELECT id FROM transactions WHERE id = ?1 AND attempt = ?2 AND status IN ('processing',
 		'unknown')`,
