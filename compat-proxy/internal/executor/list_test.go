@@ -25,6 +25,7 @@ import (
 type listingV1 struct {
 	t    *testing.T
 	rows int
+	text string // in the metadata of each row, if it is not empty
 
 	mu    sync.Mutex
 	calls []string // guarded by mu
@@ -37,6 +38,7 @@ func (f *listingV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	first, prefix, write := 2, id.Transaction, func(n int) any {
 		return v1.Transaction{
 			ID: id.Format(id.Transaction, int64(n)), Status: v1.TransactionStatusCaptured, CreatedAt: madeAt(n), Currency: "usd",
+			Metadata: v1.Metadata{"text": f.text},
 		}
 	}
 	if r.URL.Path == "/v1/refunds" {
@@ -164,6 +166,34 @@ func TestListsReadNoMoreThanTheyCount(t *testing.T) {
 	defer f.mu.Unlock()
 	if got := strings.Join(f.calls, " "); len(f.calls) > 12 {
 		t.Errorf("v1 got %d requests: %s", len(f.calls), got)
+	}
+}
+
+// TestListOfLargeRows: a list keeps a bounded amount of metadata.
+func TestListOfLargeRows(t *testing.T) {
+	t.Parallel()
+	for kilobytes, want := range map[int]command.Outcome{1: command.Done, 20: command.Refused} {
+		x := goldentest.MustExecutor(t, &listingV1{t: t, rows: 500, text: strings.Repeat("x", kilobytes<<10)})
+		r := x.Execute(t.Context(), secret.New(goldentest.APIKey), command.ListTransactions{Day: "7", Limit: 500})
+		if r.Outcome != want || want == command.Refused && r.Code != command.CodeTooMany {
+			t.Errorf("%d kB a payment: got %s %s, want %s", kilobytes, r.Outcome, r.Code, want)
+		}
+	}
+}
+
+// TestFirstOfManyCustomers: any number of customers has the same fields. The first complete one ends
+// the search.
+func TestFirstOfManyCustomers(t *testing.T) {
+	t.Parallel()
+	made := id.Format(id.Customer, 1)
+	x, f := setup(t, map[string][]response{"GET /v1/customers": ok(
+		`{"object":"list","data":[{"id":"` + made + `","reference":"shop-1","metadata":{}}],"has_more":true}`,
+	)})
+	reference := "shop-1"
+	r := run(t, x, command.CreateCustomer{Body: v1.CustomerInput{Reference: &reference}})
+	lists := slices.DeleteFunc(f.seen(), func(c call) bool { return c.route != "GET /v1/customers" })
+	if r.Outcome != command.Repeated || r.Customer == nil || r.Customer.ID != made || len(lists) != 1 {
+		t.Errorf("got %s, customer %v after %d pages, want the first after one", r.Outcome, r.Customer, len(lists))
 	}
 }
 
