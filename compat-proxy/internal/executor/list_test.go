@@ -181,8 +181,8 @@ func TestListOfLargeRows(t *testing.T) {
 	}
 }
 
-// TestFirstOfManyCustomers: any number of customers has the same fields. The first complete one ends
-// the search.
+// TestFirstOfManyCustomers: any number of customers has the same fields. The first complete one
+// ends the search.
 func TestFirstOfManyCustomers(t *testing.T) {
 	t.Parallel()
 	made := id.Format(id.Customer, 1)

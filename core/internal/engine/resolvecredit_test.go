@@ -24,8 +24,8 @@ func (u *undoer) Inquire(context.Context, acquirer.Sent) (acquirer.Response, err
 	return acquirer.Response{}, u.inquiry
 }
 
-// TestApprovalBeforeItsReversal: an unlinked refund waits with a pending reversal, whose attempt may
-// have undone it. It is not approved by records from before that attempt.
+// TestApprovalBeforeItsReversal: an unlinked refund waits with a pending reversal, whose attempt
+// may have undone it. It is not approved by records from before that attempt.
 func TestApprovalBeforeItsReversal(t *testing.T) {
 	t.Parallel()
 	s := MustOpenGiving(t)

@@ -82,8 +82,8 @@ func (c *Connector) Void(ctx context.Context, r acquirer.Follow) (acquirer.Respo
 // A refund of the whole original that no list has is acquirer.ErrNotFound. If the earlier one
 // appears after all, the payer still gets the money once. The provider declines each refund after
 // it, because the sum would exceed the original. That does not hold for a part, so its outcome
-// remains unknown. So does that of a refund whose clock was perhaps wrong, or that another process sent: see
-// errUntimely.
+// remains unknown. So does that of a refund whose clock was perhaps wrong, or that another process
+// sent: see errUntimely.
 func (c *Connector) Refund(ctx context.Context, r acquirer.Follow) (acquirer.Response, error) {
 	about := acquirer.Sent{
 		Kind: acquirer.Refund, Reference: r.Reference, Tag: r.Tag, Amount: r.Amount, Currency: r.Currency,

@@ -31,9 +31,10 @@ func (h *host) repeated(t *testing.T, r acquirer.Follow, f fate, pause time.Dura
 	return c, acquirer.Outcome(a, err)
 }
 
-// TestRefundNeverSent: the connection breaks before the provider gets a refund. Once the lists must have a refund
-// of the whole payment, it certainly has no effect, and the next one gives the money back. That of
-// a part can be in the lists late, and a second one could be made: it remains unknown.
+// TestRefundNeverSent: the connection breaks before the provider gets a refund. Once the lists must
+// have a refund of the whole payment, it certainly has no effect, and the next one gives the money
+// back. That of a part can be in the lists late, and a second one could be made: it remains
+// unknown.
 func TestRefundNeverSent(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -77,8 +78,8 @@ func TestRefundNeverSent(t *testing.T) {
 	}
 }
 
-// TestRefundOfAnotherProcess: another process repeats the refund. It cannot tell whether the clock
-// was right at the request, so it proves nothing.
+// TestRefundOfAnotherProcess: another process repeats the refund. The clock was perhaps wrong at
+// the request, so it proves nothing.
 func TestRefundOfAnotherProcess(t *testing.T) {
 	t.Parallel()
 	h, first := startHost(t)

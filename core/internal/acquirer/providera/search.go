@@ -74,9 +74,9 @@ func (c *Connector) resume(about acquirer.Sent, prepared time.Time) *search {
 	return s
 }
 
-// begin keeps a search for a request whose response was just lost. timely reports whether the clock
-// agreed with the host's just before. Any other search proves nothing: the clock may have been wrong
-// at the request.
+// begin keeps a search for a request whose response was just lost. timely reports whether the
+// clock agreed with the host's just before. Any other search proves nothing: the clock may have
+// been wrong at the request.
 func (c *Connector) begin(about acquirer.Sent, timely bool) {
 	prepared, dated := timeOf(about.Tag)
 	if !dated {
