@@ -18,6 +18,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/admission"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/idempotency"
+	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -129,7 +130,7 @@ func (h *Handler) respond(r *http.Request, body []byte, now time.Time) (string, 
 func (h *Handler) admit(
 	ctx context.Context, r auth.Request, now time.Time,
 ) (caller auth.Caller, holder v1.APIKey, refusal response, admitted bool) {
-	login, tried := r.Header.Get("V-C-Merchant-Id"), auth.AttemptedSecret(r.Header)
+	login, tried := loginOf(r.Header)
 	judged := h.cfg.Admit(ctx, login, tried, func() dialect.Login {
 		var err error
 		if caller, err = h.cfg.Verifier.Verify(ctx, r); err != nil {
@@ -155,6 +156,16 @@ func (h *Handler) admit(
 		refusal.outcome = "unauthenticated: too many attempts"
 	}
 	return caller, holder, refusal, admitted
+}
+
+// loginOf returns the login that a request tries, and its secret. A JWT names the merchant only
+// inside, and many shops share an address, so the key that signed it is the login.
+func loginOf(h http.Header) (login string, tried secret.String) {
+	login, tried = h.Get("V-C-Merchant-Id"), auth.AttemptedSecret(h)
+	if key := tried.Reveal(); login == "" && strings.HasPrefix(key, auth.SigningPrefix) {
+		login = key
+	}
+	return login, tried
 }
 
 // dispatch returns the response to an authenticated caller.

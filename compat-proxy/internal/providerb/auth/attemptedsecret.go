@@ -8,6 +8,10 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
+// SigningPrefix begins the AttemptedSecret of a request that was signed. The rest is not secret: the
+// id or certificate of the key.
+const SigningPrefix = "signed "
+
 // AttemptedSecret returns the secret with which a request tries to authenticate: its API key, or
 // the id or certificate of the key that signed it. A signature differs in each request, so it
 // cannot show that two requests try the same secret. A request without a key counts as a separate
@@ -40,5 +44,5 @@ func signing(key string) secret.String {
 	if key == "" {
 		return secret.String{}
 	}
-	return secret.New("signed " + key)
+	return secret.New(SigningPrefix + key)
 }

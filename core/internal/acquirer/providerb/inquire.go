@@ -215,14 +215,25 @@ func (c *Connector) voided(ctx context.Context, about acquirer.Sent) (acquirer.R
 // look reads the state of an operation by its id. The provider shows new operations late, so an
 // operation that is not found is unknown.
 func (c *Connector) look(ctx context.Context, about acquirer.Sent) (acquirer.Response, error) {
+	out, _, err := c.lookState(ctx, about)
+	return out, err
+}
+
+// lookState is look, and also returns the status in the details.
+func (c *Connector) lookState(ctx context.Context, about acquirer.Sent) (acquirer.Response, string, error) {
 	if !validID(about.ID) {
-		return acquirer.Response{}, fmt.Errorf("provider-b: inquire: %w: invalid id", acquirer.ErrUnknown)
+		return acquirer.Response{}, "", fmt.Errorf("provider-b: inquire: %w: invalid id", acquirer.ErrUnknown)
 	}
 	response, err := c.get(ctx, about.ID)
 	if err != nil {
-		return acquirer.Response{}, fmt.Errorf("provider-b: inquire: %w", acquirer.ErrUnknown)
+		return acquirer.Response{}, "", fmt.Errorf("provider-b: inquire: %w", acquirer.ErrUnknown)
 	}
-	return decodeDetails(response, about)
+	out, err := decodeDetails(response, about)
+	if err != nil {
+		return out, "", err
+	}
+	body, err := parse(response.Body)
+	return out, body.state(), err
 }
 
 // states are the statuses of an operation in its details: true for an approval that stands, false

@@ -3,7 +3,6 @@ package providerb
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
 )
@@ -110,7 +109,8 @@ func (c *Connector) voidAll(
 }
 
 // release releases the authorization of a void. The provider gives one reason for an authorization
-// that was reversed and one that was captured, so its details decide. They show a reversal late.
+// that was reversed and one that was captured, so its details decide. They show a reversal late, so
+// an authorization that still stands there is unknown.
 func (c *Connector) release(ctx context.Context, r acquirer.Follow) (outcome, error) {
 	id := r.Original.ID
 	request, err := encodeReversal(r.Reference, id, r.Amount, r.Currency)
@@ -122,10 +122,9 @@ func (c *Connector) release(ctx context.Context, r acquirer.Follow) (outcome, er
 	if err == nil || out.reason != "TRANSACTION_ALREADY_REVERSED_OR_SETTLED" {
 		return out, err
 	}
-	found, lookErr := c.look(ctx, acquirer.Sent{
+	found, state, lookErr := c.lookState(ctx, acquirer.Sent{
 		Kind: acquirer.Authorization, ID: id, Amount: r.Amount, Currency: r.Currency,
 	})
-	begun, tagErr := time.Parse(time.RFC3339, r.Tag)
 	switch {
 	case lookErr != nil:
 		return out, err
@@ -133,11 +132,8 @@ func (c *Connector) release(ctx context.Context, r acquirer.Follow) (outcome, er
 		return outcome{
 			class: done, response: acquirer.Response{Approved: true, ResponseCode: "00", Amount: r.Amount},
 		}, nil
-	case tagErr != nil || c.clock.Now().Sub(begun) < detailsLag:
+	case state != "TRANSMITTED":
 		return outcome{}, fmt.Errorf("provider-b: %w: the details may be of before the void", acquirer.ErrUnknown)
 	}
 	return outcome{class: declined, response: declinedBy(refusals["NOT_VOIDABLE"], out.body)}, nil
 }
-
-// detailsLag is the time after which the details of an authorization certainly show its reversal.
-const detailsLag = time.Hour
