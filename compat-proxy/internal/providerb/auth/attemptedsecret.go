@@ -8,8 +8,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// SigningPrefix begins the AttemptedSecret of a request that was signed. The rest is not secret: the
-// id or certificate of the key.
+// SigningPrefix begins the AttemptedSecret of a request that was signed. The rest is not secret: it
+// is the id or certificate of the key.
 const SigningPrefix = "signed "
 
 // AttemptedSecret returns the secret with which a request tries to authenticate: its API key, or
