@@ -147,7 +147,9 @@ func TestVoidBeforeItsDetails(t *testing.T) {
 		Reference: "void", Original: acquirer.Sent{Kind: acquirer.Authorization, ID: "1"}, Amount: 1000, Currency: "usd",
 		Again: true,
 	}
-	for details, want := range map[string]string{"AUTHORIZED": "unknown", "REVERSED": "approved", "TRANSMITTED": "declined"} {
+	for details, want := range map[string]string{
+		"AUTHORIZED": "unknown", "REVERSED": "approved", "TRANSMITTED": "declined",
+	} {
 		s.respond(script{pathRest: eitherWay, pathLook: stateOf(details)})
 		if got, err := s.Void(t.Context(), r); result(got, err) != want {
 			t.Errorf("details %s: got %+v, %v, want %s", details, got, err, want)
