@@ -131,7 +131,6 @@ func (f *credentialsFlags) set(out io.Writer) *flag.FlagSet {
 	fs.StringVar(&f.entry.Name, "name", "",
 		"the client's API login `name`, 1 to 25 characters; for provider-b the merchant id")
 	fs.StringVar(&f.provider, "provider", "provider-a",
-
 		"`dialect` of the client: provider-a or provider-b; list: both without the flag")
 	f.b.set(fs)
 	fs.StringVar(&f.entry.APIKeyEnv, "api-key-env", "", "environment `variable` with the API key, on the proxy's machine")

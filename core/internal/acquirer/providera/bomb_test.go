@@ -37,3 +37,29 @@ func TestBomb(t *testing.T) {
 		})
 	}
 }
+
+// TestTextWithoutItsBlanks: a text that is kept does not keep the blanks around it in memory.
+//
+//nolint:paralleltest // it counts the memory that the process holds
+func TestTextWithoutItsBlanks(t *testing.T) {
+	body := []byte(wrap("getSettledBatchListResponse", okay+"<batchList><batch><batchId>6041000"+
+		strings.Repeat(" ", upstream.MaxList-1000)+"</batchId></batch></batchList>"))
+	held := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before, kept := held(), make([]string, 0, 20)
+	for range cap(kept) {
+		d, err := parse("getSettledBatchList", body)
+		if err != nil || len(d.Batches) != 1 {
+			t.Fatalf("got %+v, %v", d, err)
+		}
+		kept = append(kept, number(d.Batches[0].ID))
+	}
+	if after := held(); after > before+2*upstream.MaxList || kept[0] != "6041000" {
+		t.Errorf("%d texts hold %d KiB", len(kept), (after-before)>>10)
+	}
+	runtime.KeepAlive(kept)
+}
