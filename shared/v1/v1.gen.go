@@ -1720,7 +1720,7 @@ type APIKeyCreate struct {
 	// key out of other people's pages, but it is no secret and stops no other program.
 	AllowedOrigins *AllowedOrigins `json:"allowed_origins,omitempty"`
 
-	// ExpiresAt The key is invalid from this time on. By default it does not expire.
+	// ExpiresAt The key is invalid from this time on. By default it expires with the key of the request, if that one does.
 	//
 	// Example: 2030-12-31T23:59:59.000Z
 	ExpiresAt *Timestamp `json:"expires_at,omitempty"`

@@ -235,12 +235,18 @@ func creator(k *payment.APIKey) engine.Creator {
 }
 
 // scopeFault returns the refusal for a key that manages another key with a scope that it lacks. The
-// same holds for addresses.
+// same holds for addresses and for a later end.
 func scopeFault(err error) error {
 	if errors.Is(err, engine.ErrAddresses) {
 		return &fault{
 			code: codeInvalidValue, param: "allowed_addresses", cause: err,
 			message: "The key of the request is limited to addresses. Send some of them.",
+		}
+	}
+	if errors.Is(err, engine.ErrExpiry) {
+		return &fault{
+			code: codeInvalidValue, param: "expires_at", cause: err,
+			message: "The key of the request ends earlier. It can create or roll only keys that end no later.",
 		}
 	}
 	var missing *engine.MissingScopeError

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/causeway-pay/causeway/core"
 	"github.com/causeway-pay/causeway/core/internal/coretest"
@@ -148,6 +149,32 @@ func TestRestrictedKeyMakesKeys(t *testing.T) {
 	if publishable.AllowedAddresses != nil {
 		t.Errorf("a publishable key: got the addresses %v, want all", *publishable.AllowedAddresses)
 	}
+}
+
+// TestEndingKeyMakesKeys: no key outlasts the key that makes it, by a creation or a roll. A rolled
+// key ends, too.
+func TestEndingKeyMakesKeys(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	later := invalid("invalid_value", "expires_at")
+	lasting, _ := b.createKey(t, `{"kind":"secret"}`)
+	ending, key := b.createKey(t, `{"kind":"secret","expires_at":"2026-11-21T10:30:00Z"}`)
+	for body, want := range map[string]time.Duration{
+		`{"kind":"secret"}`: time.Hour, `{"kind":"publishable"}`: time.Hour,
+		`{"kind":"secret","expires_at":"2026-11-21T10:30:00Z"}`: time.Hour,
+		`{"kind":"secret","expires_at":"2026-11-21T10:00:00Z"}`: time.Hour / 2,
+	} {
+		if k, _ := b.createKey(t, body, as(key)); k.ExpiresAt == nil || !k.ExpiresAt.Equal(birth.Add(want)) {
+			t.Errorf("%s: the key ends at %v, want %s from now", body, k.ExpiresAt, want)
+		}
+	}
+	wantRefusal(t, b.post(t, "/v1/api_keys", `{"kind":"secret","expires_at":"2026-11-21T10:30:00.001Z"}`, as(key)), later)
+	wantRefusal(t, b.post(t, "/v1/api_keys/"+lasting.ID+"/roll", "", as(key)), later)
+	heir := MustDecode[v1.APIKey](t, b.post(t, "/v1/api_keys/"+ending.ID+"/roll", `{"expires_in":60}`, as(key)), 201)
+	if k, _ := b.createKey(t, `{"kind":"secret"}`, as(key)); !k.ExpiresAt.Equal(birth.Add(time.Minute)) {
+		t.Errorf("by a rolled key: the key ends at %v, want a minute from now", k.ExpiresAt)
+	}
+	wantRefusal(t, b.post(t, "/v1/api_keys/"+heir.ID+"/roll", "", as(key)), later)
 }
 
 // TestKeyOrigins: a publishable key with origins works on pages of these alone. A page can read the

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -76,6 +77,27 @@ func Unlimited() Creator { return Creator{Scopes: apikey.AllScopes()} }
 // ErrAddresses reports that a secret key would work from addresses that its creator may not use.
 var ErrAddresses = errors.New("engine: addresses that the key of the request lacks")
 
+// ErrExpiry reports that a key would be valid for longer than the key that makes it.
+var ErrExpiry = errors.New("engine: the key would outlast the key of the request")
+
+// creatorsEnd returns when the key of a request ends, zero for an operator or a key without an end.
+// It reads the store, because the key can have been rolled at another core.
+func creatorsEnd(tx *store.Tx, t payment.Tenant, r Request) (time.Time, error) {
+	if r.APIKey == 0 {
+		return time.Time{}, nil
+	}
+	k, err := tx.Key(t, r.APIKey)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return k.ExpiresAt, nil
+}
+
+// outlasts reports whether a key until a time is valid for longer than another one. Zero is never.
+func outlasts(until, other time.Time) bool {
+	return !other.IsZero() && (until.IsZero() || until.After(other))
+}
+
 // covers reports whether a key that c makes may have the addresses.
 func (c Creator) covers(kind apikey.Kind, addresses []netip.Prefix) bool {
 	if len(c.Addresses) == 0 || kind != apikey.Secret {
@@ -89,8 +111,9 @@ func (c Creator) covers(kind apikey.Kind, addresses []netip.Prefix) bool {
 }
 
 // CreateKey makes a key of a tenant. It returns a MissingScopeError if the new key would have a
-// scope that its creator lacks, and ErrAddresses if it would work from other addresses. Without
-// addresses, a secret key gets the creator's.
+// scope that its creator lacks, ErrAddresses if it would work from other addresses, and ErrExpiry if
+// it would end later. Without addresses, a secret key gets the creator's; without an end, the
+// creator's end.
 func (e *Engine) CreateKey(ctx context.Context, r Request, t payment.Tenant, by Creator, n NewKey) (Result, error) {
 	if n.Scopes == nil {
 		n.Scopes = slices.DeleteFunc(apikey.DefaultScopes(n.Kind), func(s string) bool { return !slices.Contains(by.Scopes, s) })
@@ -111,6 +134,15 @@ func (e *Engine) CreateKey(ctx context.Context, r Request, t payment.Tenant, by 
 	r.Rights = by.Rights()
 	defer e.running.enter(ctx, r)()
 	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
+		end, err := creatorsEnd(tx, t, r)
+		if err != nil {
+			return nil, err
+		}
+		if n.ExpiresAt.IsZero() {
+			m.Key.ExpiresAt = end
+		} else if outlasts(n.ExpiresAt, end) {
+			return nil, ErrExpiry
+		}
 		m.Key.ID = e.IDs.Next()
 		if err := tx.InsertKey(m.Key, m.Hash); err != nil {
 			return nil, err
@@ -125,8 +157,8 @@ func (e *Engine) CreateKey(ctx context.Context, r Request, t payment.Tenant, by 
 }
 
 // RollKey replaces the key id of a tenant by a new one, which by makes. It returns a
-// MissingScopeError if the rolled key has a scope that by lacks, and ErrAddresses if the new key
-// would work from other addresses.
+// MissingScopeError if the rolled key has a scope that by lacks, ErrAddresses if the new key would
+// work from other addresses, and ErrExpiry if it would end later than the key of the request.
 func (e *Engine) RollKey(ctx context.Context, r Request, t payment.Tenant, by Creator, id int64, how Roll) (Result, error) {
 	if how.Overlap < 0 || how.Overlap > MaxOverlap {
 		return Result{}, fmt.Errorf("engine: a rolled key cannot stay valid for %s", how.Overlap)
@@ -144,6 +176,9 @@ func (e *Engine) RollKey(ctx context.Context, r Request, t payment.Tenant, by Cr
 		next := how.after(old)
 		if !by.covers(next.Kind, next.Addresses) {
 			return nil, ErrAddresses
+		}
+		if end, err := creatorsEnd(tx, t, r); err != nil || outlasts(next.ExpiresAt, end) {
+			return nil, cmp.Or(err, ErrExpiry)
 		}
 		m, err := e.mint(t, next)
 		if err != nil {
