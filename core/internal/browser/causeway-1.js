@@ -105,7 +105,13 @@
     if (response.ok) { // a response in the clear is not from the holder of the key
       throw new CausewayError({code: "response_not_encrypted", message: "The response was not encrypted."});
     }
-    return result(response, text);
+    try {
+      return result(response, text);
+    } catch (error) { // nothing about the transaction is from the holder of the key either
+      delete error.transaction;
+      delete error.declineCode;
+      throw error;
+    }
   }
 
   const base64 = (bytes) => btoa(String.fromCharCode(...new Uint8Array(bytes)))

@@ -12,6 +12,10 @@ import (
 	"github.com/causeway-pay/causeway/deploy/test/browser"
 )
 
+// publicKey is a merchant's key for encrypted requests: the base point of P-256.
+const publicKey = `{"kid":"k","alg":"ECDH-ES+A256KW","jwk":{"kty":"EC","crv":"P-256",` +
+	`"x":"axfR8uEsQkf4vOblY6RA8ncDfYEt6zOg9KE5RdiYwpY","y":"T-NC4v4af5uO5-tKfA-eFivOM1drMV7Oy7ZAaDe_UfU"}}`
+
 // payments is a v1 with a response for each id of a transaction.
 type payments struct {
 	mu   sync.Mutex
@@ -53,6 +57,10 @@ func (p *payments) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, `<!doctype html><title>Shop</title><script src="/v1/js/causeway-1.js"></script>`)
 	case strings.HasPrefix(r.URL.Path, "/v1/js/"):
 		http.ServeFile(w, r, "../../../core/internal/browser/causeway-1.js")
+	case r.URL.Path == "/v1/mle/keys/current":
+		_, _ = io.WriteString(w, publicKey)
+	case r.URL.Path == "/v1/tokens" && r.Header.Get("X-SVC-MLE-Response") == "required":
+		refuse(http.StatusConflict, "transaction_not_confirmable", `,"decline_code":"d","transaction":{"status":"captured"}`)
 	case r.URL.Path == "/v1/tokens":
 		_, _ = io.WriteString(w, `{"id":"tok_1","value":"tok_2"}`)
 	case !confirm:
@@ -98,6 +106,13 @@ func TestBrowserScript(t *testing.T) {
 				t.Errorf("%s, %s: got %q, want %q", origin, transaction, got, want)
 			}
 		}
+		if !plain { // an error in the clear can be from any program in between
+			got := browser.Read[string](t, b, `Causeway.createToken({key: "pk", card: {}, encrypt: true}).catch((e) => `+
+				`[e.code, e.transaction, e.declineCode].join(" "))`)
+			if want := "transaction_not_confirmable  "; got != want {
+				t.Errorf("an error in the clear: got %q, want %q", got, want)
+			}
+		}
 		keys := p.of("/v1/transactions/lost" + suffix + "/confirm")
 		if len(keys) != 6 || len(keys[0]) < 20 || strings.Count(strings.Join(keys, " "), keys[0]) != 6 {
 			t.Errorf("%s: got the keys %v, want the same six times", origin, keys)
@@ -112,8 +127,8 @@ func TestBrowserScript(t *testing.T) {
 	for _, key := range p.of("/v1/tokens") {
 		tokens[key] = true
 	}
-	if len(tokens) != 12 {
-		t.Errorf("got %d keys of tokens, want 12: each request has another", len(tokens))
+	if len(tokens) != 13 {
+		t.Errorf("got %d keys of tokens, want 13: each request has another", len(tokens))
 	}
 }
 
