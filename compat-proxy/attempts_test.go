@@ -126,3 +126,35 @@ func TestLoginAttempts(t *testing.T) {
 		})
 	}
 }
+
+// TestRefusalThatIsNoWrongLogin: a refusal of v1 that does not concern the API key, such as that of
+// a proxy with an old filter secret, is no wrong login. The log has its code, and nothing is counted.
+func TestRefusalThatIsNoWrongLogin(t *testing.T) {
+	t.Parallel()
+	refuse := func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusForbidden)
+		_, _ = io.WriteString(w, `{"error":{"type":"permission_error","code":"not_through_filter","message":"","status":403,`+
+			`"request_id":""}}`)
+	}
+	var log syncBuffer
+	o := mustOperate(t, http.HandlerFunc(refuse), func(c *compatproxy.Config) {
+		c.Log = slog.New(slog.NewTextHandler(&log, nil))
+	})
+	for _, try := range []struct{ path, body, want string }{
+		{
+			"/compat/provider-a/xml", `<authenticateTestRequest xmlns="AnetApi/xml/v1/schema/AnetApiSchema.xsd"/>`, "E00001",
+		},
+		{"/compat/provider-b/pts/v2/payments", "{}", "SYSTEM_ERROR"},
+	} {
+		_, got := send(t, http.MethodPost, o.url+try.path, strings.NewReader(try.body), func(r *http.Request) {
+			r.Header.Set("Authorization", "Bearer "+apiKey)
+		})
+		if !strings.Contains(got, try.want) {
+			t.Errorf("%s: got %s, want %s", try.path, got, try.want)
+		}
+	}
+	if got := log.String(); !strings.Contains(got, "not_through_filter") {
+		t.Errorf("the log has no code:\n%s", got)
+	}
+	o.wantSeries(t, `causeway_compat_login_attempts_total\{outcome="refused"\} 0`)
+}

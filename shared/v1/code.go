@@ -15,6 +15,7 @@ const (
 	CodeAcquirerNotConfigured = "acquirer_not_configured"
 	CodeAcquirerUnavailable   = "acquirer_unavailable"
 	CodeUnlinkedRefunds       = "unlinked_refunds_not_allowed"
+	CodeInvalidAPIKey         = "invalid_api_key"
 	CodeMerchantDisabled      = "merchant_disabled"
 	CodeAddressNotAllowed     = "address_not_allowed"
 	CodeMLERequired           = "mle_required"

@@ -7,6 +7,7 @@ import (
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/deduplication"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/v1client"
 	"github.com/causeway-pay/causeway/shared/admission"
 	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -18,7 +19,8 @@ const identifyTimeout = 8 * time.Second
 
 // Identify returns the API key with its scopes, and counts the legacy request towards the merchant
 // of the key. The record is up to five seconds old if the key works from all addresses. If v1
-// refuses the key, it returns the zero APIKey and the refusal, otherwise Done. It returns
+// refuses the key, it returns the zero APIKey and the refusal, otherwise Done. A refusal that does not
+// concern the key is Unavailable. It returns
 // Unavailable with status 429 if too many requests of the merchant are pending.
 func (x *Executor) Identify(ctx context.Context, key secret.String) (v1.APIKey, command.Result) {
 	info, r := x.apiKey(ctx, key)
@@ -43,7 +45,7 @@ func (x *Executor) apiKey(ctx context.Context, key secret.String) (v1.APIKey, co
 	info, resp, ok := x.client.APIKey(ctx, key)
 	if !ok {
 		r := command.Unread(resp)
-		if r.Outcome == command.NotFound { // not v1's
+		if !v1client.ConcernsKey(r.Code) { // such as a 404 that is not v1's
 			r.Outcome = command.Unavailable
 		}
 		return v1.APIKey{}, r

@@ -42,6 +42,9 @@ func (c *Client) APIKey(ctx context.Context, key secret.String) (v1.APIKey, Resp
 	var info v1.APIKey
 	named := func() bool { return info.Merchant != "" && info.Mode != "" }
 	if resp.Status/100 != 2 || !resp.DecodeMatching(&info, named) {
+		if resp.Status/100 == 4 && !ConcernsKey(resp.Err.Code) {
+			c.warn(ctx, "it refused to identify an API key: "+resp.Err.Code)
+		}
 		return v1.APIKey{}, resp, false
 	}
 	until := c.cfg.Clock.Now()
@@ -50,6 +53,16 @@ func (c *Client) APIKey(ctx context.Context, key secret.String) (v1.APIKey, Resp
 	}
 	c.keys.put(hash, keyEntry{info: info, until: until})
 	return info, resp, true
+}
+
+// ConcernsKey reports whether v1's refusal to identify an API key, by its code, is about the key or
+// its merchant. Any other refusal, such as not_through_filter, is about the way to v1.
+func ConcernsKey(code string) bool {
+	switch code {
+	case v1.CodeInvalidAPIKey, v1.CodeMerchantDisabled, v1.CodeAddressNotAllowed, v1.CodeMLERequired, v1.CodeRateLimited:
+		return true
+	}
+	return false
 }
 
 // currentKey reads v1's record of an API key.
