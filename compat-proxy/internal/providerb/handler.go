@@ -185,6 +185,9 @@ func (h *Handler) dispatch(
 		return dialect.MethodNone, notFound(allow)
 	}
 	httpx.EventFrom(r.Context()).SetRoute(op.route(h.cfg.Prefix))
+	if op.severalIDs && caller.SeveralIDs {
+		from.shared = op.target(segmentID)
+	}
 	text, ok := h.decrypted(r.Context(), caller, body)
 	if !ok {
 		return op.Name, refused(now, textInvalid, "")

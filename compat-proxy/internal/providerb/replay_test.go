@@ -34,13 +34,17 @@ func (s *signer) token(t *testing.T, body, nonce string) string {
 }
 
 // tokenOf returns an Authorization value for the body whose token has further members in its
-// header.
+// header. With the kid of the portfolio's key, the portfolio is the issuer.
 func (s *signer) tokenOf(t *testing.T, body, nonce string, header map[jose.HeaderKey]any) string {
 	t.Helper()
 	sum := sha256.Sum256([]byte(body))
+	issuer := "shop"
+	if header["kid"] == "meta" {
+		issuer = "group"
+	}
 	claims := map[string]any{
 		"digest": base64.StdEncoding.EncodeToString(sum[:]), "iat": goldentest.Today.Unix(),
-		"exp": goldentest.Today.Unix() + 120, "iss": "shop",
+		"exp": goldentest.Today.Unix() + 120, "iss": issuer,
 	}
 	if nonce != "" {
 		claims["jti"] = nonce
@@ -49,7 +53,10 @@ func (s *signer) tokenOf(t *testing.T, body, nonce string, header map[jose.Heade
 	if err != nil {
 		t.Fatal(err)
 	}
-	options := (&jose.SignerOptions{ExtraHeaders: header}).WithHeader("kid", "key")
+	options := (&jose.SignerOptions{}).WithHeader("kid", "key")
+	for name, value := range header {
+		options.WithHeader(name, value)
+	}
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.HS256, Key: s.secret}, options)
 	if err != nil {
 		t.Fatal(err)

@@ -53,6 +53,9 @@ type origin struct {
 	// target is the operation, with the number in the path. It distinguishes requests under one
 	// header.
 	target string
+	// shared is the operation without the number, if the login authenticates it at several ids. It is
+	// "" for any other request, and for a call by RPC, which has the number in its body.
+	shared string
 	// position distinguishes calls of one batch request, which share a header and a login. It is ""
 	// for a single call.
 	position string
@@ -60,7 +63,8 @@ type origin struct {
 
 // name returns the request's name. It binds the evidence to the name if the login does not sign the
 // header with the name, or the merchant. So a recorded request cannot be sent under another one.
-// The evidence of a login that covers no path is bound already: see Handler.bind.
+// The evidence of a login that covers no path is bound already, except for the header of a shared
+// operation: see Handler.bind.
 func (o origin) name(req *wire.Request) requestName {
 	n := o.chosen(req)
 	if n.text != "" && !n.final && strings.HasPrefix(o.target, voidTarget) {
@@ -72,7 +76,12 @@ func (o origin) name(req *wire.Request) requestName {
 		n.evidence = o.evidence() + o.position
 	}
 	switch {
-	case o.caller.Evidence == "" || n.text == "" || o.caller.Pathless:
+	case o.caller.Evidence == "" || n.text == "":
+	case o.shared != "":
+		if o.namedByHeader(req) {
+			n.bound = command.Binding{Evidence: o.evidence()}
+		}
+	case o.caller.Pathless:
 	case !o.caller.EvidenceKey.IsZero() || o.namedByHeader(req):
 		n.bound = o.binding()
 		n.bound.Evidence += o.position
@@ -89,12 +98,16 @@ func (o origin) binding() command.Binding {
 			EvidenceKey: o.caller.EvidenceKey,
 		}
 	}
-	return command.Binding{Evidence: o.evidence()}
+	return command.Binding{Evidence: o.loginEvidence()}
 }
 
 // purpose returns the parts of the request that a login does not cover if it covers no path. The
-// login of a batch covers its body, and so its calls.
+// login of a batch covers its body, and so its calls. A login for several ids is bound to its
+// operation here, and to the header for each id by its name.
 func (o origin) purpose() []string {
+	if o.shared != "" {
+		return []string{o.caller.Merchant, o.shared}
+	}
 	target := o.target
 	if o.position != "" {
 		target = "batch"
@@ -219,8 +232,19 @@ func (o origin) headerValue() string {
 	return ""
 }
 
-// evidence returns the nonce or signature of the caller's login, for its merchant.
-func (o origin) evidence() string { return "evidence/" + o.caller.Merchant + "/" + o.caller.Evidence }
+// loginEvidence returns the nonce or signature of the caller's login, for its merchant.
+func (o origin) loginEvidence() string {
+	return "evidence/" + o.caller.Merchant + "/" + o.caller.Evidence
+}
+
+// evidence returns the evidence of the request: loginEvidence, with the target if the same login
+// can come with several targets.
+func (o origin) evidence() string {
+	if o.shared != "" {
+		return o.loginEvidence() + "\n" + o.target
+	}
+	return o.loginEvidence()
+}
 
 // named puts a command under the request's name.
 func (c call) named(do command.Command) command.Command {

@@ -22,6 +22,8 @@ type operation struct {
 	path []string     // below the mount path; "{id}" stands for one segment
 	kind command.Kind // of the command that has its effect; "" if it has none
 	run  run
+	// severalIDs is whether a login with SeveralIDs authenticates it at several ids.
+	severalIDs bool
 }
 
 // run executes a call and returns its response.
@@ -50,6 +52,13 @@ var runs = map[string]run{
 	catalogue.GetVoid:             details,
 }
 
+// atSeveralIDs are the operations that an equal token authenticates at several ids: a client may
+// capture several payments with equal bodies in one second. The holder of a recorded token can do
+// so too. Refunds and credits pay money out, so a token of theirs stays bound to one id.
+var atSeveralIDs = []string{
+	catalogue.CapturePayment, catalogue.ReversePayment, catalogue.VoidPayment, catalogue.VoidCapture,
+}
+
 // operations are the served operations. They never change.
 var operations = operationsOf(catalogue.Methods())
 
@@ -62,6 +71,7 @@ func operationsOf(methods []catalogue.Method) []operation {
 		}
 		op := operation{
 			Method: m, path: strings.Split(strings.TrimPrefix(m.Path, catalogue.PrefixB+"/"), "/"), run: runs[m.Name],
+			severalIDs: slices.Contains(atSeveralIDs, m.Name),
 		}
 		if m.SideEffect == catalogue.MoneyMovement {
 			op.kind = command.Kind(m.MapsTo[0])

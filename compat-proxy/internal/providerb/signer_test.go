@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/credentials"
@@ -185,7 +186,7 @@ func (s *signer) proxy(t *testing.T, credits bool) *providerb.Handler {
 		t.Fatal(err)
 	}
 	return providerb.New(providerb.Config{
-		Verifier: auth.New(auth.Config{Keys: store, Clock: s.clock}),
+		Verifier: auth.New(auth.Config{Keys: store, Clock: s.clock, Age: 15 * time.Minute}),
 		Config: dialect.Config{
 			Executor: s, Clock: s.clock, Currency: "usd", MaxBytes: 256 << 10, NewNumber: func() string { return "1" },
 		},

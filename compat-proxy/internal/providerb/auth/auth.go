@@ -57,6 +57,10 @@ type Caller struct {
 	// Pathless reports that the login covers the body but no path: the same bytes are valid at any
 	// path.
 	Pathless bool
+	// SeveralIDs reports that the client may have signed equal logins for several ids. Clients without
+	// path and nonce make equal tokens for equal bodies of one second. It is false if the login has no
+	// end: v1 keeps the operation of a login for 24 hours only.
+	SeveralIDs bool
 	// EvidenceKey is the API key under which Evidence is bound to Merchant if Merchant is not signed.
 	// It prevents a recorded request from naming another merchant of the portfolio. Zero if Merchant
 	// is signed.

@@ -68,7 +68,9 @@ func (v *Verifier) token(ctx context.Context, r Request, compact string) (Caller
 	if err := v.checkClaims(c, r, key, len(header.X5C) > 0); err != nil {
 		return Caller{}, err
 	}
-	return c.caller(key, header, r, tokenEvidence(header.text, payload, r.Body))
+	caller, err := c.caller(key, header, r, tokenEvidence(header.text, payload, r.Body))
+	caller.SeveralIDs = caller.Pathless && c.Nonce == "" && v.ageOf(key.Login) > 0
+	return caller, err
 }
 
 // readHeader reads the header of a token. It returns an error unless each part of the token is

@@ -187,6 +187,38 @@ func TestLegacyTokenAccepted(t *testing.T) {
 	}, true)
 }
 
+// TestTokenForSeveralIDs: a client may sign equal tokens for several ids only if it signs neither a
+// path nor a nonce. A token without an end is for one id.
+func TestTokenForSeveralIDs(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		login, kid string
+		claims     []member
+		age        time.Duration
+		want       bool
+	}{
+		"neither":       {"demo_merchant_1", keyID, nil, age, true},
+		"nonce":         {"demo_merchant_1", keyID, []member{{"jti", "n-1"}}, age, false},
+		"path":          {"demo_merchant_1", keyID, []member{{"request-resource-path", "/pts/v2/payments"}}, age, false},
+		"method alone":  {"demo_merchant_1", keyID, []member{{"request-method", "POST"}}, age, true},
+		"no bound":      {"demo_merchant_1", keyID, nil, 0, false},
+		"any date":      {"any_date", relaxedKey, nil, age, false},
+		"any date, jti": {"any_date", relaxedKey, []member{{"jti", "n-1"}}, age, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			j := tokenVector()
+			j.header = set(j.header, "kid", tt.kid)
+			j.claims = append([]member{
+				{"digest", strings.TrimPrefix(digest(body), "SHA-256=")}, {"iat", 1764565463}, {"exp", 1764565583},
+			}, tt.claims...)
+			if got := accepted(t, setup(t, tt.age), j.signed(t), tt.login).SeveralIDs; got != tt.want {
+				t.Errorf("for several ids: %v, want %v", got, tt.want)
+			}
+		})
+	}
+}
+
 // checkAccepted verifies the vector's token after each change. Pathless is whether the token must
 // cover no path.
 func checkAccepted(t *testing.T, v *auth.Verifier, tests map[string]func(*jwt), pathless bool) {
@@ -197,8 +229,9 @@ func checkAccepted(t *testing.T, v *auth.Verifier, tests map[string]func(*jwt), 
 			j := tokenVector()
 			change(&j)
 			c := accepted(t, v, j.signed(t), "demo_merchant_1")
-			if c.Pathless != pathless || c.Evidence == "" {
-				t.Errorf("covers no path: %v, want %v; evidence %q, want one", c.Pathless, pathless, c.Evidence)
+			if c.Pathless != pathless || c.SeveralIDs != pathless || c.Evidence == "" {
+				t.Errorf("covers no path: %v, for several ids: %v, want %v; evidence %q, want one", c.Pathless, c.SeveralIDs,
+					pathless, c.Evidence)
 			}
 		})
 	}
