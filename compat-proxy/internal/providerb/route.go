@@ -52,13 +52,6 @@ var runs = map[string]run{
 	catalogue.GetVoid:             details,
 }
 
-// atSeveralIDs are the operations that an equal token authenticates at several ids: a client may
-// capture several payments with equal bodies in one second. The holder of a recorded token can do
-// so too. Refunds and credits pay money out, so a token of theirs stays bound to one id.
-var atSeveralIDs = []string{
-	catalogue.CapturePayment, catalogue.ReversePayment, catalogue.VoidPayment, catalogue.VoidCapture,
-}
-
 // operations are the served operations. They never change.
 var operations = operationsOf(catalogue.Methods())
 
@@ -71,7 +64,10 @@ func operationsOf(methods []catalogue.Method) []operation {
 		}
 		op := operation{
 			Method: m, path: strings.Split(strings.TrimPrefix(m.Path, catalogue.PrefixB+"/"), "/"), run: runs[m.Name],
-			severalIDs: slices.Contains(atSeveralIDs, m.Name),
+			// A client may capture several payments with equal bodies in one second. The holder of a recorded
+			// token can then do so too, with the same amount. Any other change stays bound to one id: refunds
+			// pay money out, and the body of a void limits no amount.
+			severalIDs: m.Name == catalogue.CapturePayment,
 		}
 		if m.SideEffect == catalogue.MoneyMovement {
 			op.kind = command.Kind(m.MapsTo[0])
