@@ -184,7 +184,7 @@ func TestResponseToARevokedKeyIsPlain(t *testing.T) {
 	t.Parallel()
 	d := mustDesk(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusUnauthorized)
-		_, _ = w.Write([]byte(`{"error":{"type":"authentication_error","code":"api_key_invalid","message":"m","status":401,` +
+		_, _ = w.Write([]byte(`{"error":{"type":"authentication_error","code":"invalid_api_key","message":"m","status":401,` +
 			`"request_id":"req_1"}}`))
 	})
 	w := d.post(t, nothing, "responses")
