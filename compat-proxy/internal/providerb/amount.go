@@ -62,6 +62,9 @@ func currencyOf(named wire.Text, fallback string) (money.Currency, problem) {
 
 // total returns the amount of a new payment: the total, else the sum of the line items.
 func total(o *wire.Order, c money.Currency) (int64, problem) {
+	if f := noServiceFee(o.AmountDetails); !f.none() {
+		return 0, f
+	}
 	if o.AmountDetails.TotalAmount == "" {
 		return totalOfItems(o.LineItems, c)
 	}
@@ -70,6 +73,14 @@ func total(o *wire.Order, c money.Currency) (int64, problem) {
 		return 0, invalid(fieldTotal)
 	}
 	return n, problem{}
+}
+
+// noServiceFee refuses a service fee. V1 would not charge it, and the client would count on it.
+func noServiceFee(a wire.AmountDetails) problem {
+	if strings.Trim(string(a.ServiceFeeAmount), "0.") != "" {
+		return unsupported("orderInformation.amountDetails.serviceFeeAmount")
+	}
+	return problem{}
 }
 
 // totalOfItems returns the sum of quantity times price, plus the tax, of all items. The default

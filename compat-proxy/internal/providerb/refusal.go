@@ -83,6 +83,9 @@ func references(req *wire.Request) problem { return (&decoder{req: req}).referen
 // followUpAmount reads the amount of a follow-up request. Its default currency is the payment's. If
 // the request names a currency, decimals that the currency does not have are cut off.
 func followUpAmount(a wire.AmountDetails, field string) (amount, currency string, f problem) {
+	if f := noServiceFee(a); !f.none() {
+		return "", "", f
+	}
 	const longest = 19
 	text := string(a.TotalAmount)
 	whole, decimals, _ := strings.Cut(text, ".")

@@ -23,6 +23,8 @@ type AmountDetails struct {
 	DutyAmount     Text `json:"dutyAmount"`
 	TaxAmount      Text `json:"taxAmount"`
 	FreightAmount  Text `json:"freightAmount"`
+	// ServiceFeeAmount is charged in addition to the total, by a second payment.
+	ServiceFeeAmount Text `json:"serviceFeeAmount"`
 	// TaxDetails holds further taxes.
 	TaxDetails []TaxDetail `json:"taxDetails"`
 }
