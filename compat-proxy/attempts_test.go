@@ -127,8 +127,8 @@ func TestLoginAttempts(t *testing.T) {
 	}
 }
 
-// TestRefusalThatIsNoWrongLogin: a refusal of v1 that does not concern the API key, such as that of
-// a proxy with an old filter secret, is no wrong login. The log has its code, and nothing is counted.
+// TestRefusalThatIsNoWrongLogin: a refusal of v1 that does not concern the API key is no wrong
+// login. A proxy with an old filter secret gets one. The log has its code, and nothing is counted.
 func TestRefusalThatIsNoWrongLogin(t *testing.T) {
 	t.Parallel()
 	refuse := func(w http.ResponseWriter, _ *http.Request) {
