@@ -13,6 +13,8 @@ const (
 	// After gateFailures consecutive failures over all of its lanes, a gate lets only gateProbes steps
 	// a pass through, with pauses between.
 	gateFailures, gateProbes = 32, 64
+	// pauseProbes is how many steps of lanes without a failure a pass may queue during a pause.
+	pauseProbes = 8
 	// firstPause and longestPause bound the pauses of such a gate.
 	firstPause, longestPause = 500 * time.Millisecond, 5 * time.Second
 )
@@ -31,6 +33,7 @@ type gate struct {
 	slots    chan struct{}
 	failures int // in a row, over all lanes
 	pauses   int // in a row
+	paused   bool
 	next     time.Time
 	queued   int // in all lanes
 	left     int // the number of steps that this pass may still queue
@@ -48,13 +51,13 @@ func newGate(releases bool) *gate {
 
 // beginPass sets how many steps a pass may queue. It returns the pause that begins, 0 for none.
 func (g *gate) beginPass(now time.Time) (paused time.Duration) {
-	g.left, g.found = queueTotal-g.queued, 0
+	g.left, g.found, g.paused = queueTotal-g.queued, 0, false
 	if g.failures < gateFailures {
 		g.pauses, g.next = 0, time.Time{}
 		return 0
 	}
 	if wait := g.next.Sub(now); 0 < wait && wait <= longestPause { // a longer pause was set by a wrong clock
-		g.left = 0
+		g.left, g.paused = min(g.left, pauseProbes), true
 		return 0
 	}
 	pause := min(firstPause<<min(g.pauses, 10), longestPause)

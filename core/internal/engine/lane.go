@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -85,8 +86,12 @@ func (l *lane) width() int {
 }
 
 // room returns how many steps a pass may queue. share is the part of the acquirer's gate for each
-// lane that fails.
+// lane that fails. While the gate pauses, only lanes without a failure have room: another tenant's
+// failures must not delay their steps.
 func (l *lane) room(share int) int {
+	if l.gate.paused && l.failures > 0 {
+		return 0
+	}
 	if l.failures >= laneFailures {
 		return max(laneFailures, share) - len(l.queue)
 	}
@@ -145,7 +150,7 @@ func (q *lanes) beginPass(ctx context.Context, now time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for k, l := range q.queues {
-		if l.workers == 0 && len(l.queue) == 0 && len(l.due) == 0 && l.gate.left > 0 {
+		if l.workers == 0 && len(l.queue) == 0 && len(l.due) == 0 && !l.gate.paused {
 			delete(q.queues, k)
 		}
 		l.due = nil
@@ -211,12 +216,14 @@ func (q *lanes) due(key stepKey, last payment.StepAttempt, now time.Time) bool {
 	return !now.Before(last.NextAt)
 }
 
-// start queues the steps that the pass has found and lets workers try them. It returns how many
-// lanes it has added to.
+// start queues the steps that the pass has found and lets workers try them. The shortest queues
+// come first, so that no tenant's backlog takes all places of a gate. It returns how many lanes it
+// has added to.
 func (q *lanes) start(ctx context.Context) (started int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for _, l := range q.queues {
+	byLength := func(a, b *lane) int { return cmp.Compare(len(a.queue), len(b.queue)) }
+	for _, l := range slices.SortedFunc(maps.Values(q.queues), byLength) {
 		if q.enqueue(l) {
 			started++
 		}

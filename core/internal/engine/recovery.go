@@ -17,8 +17,8 @@ import (
 const sweepEvery = time.Minute
 
 // Recovery finishes the steps that no request works on, at the start of the service and while it
-// runs. It reads them a page at a time (unfinished.go), queues them by tenant and kind (lane.go)
-// and tries several of each queue at a time. One step is handled in attempt.go, a pending reversal
+// runs. It reads them a page of each tenant at a time (steptable.go), queues them by tenant and kind
+// (lane.go) and tries several of each queue at a time. One step is handled in attempt.go, a pending reversal
 // in reversal.go.
 //
 // A step that cannot be finished delays no other step. Before an attempt begins, it is written with
@@ -55,6 +55,9 @@ func (r *Recovery) CatchUp(ctx context.Context, patience time.Duration) error {
 		started, whole, err := r.readAndStart(ctx)
 		if err != nil || started == 0 && whole {
 			return err
+		}
+		if started > 0 {
+			r.steps.expectWhole()
 		}
 		select {
 		case <-r.lanes.noWorkers():
@@ -95,16 +98,16 @@ func (r *Recovery) Pass(ctx context.Context) (int, error) {
 	return started, err
 }
 
-// readAndStart is Pass. whole reports whether it read every table to its end.
+// readAndStart is Pass. whole reports whether every step was read since expectWhole.
 func (r *Recovery) readAndStart(ctx context.Context) (started int, whole bool, err error) {
 	now := r.e.Clock.Now()
 	r.lanes.beginPass(ctx, now)
 	whole = true
 	skipping := r.e.Store.BeginPass(pass.Recovery)
 	for _, s := range r.steps.tables {
-		end, err := s.read(ctx, r.e.Store, func(t task, a payment.StepAttempt) { r.lanes.offer(t, a, now) })
-		whole = whole && (end || err != nil)
-		if err := skipping.Skip(ctx, "unfinished "+string(s.kinds[0])+" steps", s.after, err); err != nil {
+		err := s.read(ctx, func(t task, a payment.StepAttempt) { r.lanes.offer(t, a, now) })
+		whole = whole && (s.whole() || err != nil)
+		if err := skipping.Skip(ctx, "unfinished "+string(s.kind)+" steps", s.id, err); err != nil {
 			return 0, false, fmt.Errorf("recovery: %w", err)
 		}
 	}

@@ -11,17 +11,12 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-const (
-	// openBatch is the number of unfinished steps in a page. openPages is the number of pages of a
-	// table that a pass reads.
-	openBatch, openPages = 500, 4
-	// claimAfter is how old a step must be before recovery claims it: the acquirer may still be
-	// finishing it after its request has ended.
-	claimAfter = 200 * time.Millisecond
-)
+// claimAfter is how old a step must be before recovery claims it: the acquirer may still be
+// finishing it after its request has ended.
+const claimAfter = 200 * time.Millisecond
 
-// unfinished reads the unfinished steps, a page of each table at a time, and decides which of them
-// this core may claim. Only the caller of Recovery.Pass uses it.
+// unfinished reads the unfinished steps and decides which of them this core may claim. Only the
+// caller of Recovery.Pass uses it.
 type unfinished struct {
 	e       *Engine
 	tables  []*stepTable
@@ -34,100 +29,37 @@ func (e *Engine) newUnfinished() *unfinished {
 	return u
 }
 
-// stepTable is a table of unfinished steps. A pass reads the pages after the pages of the previous
-// pass, and starts from the beginning after the last page. So a step that cannot be finished does
-// not delay later steps.
-type stepTable struct {
-	kinds [2]payment.StepKind // of the steps in it
-	page  func(ctx context.Context, after int64) (rows []task, last int64, err error)
-
-	after int64 // the next page begins after this id
-	round roundResult
-	last  roundResult // of the last round that read the whole table
-}
-
-// offerFunc receives an unfinished step and the attempts at it so far.
-type offerFunc func(task, payment.StepAttempt)
-
-// roundResult counts the steps that a round read.
-type roundResult struct {
-	open   map[payment.StepKind]int
-	oldest time.Time
-}
-
-func (l *roundResult) add(t task) {
-	if l.open == nil {
-		l.open = map[payment.StepKind]int{}
+// expectWhole begins to watch whether every step is read once more.
+func (u *unfinished) expectWhole() {
+	for _, s := range u.tables {
+		s.expectWhole()
 	}
-	if l.open[t.id.Kind]++; l.oldest.IsZero() || t.since.Before(l.oldest) {
-		l.oldest = t.since
-	}
-}
-
-// read passes the steps of the next pages to offer, and reports whether the end of the table was
-// among them. A page is at most openBatch rows of the table.
-func (s *stepTable) read(ctx context.Context, db *store.DB, offer offerFunc) (whole bool, err error) {
-	for range openPages {
-		rows, last, err := s.page(ctx, s.after)
-		if err != nil {
-			return false, fmt.Errorf("read unfinished steps: %w", err)
-		}
-		if len(rows) > 0 {
-			if err := s.offer(ctx, db, rows, last, offer); err != nil {
-				return false, err
-			}
-		}
-		if len(rows) < openBatch {
-			s.after, s.last, s.round = 0, s.round, roundResult{}
-			return true, nil
-		}
-		s.after = last
-	}
-	return false, nil
-}
-
-func (s *stepTable) offer(ctx context.Context, db *store.DB, rows []task, last int64, offer offerFunc) error {
-	found, err := db.StepAttempts(ctx, s.kinds[0], s.kinds[1], s.after, last)
-	if err != nil {
-		return fmt.Errorf("read attempts: %w", err)
-	}
-	attempts := make(map[stepKey]payment.StepAttempt, len(found))
-	for _, a := range found {
-		attempts[keyOf(a.Step)] = a
-	}
-	for _, t := range rows {
-		s.round.add(t)
-		offer(t, attempts[keyOf(t.id)])
-	}
-	return nil
 }
 
 // stepTables returns the tables of unfinished steps. Reversals come first: they release money that
 // a payer needs.
 func (u *unfinished) stepTables() []*stepTable {
-	only := func(k payment.StepKind) [2]payment.StepKind { return [2]payment.StepKind{k, k} }
-	either := [2]payment.StepKind{payment.AuthorizeStep, payment.VoidStep}
 	return []*stepTable{
-		{kinds: only(payment.ReversalStep), page: pageOf(u.reversals, u.ofReversal)},
-		{kinds: only(payment.RefundStep), page: pageOf(agedSteps(u, u.e.Store.OpenRefunds), u.ofRefund)},
-		{kinds: only(payment.CaptureStep), page: pageOf(agedSteps(u, u.e.Store.OpenCaptures), u.ofCapture)},
-		{kinds: either, page: pageOf(agedSteps(u, u.e.Store.OpenTransactions), u.ofTransaction)},
+		newStepTable(payment.ReversalStep, pageOf(u.reversals, u.ofReversal)),
+		newStepTable(payment.RefundStep, pageOf(agedSteps(u, u.e.Store.OpenRefunds), u.ofRefund)),
+		newStepTable(payment.CaptureStep, pageOf(agedSteps(u, u.e.Store.OpenCaptures), u.ofCapture)),
+		newStepTable(payment.AuthorizeStep, pageOf(agedSteps(u, u.e.Store.OpenTransactions), u.ofTransaction)),
 	}
 }
 
-// ofReversal returns the id of a pending reversal, and its task.
-func (u *unfinished) ofReversal(o *payment.Reversal) (int64, task) {
-	return o.ID, task{
+// ofReversal returns the task of a pending reversal.
+func (u *unfinished) ofReversal(o *payment.Reversal) task {
+	return task{
 		id:     payment.StepID{Kind: payment.ReversalStep, ID: o.ID},
 		tenant: o.Tenant, account: o.Account, since: o.DueAt, mine: u.e.Cluster.Leads(),
 		do: func(ctx context.Context) error { return u.e.recoverReversal(ctx, o) },
 	}
 }
 
-// ofRefund returns the id of an unfinished refund, and its task.
-func (u *unfinished) ofRefund(f *payment.Refund) (int64, task) {
+// ofRefund returns the task of an unfinished refund.
+func (u *unfinished) ofRefund(f *payment.Refund) task {
 	step := refundStepID(f)
-	return f.ID, task{
+	return task{
 		id: step, tenant: f.Tenant, account: f.Account, since: f.UpdatedAt,
 		reference: refundReference(f), mine: u.claimable(step, f.Core, f.UpdatedAt),
 		do: func(ctx context.Context) error {
@@ -138,10 +70,10 @@ func (u *unfinished) ofRefund(f *payment.Refund) (int64, task) {
 	}
 }
 
-// ofCapture returns the id of an unfinished capture, and its task.
-func (u *unfinished) ofCapture(c *payment.Capture) (int64, task) {
+// ofCapture returns the task of an unfinished capture.
+func (u *unfinished) ofCapture(c *payment.Capture) task {
 	step := captureStepID(c)
-	return c.ID, task{
+	return task{
 		id: step, tenant: c.Tenant, account: c.Account, since: c.UpdatedAt,
 		reference: captureReference(c), mine: u.claimable(step, c.Core, c.UpdatedAt),
 		do: func(ctx context.Context) error {
@@ -152,9 +84,9 @@ func (u *unfinished) ofCapture(c *payment.Capture) (int64, task) {
 	}
 }
 
-// ofTransaction returns the id of a transaction, and the task of its unfinished authorization or
-// void. A transaction has one at a time. If the transaction cannot be read, its attempts fail.
-func (u *unfinished) ofTransaction(o store.OpenTransaction) (int64, task) {
+// ofTransaction returns the task of a transaction's unfinished authorization or void. A transaction
+// has one at a time. If the transaction cannot be read, its attempts fail.
+func (u *unfinished) ofTransaction(o store.OpenTransaction) task {
 	t := o.Transaction
 	out := task{
 		id: authorizationStepID(t), tenant: t.Tenant, account: t.Account, since: t.UpdatedAt,
@@ -172,7 +104,7 @@ func (u *unfinished) ofTransaction(o store.OpenTransaction) (int64, task) {
 		out.do = func(context.Context) error { return o.Unreadable }
 	}
 	out.mine = t.Status == payment.Unknown && u.e.Cluster.Leads() || u.claimable(out.id, t.Core, t.UpdatedAt)
-	return t.ID, out
+	return out
 }
 
 // claimable reports whether no request works on a step, and this core may claim it. core has begun
@@ -190,55 +122,49 @@ func (u *unfinished) claimable(step payment.StepID, core int64, begun time.Time)
 	return p.mayClaim(core, age < -store.ClockSlack || age >= Patience)
 }
 
-func (u *unfinished) reversals(ctx context.Context, after int64) ([]*payment.Reversal, error) {
-	return u.e.Store.DueReversals(ctx, u.e.Clock.Now(), after, openBatch)
+func (u *unfinished) reversals(ctx context.Context, p store.StepPage) ([]store.OpenStep[*payment.Reversal], error) {
+	return u.e.Store.PendingReversals(ctx, u.e.Clock.Now(), p)
 }
 
-// pager reads a page of the rows of a table after an id.
-type pager[T any] func(ctx context.Context, after int64) ([]T, error)
+// pager reads a page of the rows of a table.
+type pager[T any] func(context.Context, store.StepPage) ([]store.OpenStep[T], error)
 
 // agedSteps turns a list of steps into pages. During the start these have all steps, afterwards
 // only the steps without a recent change.
 func agedSteps[T any](
-	u *unfinished, list func(ctx context.Context, before, after int64, limit int) ([]T, error),
+	u *unfinished, list func(ctx context.Context, before int64, p store.StepPage) ([]store.OpenStep[T], error),
 ) pager[T] {
-	return func(ctx context.Context, after int64) ([]T, error) {
+	return func(ctx context.Context, p store.StepPage) ([]store.OpenStep[T], error) {
 		cut := int64(math.MaxInt64 / 2)
 		if u.serving {
 			cut = u.e.Clock.Now().Add(-claimAfter).UnixMilli() + 1
 		}
-		return list(ctx, cut, after, openBatch)
+		return list(ctx, cut, p)
 	}
 }
 
-// pageOf turns a list of rows into a list of tasks.
-func pageOf[T any](
-	list pager[T], of func(T) (int64, task),
-) func(ctx context.Context, after int64) (rows []task, last int64, err error) {
-	return func(ctx context.Context, after int64) ([]task, int64, error) {
-		rows, err := list(ctx, after)
-		out, last := make([]task, 0, len(rows)), after
-		for _, row := range rows {
-			var t task
-			last, t = of(row)
-			out = append(out, t)
+// pageOf turns pages of rows into pages of tasks.
+func pageOf[T any](list pager[T], of func(T) task) pager[task] {
+	return func(ctx context.Context, p store.StepPage) ([]store.OpenStep[task], error) {
+		rows, err := list(ctx, p)
+		out := make([]store.OpenStep[task], len(rows))
+		for i, row := range rows {
+			out[i] = store.OpenStep[task]{Row: of(row.Row), Last: row.Last, Waits: row.Waits}
 		}
-		return out, last, err
+		return out, err
 	}
 }
 
-// report reports the last complete round of each table to the observer, if this core leads.
+// report reports the last complete reading of each tenant's steps to the observer, if this core
+// leads.
 func (u *unfinished) report() {
 	if !u.e.Cluster.Leads() {
 		return
 	}
-	all := roundResult{open: map[payment.StepKind]int{}}
+	all := stepCount{open: map[payment.StepKind]int{}}
 	for _, s := range u.tables {
-		for kind, n := range s.last.open {
-			all.open[kind] += n
-		}
-		if o := s.last.oldest; !o.IsZero() && (all.oldest.IsZero() || o.Before(all.oldest)) {
-			all.oldest = o
+		for _, t := range s.tenants {
+			all.addAll(t.last)
 		}
 	}
 	u.e.Observer.RecoveryLooked(all.open, all.oldest)

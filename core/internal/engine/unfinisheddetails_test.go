@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
 // TestRecoveryShowsDetails: a finished step shows the merchant's details, although the pages of
@@ -37,10 +38,11 @@ func TestRecoveryShowsDetails(t *testing.T) {
 // wantNoDetails checks that no page of unfinished steps has details.
 func wantNoDetails(t *testing.T, s *coretest.Service) {
 	t.Helper()
-	const before, all = 1 << 62, 100
-	transactions, err := s.DB.OpenTransactions(t.Context(), before, 0, all)
-	captures, errCaptures := s.DB.OpenCaptures(t.Context(), before, 0, all)
-	refunds, errRefunds := s.DB.OpenRefunds(t.Context(), before, 0, all)
+	const before = 1 << 62
+	all := store.StepPage{Limit: 100}
+	transactions, err := s.DB.OpenTransactions(t.Context(), before, all)
+	captures, errCaptures := s.DB.OpenCaptures(t.Context(), before, all)
+	refunds, errRefunds := s.DB.OpenRefunds(t.Context(), before, all)
 	if err != nil || errCaptures != nil || errRefunds != nil {
 		t.Fatal(err, errCaptures, errRefunds)
 	}
@@ -48,18 +50,18 @@ func wantNoDetails(t *testing.T, s *coretest.Service) {
 		t.Errorf("got %d transactions, %d captures, %d refunds, want one step", len(transactions), len(captures), len(refunds))
 	}
 	for _, o := range transactions {
-		if len(o.Details) > 0 {
-			t.Errorf("a transaction: got %s, want no details", o.Details)
+		if len(o.Row.Details) > 0 {
+			t.Errorf("a transaction: got %s, want no details", o.Row.Details)
 		}
 	}
 	for _, c := range captures {
-		if len(c.Details) > 0 {
-			t.Errorf("a capture: got %s, want no details", c.Details)
+		if len(c.Row.Details) > 0 {
+			t.Errorf("a capture: got %s, want no details", c.Row.Details)
 		}
 	}
 	for _, f := range refunds {
-		if len(f.Details) > 0 {
-			t.Errorf("a refund: got %s, want no details", f.Details)
+		if len(f.Row.Details) > 0 {
+			t.Errorf("a refund: got %s, want no details", f.Row.Details)
 		}
 	}
 }

@@ -137,8 +137,8 @@ func (db *DB) CaptureDetails(ctx context.Context, id int64) ([]byte, error) {
 
 // OpenCaptures returns a page of the unfinished captures of all tenants, as OpenTransactions does
 // of transactions.
-func (db *DB) OpenCaptures(ctx context.Context, before, after int64, limit int) ([]*payment.Capture, error) {
-	return backgroundRows(ctx, db, selectOpenCaptures, scanCapture, before, before+ClockSlack.Milliseconds(), after, limit)
+func (db *DB) OpenCaptures(ctx context.Context, before int64, p StepPage) ([]OpenStep[*payment.Capture], error) {
+	return openSteps(ctx, db, selectOpenCaptures, scanCapture, before, p)
 }
 
 func scanCapture(row Scanner) (*payment.Capture, error) {

@@ -134,7 +134,7 @@ func purposeCases(ctx context.Context, s *coretest.Service) []purposeCase {
 			_, two := s.Engine.ExpireDue(ctx)
 			_, three := s.DB.WaitingEndpoints(ctx)
 			_, _, four := s.DB.PendingDeliveries(ctx)
-			_, five := s.DB.OpenTransactions(ctx, 0, 0, 1)
+			_, five := s.DB.OpenTransactions(ctx, 0, store.StepPage{Limit: 1})
 			_, six := s.DB.ErasePersonal(ctx, s.Clock.Now(), 0, nil)
 			_, seven := s.DB.PurgeIdempotencyKeys(ctx, s.Clock.Now())
 			return errors.Join(one, two, three, four, five, six, seven)

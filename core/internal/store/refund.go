@@ -148,9 +148,9 @@ func (db *DB) RefundDetails(ctx context.Context, id int64) ([]byte, error) {
 }
 
 // OpenRefunds returns a page of the unfinished refunds of all tenants, as OpenTransactions does of
-// transactions. It omits refunds with a pending reversal: DueReversals returns these reversals.
-func (db *DB) OpenRefunds(ctx context.Context, before, after int64, limit int) ([]*payment.Refund, error) {
-	return backgroundRows(ctx, db, selectOpenRefunds, scanRefund, before, before+ClockSlack.Milliseconds(), after, limit)
+// transactions. A refund with a pending reversal waits for it.
+func (db *DB) OpenRefunds(ctx context.Context, before int64, p StepPage) ([]OpenStep[*payment.Refund], error) {
+	return openSteps(ctx, db, selectOpenRefunds, scanRefund, before, p)
 }
 
 func scanRefund(row Scanner) (*payment.Refund, error) {

@@ -11,12 +11,12 @@ import (
 )
 
 var (
-	saveReversal       = declare("saveReversal")
-	postponeReversal   = declare("postponeReversal")
-	lockReversal       = declare("lockReversal")
-	endReversal        = declare("endReversal")
-	removeReversal     = declare("removeReversal")
-	selectDueReversals = declare("selectDueReversals")
+	saveReversal           = declare("saveReversal")
+	postponeReversal       = declare("postponeReversal")
+	lockReversal           = declare("lockReversal")
+	endReversal            = declare("endReversal")
+	removeReversal         = declare("removeReversal")
+	selectPendingReversals = declare("selectPendingReversals")
 )
 
 // InsertReversal inserts a pending reversal. If the step has one already, that becomes due as early
@@ -73,12 +73,16 @@ func (tx *Tx) RemoveReversal(s payment.StepID) (claim int64, err error) {
 	return claim, err
 }
 
-// DueReversals returns a page of the pending reversals of all tenants that are due at a time, by
-// id. The page begins after the id after. A reversal that is due too far ahead is due now, unless
-// it waits for an operator.
-func (db *DB) DueReversals(ctx context.Context, at time.Time, after int64, limit int) ([]*payment.Reversal, error) {
-	return backgroundRows(ctx, db, selectDueReversals, scanReversal, toMillis(at), tooFarAhead(at, payment.LongestPause),
-		toMillis(payment.Never()), after, limit)
+// PendingReversals returns a page of the pending reversals of all tenants. A reversal that is due
+// after a time waits. If it is due too far ahead, it is due now, unless it waits for an operator.
+func (db *DB) PendingReversals(ctx context.Context, at time.Time, p StepPage) ([]OpenStep[*payment.Reversal], error) {
+	out, err := backgroundRows(ctx, db, selectPendingReversals, scanOpenStep(scanReversal), p.args()...)
+	now, far, never := toMillis(at), tooFarAhead(at, payment.LongestPause), toMillis(payment.Never())
+	for i := range out {
+		due := toMillis(out[i].Row.DueAt)
+		out[i].Waits = now < due && due <= far || due >= never
+	}
+	return out, err
 }
 
 func scanReversal(row Scanner) (*payment.Reversal, error) {

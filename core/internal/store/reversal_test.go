@@ -30,13 +30,18 @@ func TestReversals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	due := func(at time.Time) []*payment.Reversal {
+	due := func(at time.Time) (out []*payment.Reversal) {
 		t.Helper()
-		got, err := b.db.DueReversals(t.Context(), at, 0, 10)
+		got, err := b.db.PendingReversals(t.Context(), at, store.StepPage{Limit: 10})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return got
+		for _, o := range got {
+			if !o.Waits {
+				out = append(out, o.Row)
+			}
+		}
+		return out
 	}
 	if got := due(birth); len(got) != 1 || got[0].Step.Attempt != 2 || !got[0].Captured || got[0].Amount != 100 ||
 		got[0].Tenant != tenant {

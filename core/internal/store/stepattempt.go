@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
@@ -16,7 +15,6 @@ var (
 	removeAttempt               = declare("removeAttempt")
 	removeEndedAttempt          = declare("removeEndedAttempt")
 	selectEndedAttempts         = declare("selectEndedAttempts")
-	selectStepAttempts          = declare("selectStepAttempts")
 	lockUnfinishedAuthorization = declare("lockUnfinishedAuthorization")
 	lockUnfinishedVoid          = declare("lockUnfinishedVoid")
 	lockUnfinishedCapture       = declare("lockUnfinishedCapture")
@@ -113,28 +111,6 @@ func (db *DB) RemoveEndedAttempts(ctx context.Context) error {
 		return int64(len(chunk)), err
 	})
 	return err
-}
-
-// StepAttempts returns the attempts at the steps of two kinds, which may be equal, whose objects
-// have ids from first to last.
-func (db *DB) StepAttempts(
-	ctx context.Context, one, other payment.StepKind, first, last int64,
-) ([]payment.StepAttempt, error) {
-	return find(ctx, db, selectStepAttempts,
-		scanStepAttempt, string(one), string(other), first, last)
-}
-
-func scanStepAttempt(row Scanner) (payment.StepAttempt, error) {
-	var (
-		a                           payment.StepAttempt
-		object, number, begun, next int64
-	)
-	if err := row.Scan(&a.Step.Kind, &object, &number, &a.Attempts, &a.Running, &begun, &next, &a.LastError); err != nil {
-		return a, fmt.Errorf("read step attempt: %w", err)
-	}
-	a.Step = stepIDOf(a.Step.Kind, object, number)
-	a.BegunAt, a.NextAt = fromMillis(begun), fromMillis(next)
-	return a, nil
 }
 
 // stepIDOf is the reverse of StepID.Object. For a capture or refund it omits the transaction.

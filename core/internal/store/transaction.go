@@ -144,13 +144,10 @@ func (db *DB) Transactions(
 // row that the store reads as old can also be claimed.
 const ClockSlack = time.Minute
 
-// OpenTransactions returns a page of the unfinished authorizations and voids of all tenants, by id.
-// The page begins after the id after. It omits rows that were last changed from before, in
-// milliseconds, to ClockSlack later: a request still works on them. The rows have no Details, which
-// can be long: TransactionDetails reads them.
-func (db *DB) OpenTransactions(ctx context.Context, before, after int64, limit int) ([]OpenTransaction, error) {
-	return backgroundRows(ctx, db, selectOpenTransactions, scanOpenTransaction, before, before+ClockSlack.Milliseconds(),
-		after, limit)
+// OpenTransactions returns a page of the unfinished authorizations and voids of all tenants, as
+// openSteps describes. TransactionDetails reads the Details.
+func (db *DB) OpenTransactions(ctx context.Context, before int64, p StepPage) ([]OpenStep[OpenTransaction], error) {
+	return openSteps(ctx, db, selectOpenTransactions, scanOpenTransaction, before, p)
 }
 
 // TransactionDetails returns the details of a transaction of any tenant, else ErrNotFound.

@@ -9,7 +9,9 @@ const (
 	Account = `id, merchant_id, currency, method, rank, kind, profile, vault_key, credentials, state, version, created_at,
 		updated_at, rotated_at`
 	Attempt = `kind, object_id, number, attempts, running, begun_at, next_at, last_error`
-	Audit   = `sequence, at, actor, client_address, action, object, state_before, state_after,
+	// LastAttempt is of a step that may have no attempt.
+	LastAttempt = `COALESCE(attempts, 0), COALESCE(running, 0), COALESCE(begun_at, 0), COALESCE(next_at, 0)`
+	Audit       = `sequence, at, actor, client_address, action, object, state_before, state_after,
 		outcome, request_id, previous, mac`
 	Broadcast   = `type, name, data, until, place, told, created_at, finished_at`
 	Capture     = captureHead + `details` + captureTail
@@ -32,7 +34,7 @@ const (
 	Operator       = `id, name, role, created_at, expires_at, revoked_at`
 	Refund         = refundHead + `details` + refundTail
 	OpenRefund     = refundHead + `''` + refundTail // without details
-	Reversal       = `id, kind, transaction_id, step_id, attempt, merchant_id, live, amount, currency,
+	Reversal       = `id, reversals.kind, transaction_id, step_id, attempt, merchant_id, live, amount, currency,
 		captured, held, requested, asked, refused, looks, version, since, due_at, claim, account, tag,
 		acquirer_id, last4, release, release_tag`
 	SettlementTotal = `day_id, currency, source, captures, amount_captured, refunds, amount_refunded`

@@ -114,10 +114,11 @@ var paymentSQL = map[string]string{
 	"lockTransaction": `SELECT ` + columns.Transaction + ` FROM transactions
 		WHERE id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint FOR UPDATE`,
 	"selectTransactionDetails": `SELECT details FROM transactions WHERE id = $1`,
-	"selectOpenTransactions": `SELECT ` + columns.OpenTransaction + ` FROM transactions
-			WHERE (status IN ('processing', 'unknown') OR operation <> '') AND operation <> 'capture'
-				AND updated_at NOT BETWEEN $1::bigint AND $2::bigint AND id > $3::bigint
-			ORDER BY id LIMIT $4::bigint`,
+	"selectOpenTransactions": `SELECT ` + columns.OpenTransaction + `, ` + columns.LastAttempt + `, FALSE FROM transactions
+			LEFT JOIN step_attempts ON kind = CASE operation WHEN 'void' THEN 'void' ELSE 'authorize' END
+				AND object_id = id AND number = CASE operation WHEN 'void' THEN operation_id ELSE attempt END
+			WHERE (status IN ('processing', 'unknown') OR operation = 'void')
+				AND updated_at NOT BETWEEN $7::bigint AND $8::bigint` + ofStepPage,
 	"moveTransaction": `UPDATE transactions SET account = $1::bigint, tag = $2::text
 		WHERE id = $3::bigint AND attempt = $4::bigint AND account = $5::bigint AND status = 'processing'`,
 	"insertAttempt": `INSERT INTO attempts (transaction_id, number, account, tag, state, class)

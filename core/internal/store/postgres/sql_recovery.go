@@ -13,7 +13,7 @@ const openSteps = `SELECT CASE operation WHEN 'void' THEN 'void' ELSE 'authorize
 		CASE WHEN operation = 'void' THEN void_client_address WHEN attempt > 0 THEN confirm_client_address
 			ELSE client_address END
 			AS client_address, '' AS of_kind, 0 AS of_step, 0 AS of_attempt, account
-		FROM transactions WHERE (status IN ('processing', 'unknown') OR operation <> '') AND operation <> 'capture'
+		FROM transactions WHERE status IN ('processing', 'unknown') OR operation = 'void'
 	UNION ALL SELECT 'capture', id, 0, transaction_id, merchant_id, live, amount, 0, currency, 0, updated_at, 0,
 		api_key_id, client_address, '', 0, 0, account FROM captures WHERE state = 'pending'
 	UNION ALL SELECT 'refund', id, 0, COALESCE(transaction_id, 0), merchant_id, live, amount, 0, currency, 0,
@@ -22,6 +22,11 @@ const openSteps = `SELECT CASE operation WHEN 'void' THEN 'void' ELSE 'authorize
 	UNION ALL SELECT 'reversal', id, 0, transaction_id, merchant_id, live, amount, held, currency, refused, since,
 		due_at,
 		0, '', kind, step_id, attempt, account FROM reversals`
+
+// ofStepPage selects a page of unfinished steps.
+const ofStepPage = ` AND (merchant_id, live, id) > ($1::bigint, $2::bigint, $3::bigint)
+		AND (merchant_id, live) < ($4::bigint, $5::bigint)
+		ORDER BY merchant_id, live, id LIMIT $6::bigint`
 
 // endedAttempt is the condition of a row of step_attempts whose step has ended.
 const endedAttempt = `NOT EXISTS (
@@ -58,10 +63,8 @@ var recoverySQL = map[string]string{
 	"endReversal": `DELETE FROM reversals WHERE id = $1::bigint AND version = $2::bigint`,
 	"removeReversal": `DELETE FROM reversals WHERE kind = $1::text AND step_id = $2::bigint
 		AND transaction_id = $3::bigint AND attempt = $4::bigint RETURNING claim`,
-	"selectDueReversals": `SELECT ` + columns.Reversal + ` FROM (
-				SELECT * FROM reversals WHERE due_at <= $1::bigint
-				UNION ALL SELECT * FROM reversals WHERE due_at > $2::bigint AND due_at < $3::bigint
-			) due WHERE id > $4::bigint ORDER BY id LIMIT $5::bigint`,
+	"selectPendingReversals": `SELECT ` + columns.Reversal + `, ` + columns.LastAttempt + `, FALSE FROM reversals
+			LEFT JOIN step_attempts a ON a.kind = 'reversal' AND object_id = id AND number = 0 WHERE TRUE` + ofStepPage,
 	"beginAttempt": `INSERT INTO step_attempts (` + columns.Attempt + `)
 			VALUES ($1::text, $2::bigint, $3::bigint, 1, 1, $4::bigint, $4::bigint, '')
 		ON CONFLICT (kind, object_id, number) DO UPDATE
@@ -79,8 +82,6 @@ var recoverySQL = map[string]string{
 		ORDER BY kind, object_id, number LIMIT $4::bigint`,
 	"removeEndedAttempt": `DELETE FROM step_attempts
 		WHERE kind = $1::text AND object_id = $2::bigint AND number = $3::bigint AND ` + endedAttempt,
-	"selectStepAttempts": `SELECT ` + columns.Attempt + ` FROM step_attempts
-		WHERE kind IN ($1::text, $2::text) AND object_id BETWEEN $3::bigint AND $4::bigint`,
 	// The unfinished steps of all kinds, with the columns that only reversals have: due_at and
 	// the step that they reverse.
 	"selectUnfinishedSteps": `SELECT s.kind, s.object_id, s.number, COALESCE(a.attempts, 0), COALESCE(a.running, 0),

@@ -36,9 +36,9 @@ var stepSQL = map[string]string{
 		WHERE transaction_id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint AND state = 'succeeded'
 		ORDER BY id`,
 	"selectCaptureDetails": `SELECT details FROM captures WHERE id = $1`,
-	"selectOpenCaptures": `SELECT ` + columns.OpenCapture + ` FROM captures
-		WHERE state = 'pending' AND updated_at NOT BETWEEN $1::bigint AND $2::bigint AND id > $3::bigint
-			ORDER BY id LIMIT $4::bigint`,
+	"selectOpenCaptures": `SELECT ` + columns.OpenCapture + `, ` + columns.LastAttempt + `, FALSE FROM captures
+			LEFT JOIN step_attempts ON kind = 'capture' AND object_id = id AND number = 0
+		WHERE state = 'pending' AND updated_at NOT BETWEEN $7::bigint AND $8::bigint` + ofStepPage,
 	"reserveRefund": `UPDATE transactions SET amount_refund_pending = amount_refund_pending + $1::bigint,
 		updated_at = $2::bigint
 		WHERE id = $3::bigint AND merchant_id = $4::bigint AND live = $5::bigint AND operation <> 'void'
@@ -75,10 +75,10 @@ var stepSQL = map[string]string{
 	"selectRefund": `SELECT ` + columns.Refund + ` FROM refunds
 		WHERE id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint`,
 	"selectRefundDetails": `SELECT details FROM refunds WHERE id = $1`,
-	"selectOpenRefunds": `SELECT ` + columns.OpenRefund + ` FROM refunds
-		WHERE state = 'pending' AND updated_at NOT BETWEEN $1::bigint AND $2::bigint AND id > $3::bigint
-			AND NOT EXISTS (SELECT 1 FROM reversals WHERE kind = 'refund' AND step_id = refunds.id)
-			ORDER BY id LIMIT $4::bigint`,
+	"selectOpenRefunds": `SELECT ` + columns.OpenRefund + `, ` + columns.LastAttempt + `,
+			EXISTS (SELECT 1 FROM reversals r WHERE r.kind = 'refund' AND r.step_id = refunds.id) FROM refunds
+			LEFT JOIN step_attempts ON kind = 'refund' AND object_id = id AND number = 0
+		WHERE state = 'pending' AND updated_at NOT BETWEEN $7::bigint AND $8::bigint` + ofStepPage,
 	"correctCaptureOfTransaction": `UPDATE transactions SET amount_captured = amount_captured + $1::bigint,
 			status = CASE WHEN $2::bigint <> 0 OR amount_captured + $1::bigint = amount_authorized THEN 'captured'
 				ELSE 'partially_captured' END,

@@ -112,10 +112,10 @@ var paymentSQL = map[string]string{
 	"listTransactionsBefore": `SELECT ` + columns.Transaction + ` FROM transactions WHERE merchant_id = ? AND live = ?
 			AND id > ? ORDER BY id LIMIT ?`,
 	"selectTransactionDetails": `SELECT details FROM transactions WHERE id = ?`,
-	"selectOpenTransactions": `SELECT ` + columns.OpenTransaction + ` FROM transactions INDEXED BY transactions_open
-			WHERE (status IN ('processing', 'unknown') OR operation <> '') AND operation <> 'capture'
-				AND updated_at NOT BETWEEN ? AND ? AND id > ?
-			ORDER BY id LIMIT ?`,
+	"selectOpenTransactions": `SELECT ` + columns.OpenTransaction + `, ` + columns.LastAttempt + `, FALSE FROM transactions INDEXED BY transactions_open
+			LEFT JOIN step_attempts ON kind = CASE operation WHEN 'void' THEN 'void' ELSE 'authorize' END
+				AND object_id = id AND number = CASE operation WHEN 'void' THEN operation_id ELSE attempt END
+			WHERE (status IN ('processing', 'unknown') OR operation = 'void') AND updated_at NOT BETWEEN ?7 AND ?8` + ofStepPage,
 	"moveTransaction": `UPDATE transactions SET account = ?, tag = ?
 		WHERE id = ? AND attempt = ? AND account = ? AND status = 'processing'`,
 	"insertAttempt": `INSERT INTO attempts (transaction_id, number, account, tag, state, class)

@@ -14,7 +14,7 @@ const openSteps = `SELECT CASE operation WHEN 'void' THEN 'void' ELSE 'authorize
 			ELSE client_address END
 			AS client_address, '' AS of_kind, 0 AS of_step, 0 AS of_attempt, account
 		FROM transactions INDEXED BY transactions_open
-			WHERE (status IN ('processing', 'unknown') OR operation <> '') AND operation <> 'capture'
+			WHERE status IN ('processing', 'unknown') OR operation = 'void'
 	UNION ALL SELECT 'capture', id, 0, transaction_id, merchant_id, live, amount, 0, currency, 0, updated_at, 0,
 		api_key_id, client_address, '', 0, 0, account FROM captures WHERE state = 'pending'
 	UNION ALL SELECT 'refund', id, 0, COALESCE(transaction_id, 0), merchant_id, live, amount, 0, currency, 0,
@@ -23,6 +23,10 @@ const openSteps = `SELECT CASE operation WHEN 'void' THEN 'void' ELSE 'authorize
 	UNION ALL SELECT 'reversal', id, 0, transaction_id, merchant_id, live, amount, held, currency, refused, since,
 		due_at,
 		0, '', kind, step_id, attempt, account FROM reversals`
+
+// ofStepPage selects a page of unfinished steps.
+const ofStepPage = ` AND (merchant_id, live, id) > (?1, ?2, ?3) AND (merchant_id, live) < (?4, ?5)
+		ORDER BY merchant_id, live, id LIMIT ?6`
 
 // endedAttempt is the condition of a row of step_attempts whose step has ended.
 const endedAttempt = `NOT EXISTS (
@@ -54,10 +58,9 @@ var recoverySQL = map[string]string{
 	"endReversal": `DELETE FROM reversals WHERE id = ? AND version = ?`,
 	"removeReversal": `DELETE FROM reversals WHERE kind = ? AND step_id = ? AND transaction_id = ?
 		AND attempt = ? RETURNING claim`,
-	"selectDueReversals": `SELECT ` + columns.Reversal + ` FROM (
-				SELECT * FROM reversals INDEXED BY reversals_due WHERE due_at <= ?
-				UNION ALL SELECT * FROM reversals INDEXED BY reversals_due WHERE due_at > ? AND due_at < ?
-			) due WHERE id > ? ORDER BY id LIMIT ?`,
+	"selectPendingReversals": `SELECT ` + columns.Reversal + `, ` + columns.LastAttempt + `, FALSE
+		FROM reversals INDEXED BY reversals_by_tenant
+			LEFT JOIN step_attempts a ON a.kind = 'reversal' AND object_id = id AND number = 0 WHERE TRUE` + ofStepPage,
 	"beginAttempt": `INSERT INTO step_attempts (` + columns.Attempt + `)
 			VALUES (?1, ?2, ?3, 1, 1, ?4, ?4, '')
 		ON CONFLICT (kind, object_id, number) DO UPDATE
@@ -72,8 +75,6 @@ var recoverySQL = map[string]string{
 		WHERE (kind, object_id, number) > (?, ?, ?) AND ` + endedAttempt + ` ORDER BY kind, object_id, number LIMIT ?`,
 	"removeEndedAttempt": `DELETE FROM step_attempts
 		WHERE kind = ? AND object_id = ? AND number = ? AND ` + endedAttempt,
-	"selectStepAttempts": `SELECT ` + columns.Attempt + ` FROM step_attempts
-		WHERE kind IN (?, ?) AND object_id BETWEEN ? AND ?`,
 	// The unfinished steps of all kinds, with the columns that only reversals have: due_at and
 	// the step that they reverse.
 	"selectUnfinishedSteps": `SELECT s.kind, s.object_id, s.number, COALESCE(a.attempts, 0), COALESCE(a.running, 0),

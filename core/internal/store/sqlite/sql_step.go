@@ -57,9 +57,10 @@ var stepSQL = map[string]string{
 	"selectStandingCaptures": `SELECT ` + columns.OpenCapture + ` FROM captures
 		WHERE transaction_id = ? AND merchant_id = ? AND live = ? AND state = 'succeeded' ORDER BY id`,
 	"selectCaptureDetails": `SELECT details FROM captures WHERE id = ?`,
-	"selectOpenCaptures": `SELECT ` + columns.OpenCapture + ` FROM captures
-		WHERE state = 'pending' AND updated_at NOT BETWEEN ? AND ? AND id > ?
-			ORDER BY id LIMIT ?`,
+	"selectOpenCaptures": `SELECT ` + columns.OpenCapture + `, ` + columns.LastAttempt + `, FALSE
+		FROM captures INDEXED BY captures_open
+			LEFT JOIN step_attempts ON kind = 'capture' AND object_id = id AND number = 0
+		WHERE state = 'pending' AND updated_at NOT BETWEEN ?7 AND ?8` + ofStepPage,
 	"reserveRefund": `UPDATE transactions SET amount_refund_pending = amount_refund_pending + ?1,
 		updated_at = ?2
 		WHERE id = ?3 AND merchant_id = ?4 AND live = ?5 AND operation <> 'void'
@@ -122,10 +123,11 @@ var stepSQL = map[string]string{
 			AND settlement_day = ?5 AND settlement_day > 0
 			AND id > ? ORDER BY id LIMIT ?`,
 	"selectRefundDetails": `SELECT details FROM refunds WHERE id = ?`,
-	"selectOpenRefunds": `SELECT ` + columns.OpenRefund + ` FROM refunds
-		WHERE state = 'pending' AND updated_at NOT BETWEEN ? AND ? AND id > ?
-			AND NOT EXISTS (SELECT 1 FROM reversals WHERE kind = 'refund' AND step_id = refunds.id)
-			ORDER BY id LIMIT ?`,
+	"selectOpenRefunds": `SELECT ` + columns.OpenRefund + `, ` + columns.LastAttempt + `,
+			EXISTS (SELECT 1 FROM reversals r WHERE r.kind = 'refund' AND r.step_id = refunds.id)
+		FROM refunds INDEXED BY refunds_open
+			LEFT JOIN step_attempts ON kind = 'refund' AND object_id = id AND number = 0
+		WHERE state = 'pending' AND updated_at NOT BETWEEN ?7 AND ?8` + ofStepPage,
 	"correctCaptureOfTransaction": `UPDATE transactions SET amount_captured = amount_captured + ?1,
 			status = CASE WHEN ?2 <> 0 OR amount_captured + ?1 = amount_authorized THEN 'captured'
 				ELSE 'partially_captured' END,

@@ -100,7 +100,8 @@ CREATE TABLE transactions (
     CHECK (amount_refunded + amount_refund_pending <= amount_captured)
 ) WITH (fillfactor = 80); -- leaves room for a payment's one or two updates on its page
 CREATE INDEX transactions_by_tenant ON transactions (merchant_id, live, position, id);
-CREATE INDEX transactions_open ON transactions (id) WHERE status IN ('processing', 'unknown') OR operation <> '';
+CREATE INDEX transactions_open ON transactions (merchant_id, live, id)
+    WHERE status IN ('processing', 'unknown') OR operation = 'void';
 CREATE INDEX transactions_expiring ON transactions (expires_at)
     WHERE expires_at > 0 AND status IN ('authorized', 'partially_captured');
 CREATE INDEX transactions_waiting ON transactions (expires_at) WHERE status = 'requires_confirmation';
@@ -194,7 +195,7 @@ CREATE TABLE captures (
 );
 CREATE INDEX captures_by_tenant ON captures (merchant_id, live, position, id);
 CREATE INDEX captures_by_transaction ON captures (transaction_id, id);
-CREATE INDEX captures_open ON captures (id) WHERE state = 'pending';
+CREATE INDEX captures_open ON captures (merchant_id, live, id) WHERE state = 'pending';
 CREATE INDEX captures_unsettled ON captures (merchant_id, live, (CASE WHEN captured_at > 0 THEN captured_at ELSE created_at END), id)
     WHERE settled = 0 AND state = 'succeeded';
 CREATE INDEX captures_unreported ON captures (merchant_id, account, (CASE WHEN captured_at > 0 THEN captured_at ELSE created_at END), id)
@@ -231,7 +232,7 @@ CREATE TABLE refunds (
 );
 CREATE INDEX refunds_by_tenant ON refunds (merchant_id, live, position, id);
 CREATE INDEX refunds_by_transaction ON refunds (transaction_id, id);
-CREATE INDEX refunds_open ON refunds (id) WHERE state = 'pending';
+CREATE INDEX refunds_open ON refunds (merchant_id, live, id) WHERE state = 'pending';
 -- A list of unsettled refunds begins at the least position.
 CREATE INDEX refunds_unsettled ON refunds (merchant_id, live, id, position) WHERE settlement_day = 0 AND state <> 'failed';
 CREATE INDEX refunds_of_day ON refunds (merchant_id, live, settlement_day, position, id) WHERE settlement_day > 0;
@@ -277,7 +278,7 @@ CREATE TABLE reversals (
     release_tag    TEXT     NOT NULL DEFAULT '',
     UNIQUE (kind, step_id, transaction_id, attempt)
 );
-CREATE INDEX reversals_due ON reversals (due_at);
+CREATE INDEX reversals_by_tenant ON reversals (merchant_id, live, id);
 CREATE INDEX reversals_by_transaction ON reversals (transaction_id);
 
 CREATE TABLE attempts (

@@ -112,8 +112,9 @@ CREATE TABLE transactions (
     CHECK (amount_refunded + amount_refund_pending <= amount_captured)
 ) STRICT;
 CREATE INDEX transactions_by_tenant ON transactions (merchant_id, live, id);
-CREATE INDEX transactions_open ON transactions (id)
-    WHERE status IN ('processing', 'unknown') OR operation <> '';
+-- Recovery reads the indexes of unfinished steps tenant by tenant.
+CREATE INDEX transactions_open ON transactions (merchant_id, live, id)
+    WHERE status IN ('processing', 'unknown') OR operation = 'void';
 -- A payment that is captured at once is never in these partial indexes.
 CREATE INDEX transactions_expiring ON transactions (expires_at)
     WHERE expires_at > 0 AND status IN ('authorized', 'partially_captured');
@@ -218,7 +219,7 @@ CREATE TABLE captures (
 ) STRICT;
 CREATE INDEX captures_by_tenant ON captures (merchant_id, live, id);
 CREATE INDEX captures_by_transaction ON captures (transaction_id, id);
-CREATE INDEX captures_open ON captures (id) WHERE state = 'pending';
+CREATE INDEX captures_open ON captures (merchant_id, live, id) WHERE state = 'pending';
 -- Settlement finds its work by the unsettled captures alone, whatever clock wrote them.
 CREATE INDEX captures_unsettled ON captures (merchant_id, live, (CASE WHEN captured_at > 0 THEN captured_at ELSE created_at END), id)
     WHERE settled = 0 AND state = 'succeeded';
@@ -255,7 +256,7 @@ CREATE TABLE refunds (
 ) STRICT;
 CREATE INDEX refunds_by_tenant ON refunds (merchant_id, live, id);
 CREATE INDEX refunds_by_transaction ON refunds (transaction_id, id);
-CREATE INDEX refunds_open ON refunds (id) WHERE state = 'pending';
+CREATE INDEX refunds_open ON refunds (merchant_id, live, id) WHERE state = 'pending';
 CREATE INDEX refunds_unsettled ON refunds (merchant_id, live, id) WHERE settlement_day = 0 AND state <> 'failed';
 CREATE INDEX refunds_of_day ON refunds (merchant_id, live, settlement_day, id) WHERE settlement_day > 0;
 
@@ -304,7 +305,7 @@ CREATE TABLE reversals (
     release_tag    TEXT    NOT NULL DEFAULT '', -- of that request
     UNIQUE (kind, step_id, transaction_id, attempt)
 ) STRICT;
-CREATE INDEX reversals_due ON reversals (due_at);
+CREATE INDEX reversals_by_tenant ON reversals (merchant_id, live, id);
 CREATE INDEX reversals_by_transaction ON reversals (transaction_id);
 
 -- The attempts at payments that had no effect, and after which the payment went to another account.
