@@ -17,9 +17,9 @@ import (
 const sweepEvery = time.Minute
 
 // Recovery finishes the steps that no request works on, at the start of the service and while it
-// runs. It reads them a page of each tenant at a time (steptable.go), queues them by tenant and kind
-// (lane.go) and tries several of each queue at a time. One step is handled in attempt.go, a pending reversal
-// in reversal.go.
+// runs. It reads them, a page of each tenant in turn (steptable.go), and queues them by tenant and
+// kind (lane.go). It tries several of each queue at a time. One step is handled in attempt.go, a
+// pending reversal in reversal.go.
 //
 // A step that cannot be finished delays no other step. Before an attempt begins, it is written with
 // the time of the next one. The pauses of a step double up to payment.RetryAfter's longest, and
