@@ -86,13 +86,15 @@ func (l *lane) width() int {
 }
 
 // room returns how many steps a pass may queue. share is the part of the acquirer's gate for each
-// lane that fails. While the gate pauses, only lanes without a failure have room: another tenant's
-// failures must not delay their steps.
+// lane that fails. While the gate pauses, only lanes without a failure have room, for a few steps:
+// another tenant's failures must not delay them.
 func (l *lane) room(share int) int {
-	if l.gate.paused && l.failures > 0 {
+	switch {
+	case l.gate.paused && l.failures > 0:
 		return 0
-	}
-	if l.failures >= laneFailures {
+	case l.gate.paused:
+		return laneFailures - len(l.queue)
+	case l.failures >= laneFailures:
 		return max(laneFailures, share) - len(l.queue)
 	}
 	return laneQueue - len(l.queue)

@@ -24,14 +24,18 @@ func mustHaveBacklog(t *testing.T, s *coretest.Service, tenant payment.Tenant, n
 			` + numbers + `i, 1, ?1, 0, 'pending', 1, 'usd', 0, ?3, ?3 FROM n`,
 		`refunds (id, transaction_id, merchant_id, live, state, amount, currency, created_at, updated_at)
 			` + numbers + `i, 1, ?1, 0, 'pending', 1, 'usd', ?3, ?3 FROM n`,
-		`reversals (id, kind, transaction_id, merchant_id, live, amount, currency, captured, since, due_at)
-			` + numbers + `i, 'authorize', i, ?1, 0, 100, 'usd', 1, ?3, ?3 FROM n`,
+		`reversals (kind, transaction_id, merchant_id, live, amount, currency, captured, since, due_at)
+			` + numbers + `'authorize', i, ?1, 0, 100, 'usd', 1, ?3, ?3 FROM n`,
 	} {
 		s.MustExec(t, "INSERT INTO "+rows, tenant.Merchant, n, now.UnixMilli())
 	}
-	for _, kind := range []payment.StepKind{payment.AuthorizeStep, payment.CaptureStep, payment.RefundStep, payment.ReversalStep} {
+	for kind, table := range map[payment.StepKind]string{
+		payment.AuthorizeStep: "transactions", payment.CaptureStep: "captures", payment.RefundStep: "refunds",
+		payment.ReversalStep: "reversals",
+	} {
 		s.MustExec(t, `INSERT INTO step_attempts (kind, object_id, number, attempts, running, begun_at, next_at, last_error)
-			`+numbers+`?1, i, 0, 9, 0, ?3, ?4, '' FROM n`, string(kind), n, now.UnixMilli(), now.Add(pause).UnixMilli())
+			SELECT '`+string(kind)+`', id, 0, 9, 0, ?2, ?3, '' FROM `+table+` WHERE merchant_id = ?1`,
+			tenant.Merchant, now.UnixMilli(), now.Add(pause).UnixMilli())
 	}
 }
 
@@ -100,7 +104,8 @@ func TestBacklogIsRead(t *testing.T) {
 	s := coretest.Open(t)
 	series := scraped(s)
 	mustHaveBacklog(t, s, s.Tenant, 4200, time.Hour)
-	s.MustExec(t, "UPDATE step_attempts SET next_at = begun_at WHERE object_id > 4100")
+	s.MustExec(t, `UPDATE step_attempts SET next_at = begun_at WHERE kind <> 'reversal' AND object_id > 4100
+		OR kind = 'reversal' AND object_id IN (SELECT id FROM reversals WHERE transaction_id > 4100)`)
 	s.Acquirer.Before = func(context.Context, coretest.Call) error { return errForGood }
 	s.Clock.Advance(time.Second)
 	r := s.Engine.NewRecovery()
