@@ -112,7 +112,8 @@ var paymentSQL = map[string]string{
 	"listTransactionsBefore": `SELECT ` + columns.Transaction + ` FROM transactions WHERE merchant_id = ? AND live = ?
 			AND id > ? ORDER BY id LIMIT ?`,
 	"selectTransactionDetails": `SELECT details FROM transactions WHERE id = ?`,
-	"selectOpenTransactions": `SELECT ` + columns.OpenTransaction + `, ` + columns.LastAttempt + `, FALSE FROM transactions INDEXED BY transactions_open
+	"selectOpenTransactions": `SELECT ` + columns.OpenTransaction + `, ` + columns.LastAttempt + `, FALSE
+			FROM transactions INDEXED BY transactions_open
 			LEFT JOIN step_attempts ON kind = CASE operation WHEN 'void' THEN 'void' ELSE 'authorize' END
 				AND object_id = id AND number = CASE operation WHEN 'void' THEN operation_id ELSE attempt END
 			WHERE (status IN ('processing', 'unknown') OR operation = 'void') AND updated_at NOT BETWEEN ?7 AND ?8` + ofStepPage,
