@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/causeway-pay/causeway/shared/httpx"
 )
 
 // pageRoutes are routes for paths that web pages can call. Envoy refuses requests there.
@@ -61,8 +63,25 @@ func TestPages(t *testing.T) {
 			t.Errorf("%q: got %d %v", malformed, got.status, got.header)
 		}
 	}
+	b.refusesLongHeads(t)
 	if got := b.send(t, b.client(nil), "OPTIONS", "https://"+host+"/v1/tokens", ""); got.body != "core /v1/tokens" {
 		t.Errorf("OPTIONS: got %d %s, want core's response", got.status, got.body)
+	}
+}
+
+// refusesLongHeads checks that a page can read the 431 of Envoy. Envoy does not read the path of
+// such a request, so it can be one of a page's.
+func (b *testbed) refusesLongHeads(t *testing.T) {
+	t.Helper()
+	for _, long := range []string{
+		"GET /v1/tokens?" + strings.Repeat("x", 20<<10) + " HTTP/1.1\r\nHost: " + host + "\r\n\r\n",
+		"GET /v1/tokens HTTP/1.1\r\nHost: " + host + "\r\n" + strings.Repeat("X-A: b\r\n", 100) + "\r\n",
+	} {
+		got := b.raw(t, long)
+		if got.status != 431 || strings.Join(got.header["Access-Control-Allow-Origin"], "|") != "*" ||
+			strings.Join(got.header["Access-Control-Expose-Headers"], "|") != httpx.ExposeHeaders {
+			t.Errorf("%.20q: got %d %v, want a refusal that the page can read", long, got.status, got.header)
+		}
 	}
 }
 

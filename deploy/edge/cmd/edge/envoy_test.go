@@ -263,6 +263,18 @@ func TestResponsesOfEnvoy(t *testing.T) {
 		},
 		"Encrypted": {b.send(t, client, "POST", url+"/compat/x", "a.b.c.d.e", "Content-Type",
 			"Application/JOSE; charset=utf-8"), 400, "mle_not_supported"},
+		"TrustAskedFor": {
+			b.send(t, client, "GET", url+"/v1/trust/fingerprints", "", "X-Svc-Mle-Response", "required"), 400,
+			"mle_not_supported",
+		},
+		"TrustHostAskedFor": {
+			b.send(t, client, "GET", "https://trust.example.com/v1/trust", "", "X-Svc-Mle-Response", "required"), 400,
+			"mle_not_supported",
+		},
+		"CalendarAskedFor": {
+			b.send(t, client, "GET", "https://trust.example.com/calendar.ics", "", "X-Svc-Mle", "v1"), 400,
+			"mle_not_supported",
+		},
 		"Core": {b.send(t, client, "GET", url+"/v1/unknown", ""), 401, ""},
 	} {
 		if tt.got.status != tt.status || tt.got.header.Get(tlspolicy.HSTSHeader) != tlspolicy.HSTS {

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bufio"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -118,35 +116,5 @@ func wantNoControl(t *testing.T, name string, request, response http.Header) {
 	}
 	if id := request.Get("X-Request-Id"); id == "" || id == spoofedID || response.Get("X-Request-Id") != "" {
 		t.Errorf("%s: ids %q, %q", name, id, response.Get("X-Request-Id"))
-	}
-}
-
-// TestNoResponse checks that requests which Envoy drops without a response reach no upstream.
-func TestNoResponse(t *testing.T) {
-	t.Parallel()
-	b := served(t)
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+host+"/v1/x", http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("X_Svc", "a")
-	if got, err := b.http2().Do(r); err == nil {
-		_ = got.Body.Close()
-		t.Errorf("a field with an underscore by HTTP/2: got %d", got.StatusCode)
-	}
-	conn, err := b.handshake(t, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.WriteString(conn,
-		"POST /v1/x HTTP/1.1\r\nHost: "+host+"\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\nnone\r\n"); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := http.ReadResponse(bufio.NewReader(conn), nil); err == nil {
-		_ = got.Body.Close()
-		t.Errorf("a broken chunk: got %d", got.StatusCode)
-	}
-	if _, n := b.core.last(); n != 0 {
-		t.Errorf("core got %d requests", n)
 	}
 }

@@ -20,8 +20,8 @@ import (
 )
 
 // legacyReplies gives Envoy's own responses on the paths of a dialect the form that compat-proxy
-// gives them. Legacy clients cannot read v1's errors. A response that may follow an effect keeps a
-// status of 5xx, which no client takes for a refusal.
+// gives them. Legacy clients cannot read v1's errors. A response that may follow an effect is never
+// one that a client takes for a refusal.
 func (b *builder) legacyReplies() []*hcmv3.ResponseMapper {
 	if !slices.ContainsFunc(b.Config.Routes, isLegacy) {
 		return nil
@@ -87,8 +87,10 @@ var (
 	}
 )
 
-// repliesA returns provider-a's responses in a format, for requests that on matches. Refusals have
-// the status 200.
+// repliesA returns provider-a's responses in a format, for requests that on matches. The original
+// API has the status 200 for every outcome, and its Node client never calls back for another one.
+// A request that may have had an effect gets E00001, without a response code. So no client takes it
+// for a decline, and the repeated request is found in its duplicate window.
 func (b *builder) repliesA(on *accesslogv3.AccessLogFilter, format formatA) []*hcmv3.ResponseMapper {
 	reply := func(f fault, status uint32, when ...*accesslogv3.AccessLogFilter) *hcmv3.ResponseMapper {
 		out := &hcmv3.ResponseMapper{
@@ -111,8 +113,6 @@ func (b *builder) repliesA(on *accesslogv3.AccessLogFilter, format formatA) []*h
 		reply(format.malformed, 200, is(tooLarge)),
 		reply(faultBusy, 200, is(429)),
 		reply(faultBusy, 200, is(unavailable), b.unsent()),
-		reply(faultProcessing, lost.status, is(unavailable)),
-		reply(faultProcessing, 0, atLeast(500)),
 		reply(faultProcessing, 200, atLeast(400)),
 	}
 }

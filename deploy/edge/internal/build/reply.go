@@ -21,6 +21,10 @@ const unavailable = 503
 // tooLarge is the status of a response to a body above max_body.
 const tooLarge = 413
 
+// headTooLong is the status of a response to more header fields than Envoy reads. Envoy does not
+// read the path then, which can be one of web pages.
+const headTooLong = 431
+
 // reply is Envoy's own response for a status, with the body of v1's errors.
 type reply struct {
 	status     uint32
@@ -43,7 +47,7 @@ var replies = []reply{
 	{421, "invalid_request_error", "misdirected_request", v1.MessageMisdirected, 0},
 	{426, "invalid_request_error", "invalid_request", v1.MessageHTTPVersion, 0},
 	{429, "rate_limit_error", "rate_limited", v1.MessageRateLimited, 1},
-	{431, "invalid_request_error", "headers_too_large", v1.MessageHeadersTooLarge, 0},
+	{headTooLong, "invalid_request_error", "headers_too_large", v1.MessageHeadersTooLarge, 0},
 	{500, "api_error", "internal_error", v1.MessageInternal, 0},
 	{501, "invalid_request_error", "invalid_request", v1.MessageTransferEncoding, 0},
 	lost,
@@ -98,20 +102,7 @@ func (b *builder) localReplies(https bool) *hcmv3.LocalReplyConfig {
 		out.Mappers = append(out.Mappers, b.legacyReplies()...)
 	}
 	for _, r := range replies {
-		more := append([]*corev3.HeaderValueOption(nil), fields...)
-		if r.retryAfter > 0 {
-			more = append(more, overwrite("Retry-After", seconds(r.retryAfter)))
-		}
-		if r.status == tooLarge {
-			r.message = v1.MessageBodyTooLarge(strconv.Itoa(b.Config.Limits.MaxBody) + " bytes")
-		}
-		filter := is(r.status)
-		if r.status == unavailable {
-			filter = all(filter, b.unsent())
-		}
-		out.Mappers = append(out.Mappers, &hcmv3.ResponseMapper{
-			Filter: filter, BodyFormatOverride: b.errorBody(r), HeadersToAdd: withID(more),
-		})
+		out.Mappers = append(out.Mappers, b.mapper(r, https, fields))
 	}
 	out.Mappers = append(out.Mappers,
 		&hcmv3.ResponseMapper{
@@ -129,6 +120,26 @@ func (b *builder) localReplies(https bool) *hcmv3.LocalReplyConfig {
 		&hcmv3.ResponseMapper{Filter: atLeast(0), HeadersToAdd: fields}, // a redirect
 	)
 	return out
+}
+
+// mapper returns the mapper of one reply. fields are the header fields of all replies.
+func (b *builder) mapper(r reply, https bool, fields []*corev3.HeaderValueOption) *hcmv3.ResponseMapper {
+	more := append([]*corev3.HeaderValueOption(nil), fields...)
+	if https && r.status == headTooLong {
+		more = append(more, overwrite(httpx.AllowOriginField, httpx.AllowOrigin),
+			overwrite(httpx.ExposeHeadersField, httpx.ExposeHeaders))
+	}
+	if r.retryAfter > 0 {
+		more = append(more, overwrite("Retry-After", seconds(r.retryAfter)))
+	}
+	if r.status == tooLarge {
+		r.message = v1.MessageBodyTooLarge(strconv.Itoa(b.Config.Limits.MaxBody) + " bytes")
+	}
+	filter := is(r.status)
+	if r.status == unavailable {
+		filter = all(filter, b.unsent())
+	}
+	return &hcmv3.ResponseMapper{Filter: filter, BodyFormatOverride: b.errorBody(r), HeadersToAdd: withID(more)}
 }
 
 // onPageRoutes returns the format of a header field that only responses on the routes of web pages

@@ -27,24 +27,24 @@ const challengePath = "/.well-known/acme-challenge/"
 // falls through.
 func (b *builder) httpsRoutes() *routev3.RouteConfiguration {
 	c := b.Config
-	trust, calendar := b.edgeRoute("trust", config.TrustPath), b.edgeRoute("calendar", c.CalendarPath())
+	trust, calendar := b.edgeRoutes("trust", config.TrustPath), b.edgeRoutes("calendar", c.CalendarPath())
 	var own []*routev3.Route
 	for _, r := range c.Routes {
 		own = append(own, b.routes(r)...)
 	}
-	hosts := []*routev3.Route{trust}
+	hosts := trust
 	if slices.Contains(c.Hosts, c.TrustHost()) {
-		hosts = append(hosts, calendar)
+		hosts = slices.Concat(trust, calendar)
 	}
 	out := &routev3.RouteConfiguration{
 		Name:                     RoutesHTTPS,
 		TypedPerFilterConfig:     b.extProcOn(),
 		IgnorePortInHostMatching: true, // without removing it: some clients sign the Host field
-		VirtualHosts:             []*routev3.VirtualHost{b.virtualHost("hosts", c.Hosts, append(hosts, own...))},
+		VirtualHosts:             []*routev3.VirtualHost{b.virtualHost("hosts", c.Hosts, slices.Concat(hosts, own))},
 	}
 	if !slices.Contains(c.Hosts, c.TrustHost()) {
 		out.VirtualHosts = append(out.VirtualHosts,
-			b.virtualHost("trust", []string{c.TrustHost()}, []*routev3.Route{trust, calendar, b.docsRoute()}))
+			b.virtualHost("trust", []string{c.TrustHost()}, slices.Concat(trust, calendar, []*routev3.Route{b.docsRoute()})))
 	}
 	// A client may send a request for another of our host names, with another certificate, on this
 	// connection.
@@ -101,14 +101,21 @@ func (b *builder) routes(r config.Route) []*routev3.Route {
 	if r.MLE != config.Off && r.MLE != config.OnDemand {
 		return []*routev3.Route{b.route(r)}
 	}
-	direct, other := r, b.respond(r.Path+refusedName, 400)
-	if r.MLE == config.OnDemand {
-		direct.MLE, r.MLE = config.Off, config.Optional
-		other = b.route(r)
-		other.Name = r.Path + encryptedName
+	if r.MLE == config.Off {
+		return b.plain(b.route(r))
 	}
-	other.Match = b.match(r.Path)
-	route := b.route(direct)
+	direct := r
+	direct.MLE, r.MLE = config.Off, config.Optional
+	route, other := b.route(direct), b.route(r)
+	route.Match.Headers = inTheClear()
+	other.Name = r.Path + encryptedName
+	return []*routev3.Route{route, other}
+}
+
+// plain returns a route without encryption, and the one that rejects requests for it there.
+func (b *builder) plain(route *routev3.Route) []*routev3.Route {
+	other := b.respond(route.GetName()+refusedName, 400)
+	other.Match = &routev3.RouteMatch{PathSpecifier: route.GetMatch().GetPathSpecifier()}
 	route.Match.Headers = inTheClear()
 	return []*routev3.Route{route, other}
 }
@@ -151,17 +158,17 @@ func (b *builder) route(r config.Route) *routev3.Route {
 	return out
 }
 
-// edgeRoute returns a route to this program, which responds by the head of a request and reads no
-// body.
-func (b *builder) edgeRoute(name, path string) *routev3.Route {
-	return &routev3.Route{
+// edgeRoutes returns the routes to this program, which responds by the head of a request and reads
+// no body. It cannot encrypt.
+func (b *builder) edgeRoutes(name, path string) []*routev3.Route {
+	return b.plain(&routev3.Route{
 		Name:  name,
 		Match: b.match(path),
 		Action: &routev3.Route_Route{Route: &routev3.RouteAction{
 			ClusterSpecifier: &routev3.RouteAction_Cluster{Cluster: ClusterEdge}, Timeout: duration(trustTimeout),
 		}},
 		TypedPerFilterConfig: b.level(config.Off),
-	}
+	})
 }
 
 // docsRoute redirects /docs on the trust host to another host. The doc_url of an error is relative,
