@@ -67,6 +67,10 @@ func TestAnnouncedRequirement(t *testing.T) {
 			!strings.Contains(got.body, `"code":"mle_required"`) {
 			t.Errorf("%s, in the clear: got %d %s", name, got.status, got.body)
 		}
+		invalid := f.send(t, f.Client(), "POST", "/v1/transactions", sale, "Authorization", "Bearer sk_test_none")
+		if invalid.status != 401 || !strings.Contains(invalid.body, `"code":"invalid_api_key"`) {
+			t.Errorf("%s, in the clear with an invalid key: got %d %s", name, invalid.status, invalid.body)
+		}
 		client := f.client(t, mle.ECDHESA256KW, nil)
 		if got := f.send(t, client, "POST", "/v1/transactions", sale); got.status != http.StatusCreated {
 			t.Errorf("%s, encrypted: got %d %s", name, got.status, got.body)

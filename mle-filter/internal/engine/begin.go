@@ -29,7 +29,7 @@ func (e *Engine) Begin(ctx context.Context, head RequestHead, caller Caller) (*E
 		return nil, p
 	}
 	if p = x.enforce(x.requiredRule()); p != nil {
-		return nil, p
+		return nil, x.refuseKey(ctx, caller, p)
 	}
 	if p = x.checkBody(); p != nil {
 		return nil, p
@@ -49,6 +49,18 @@ func (x *Exchange) identify(ctx context.Context, caller Caller) (p *Problem) {
 		return x.rejectLogin()
 	case x.demand.any() || x.engine.policy.ByMerchant() && hasLogin(x.head.Fields):
 		x.merchant, p = caller(ctx)
+	}
+	return p
+}
+
+// refuseKey returns the problem of the API key, if it has one, and p otherwise. A refusal by the
+// rule comes after the authentication, as core's refusals do.
+func (x *Exchange) refuseKey(ctx context.Context, caller Caller, p *Problem) *Problem {
+	if x.merchant != "" || !hasLogin(x.head.Fields) {
+		return p
+	}
+	if _, invalid := caller(ctx); invalid != nil {
+		return invalid
 	}
 	return p
 }
