@@ -293,11 +293,13 @@ func refuse(status int, code, message, allow string) http.Handler {
 }
 
 // rejectUncleanPaths rejects paths with empty or dotted segments. The mux would redirect them, and
-// legacy clients follow no redirect.
+// legacy clients follow no redirect. It also rejects "OPTIONS *", as core and Envoy do: the mux
+// would send no body.
 func rejectUncleanPaths(next http.Handler) http.Handler {
 	wrong := refuse(http.StatusNotFound, "route_not_found", textNoRoute, "")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if clean := path.Clean(r.URL.Path); clean != r.URL.Path && clean+"/" != r.URL.Path {
+		clean := path.Clean(r.URL.Path)
+		if r.RequestURI == "*" || clean != r.URL.Path && clean+"/" != r.URL.Path {
 			wrong.ServeHTTP(w, r)
 			return
 		}

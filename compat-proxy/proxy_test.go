@@ -187,6 +187,19 @@ func TestUnknownPaths(t *testing.T) {
 	}
 }
 
+// TestServerOptions checks OPTIONS *, which names no path. ServeMux would refuse it without a body.
+func TestServerOptions(t *testing.T) {
+	t.Parallel()
+	proxy := mustProxy(t, &v1{}, nil)
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodOptions, "*", http.NoBody)
+	w := httptest.NewRecorder()
+	proxy.Config.Handler.ServeHTTP(w, r)
+	if got := w.Body.String(); w.Code != http.StatusNotFound || !strings.Contains(got, `"code":"route_not_found"`) ||
+		!strings.Contains(got, w.Header().Get("Request-Id")) || w.Header().Get("Request-Id") == "" {
+		t.Errorf("got %d %v %q, want v1's 404", w.Code, w.Header(), got)
+	}
+}
+
 func TestPreflight(t *testing.T) {
 	t.Parallel()
 	proxy := mustProxy(t, &v1{}, func(c *compatproxy.Config) { c.DropInPaths = true })
