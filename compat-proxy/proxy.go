@@ -151,6 +151,7 @@ func New(cfg Config) (*Proxy, error) {
 		V1: v1client.Config{
 			URL: cfg.V1, Transport: cfg.Transport, CallTimeout: cfg.CallTimeout, Clock: cfg.Clock,
 			Tracer: cfg.Tracer, Observe: p.metrics.Call, Log: cfg.Log, Hop: cfg.Hop,
+			ObserveUnconfigured: p.metrics.Unconfigured,
 		},
 		TotalTimeout: cfg.TotalTimeout, DeduplicationSecret: cfg.DeduplicationSecret,
 		DeduplicationSecretOther: cfg.DeduplicationSecretOther, ObserveReplay: p.metrics.Replay,

@@ -12,6 +12,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/dialect"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/v1client"
 	"github.com/causeway-pay/causeway/shared/metrics"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // Metrics holds the series. It is safe for concurrent use.
@@ -24,6 +25,7 @@ type Metrics struct {
 	reads    *prometheus.CounterVec
 	secret   *prometheus.GaugeVec
 	attempts *prometheus.CounterVec
+	refused  *prometheus.CounterVec
 }
 
 // New returns metrics.
@@ -58,6 +60,11 @@ func New() *Metrics {
 		Name: "causeway_compat_login_attempts_total",
 		Help: "Legacy logins by outcome: accepted, refused, or blocked without being judged after too many refusals.",
 	}, []string{"outcome"})
+	m.refused = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "causeway_compat_v1_refused_calls_total",
+		Help: "Calls that v1 refused with a server error that is no fault of the service: a merchant without an account.",
+	}, []string{"reason"})
+	m.refused.WithLabelValues(v1.CodeAcquirerNotConfigured)
 	for _, outcome := range []string{attempts.Accepted, attempts.Refused, attempts.Blocked} {
 		m.attempts.WithLabelValues(outcome)
 	}
@@ -68,7 +75,7 @@ func New() *Metrics {
 	}
 	m.reads.WithLabelValues("ok")
 	m.reads.WithLabelValues("failed")
-	m.Register(m.requests, m.calls, m.replays, m.reads, m.secret, m.attempts)
+	m.Register(m.requests, m.calls, m.replays, m.reads, m.secret, m.attempts, m.refused)
 	return m
 }
 
@@ -79,6 +86,9 @@ func (m *Metrics) DeduplicationSecret(fingerprint string) {
 
 // LoginAttempt counts an attempt to log in.
 func (m *Metrics) LoginAttempt(outcome string) { m.attempts.WithLabelValues(outcome).Inc() }
+
+// Unconfigured counts a refusal of a merchant without an account.
+func (m *Metrics) Unconfigured() { m.refused.WithLabelValues(v1.CodeAcquirerNotConfigured).Inc() }
 
 // Request counts a legacy request.
 func (m *Metrics) Request(method, class string, took time.Duration) {

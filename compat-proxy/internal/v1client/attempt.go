@@ -120,6 +120,9 @@ func (c *Client) attempt(ctx context.Context, send Send) (Response, time.Duratio
 	if err := json.Unmarshal(body, &refusal); err == nil {
 		resp.Err = refusal.Error
 	}
+	if resp.Err.Code == v1.CodeAcquirerNotConfigured && c.cfg.ObserveUnconfigured != nil {
+		c.cfg.ObserveUnconfigured()
+	}
 	if reason := resp.gatewayFault(); reason != "" {
 		c.warn(ctx, reason)
 	}

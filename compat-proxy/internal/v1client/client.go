@@ -32,6 +32,8 @@ type Config struct {
 	// Observe gets every attempt, when the header of its response has arrived or the attempt failed.
 	// It must not block. May be nil.
 	Observe func(Call)
+	// ObserveUnconfigured gets each refusal of a merchant without an account. May be nil.
+	ObserveUnconfigured func()
 	// CallTimeout bounds one attempt. Zero means 30 seconds.
 	CallTimeout time.Duration
 	// Attempts is the largest number of attempts at one call, including the first. Zero means 4.

@@ -248,6 +248,8 @@ func TestLiveKeyWithoutAnAccount(t *testing.T) {
 	live := coretest.MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: other.ID, Mode: "live", Kind: "secret"})
 	body := `{"amount":100,"currency":"usd","payment_method":"card","card":{"number":"4242424242424242","exp_month":12,"exp_year":2030}}`
 	wantRefusal(t, b.post(t, "/v1/transactions", body, as(live)), refusal{503, v1.ErrorTypeAPIError, "acquirer_not_configured", ""})
+	// The alert of errors subtracts this one: it is no fault of the service.
+	b.wantSeries(t, `refused_requests_total\{reason="acquirer_not_configured"\} 1`)
 	b.MustCreate(t, 100, "") // a test key
 	if keys := host.Keys(); len(keys) != 1 {
 		t.Errorf("the account got %d requests, want the check alone", len(keys))

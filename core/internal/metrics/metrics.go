@@ -15,6 +15,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/httpx"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // Metrics holds the series. It is safe for concurrent use.
@@ -83,7 +84,8 @@ func New(c Config) *Metrics {
 		}),
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "causeway_refused_requests_total",
-			Help: "Requests refused: over a rate limit or the bound of concurrent requests, or with an unfinished or slow body.",
+			Help: "Requests refused: over a rate limit or the bound of concurrent requests, with an unfinished or slow body, or " +
+				"of a merchant without an account.",
 		}, []string{"reason"}),
 		logins: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "causeway_operator_logins_total",
@@ -150,6 +152,7 @@ func (m *Metrics) Handler(others ...prometheus.Gatherer) http.Handler {
 // refusals are the outcomes of requests that were turned away unserved.
 var refusals = []string{
 	"rate_limited", "overloaded", "too_many_requests", "too_many_unfinished_bodies", "body_too_slow",
+	v1.CodeAcquirerNotConfigured,
 }
 
 // Request counts a request.
