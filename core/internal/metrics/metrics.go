@@ -84,8 +84,8 @@ func New(c Config) *Metrics {
 		}),
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "causeway_refused_requests_total",
-			Help: "Requests refused: over a rate limit or the bound of concurrent requests, with an unfinished or slow body, or " +
-				"of a merchant without an account.",
+			Help: "Requests refused: over a rate limit or the bound of concurrent requests, with a slow body, " +
+				"or of a merchant without an account.",
 		}, []string{"reason"}),
 		logins: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "causeway_operator_logins_total",
