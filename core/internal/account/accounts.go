@@ -24,8 +24,12 @@ const (
 	cacheSize = 4096
 )
 
-// errBroken reports stored credentials that are not the text that was sealed.
-var errBroken = errors.New("account: the stored credentials are broken")
+var (
+	// errBroken reports stored credentials that are not the text that was sealed.
+	errBroken = errors.New("account: the stored credentials are broken")
+	// errAltered reports an account that is not the one for which its credentials were sealed.
+	errAltered = errors.New("account: the stored account was changed outside core")
+)
 
 // Store has the accounts.
 type Store interface {
@@ -85,6 +89,7 @@ type read[T any] struct {
 // opened is the connector of one version of an account.
 type opened struct {
 	version   int64
+	fixed     fixed
 	connector Connector
 	account   acquirer.Account
 }
@@ -200,7 +205,7 @@ func (a *Accounts) open(ctx context.Context, row *payment.Account) (opened, erro
 	a.mu.RLock()
 	o, ok := a.opened[row.ID]
 	a.mu.RUnlock()
-	if ok && o.version >= row.Version {
+	if ok && o.version >= row.Version && o.fixed == fixedOf(row) {
 		return o, nil
 	}
 	name := id.Format(id.Account, row.ID)
@@ -224,7 +229,7 @@ func (a *Accounts) open(ctx context.Context, row *payment.Account) (opened, erro
 		a.Called(Call{Account: name, Kind: fresh.Kind, Operation: operation, Outcome: outcome, Took: took})
 	}
 	watched := acquirer.Observed(acquirer.Discreet(connector), a.Clock, observe)
-	next := opened{fresh.Version, connector, acquirer.Account{
+	next := opened{fresh.Version, fixedOf(fresh), connector, acquirer.Account{
 		ID: fresh.ID, Acquirer: acquirer.Traced(watched, a.Tracer), Reporter: a.reporter(connector, fresh),
 		CapturesOnce: a.Kinds[fresh.Kind].CapturesOnce,
 	}}
@@ -250,16 +255,25 @@ func (a *Accounts) reporter(connector Connector, row *payment.Account) acquirer.
 
 // connect opens the connector of an account as it is stored.
 func (a *Accounts) connect(row *payment.Account) (Connector, Settings, error) {
-	credentials, err := a.Vault.OpenCredentials(vault.AccountObject(row), row.VaultKey, row.Credentials)
-	if err != nil {
-		return nil, Settings{}, err
-	}
-	s, err := settingsOf(row.Profile, credentials)
+	s, err := a.settings(row)
 	if err != nil {
 		return nil, Settings{}, err
 	}
 	connector, err := a.connector(row.Kind, s)
 	return connector, s, err
+}
+
+// settings returns the settings of an account as it is stored. It returns errAltered if the row was
+// changed since a command wrote it.
+func (a *Accounts) settings(row *payment.Account) (Settings, error) {
+	text, err := a.Vault.OpenCredentials(vault.AccountObject(row), row.VaultKey, row.Credentials)
+	if errors.Is(err, vault.ErrNotHere) {
+		err = errAltered
+	}
+	if err != nil {
+		return Settings{}, err
+	}
+	return unseal(row, text)
 }
 
 // connector opens a connector of a kind. The error is an operator.FieldError if the operator can

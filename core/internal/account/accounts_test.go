@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -398,8 +399,69 @@ func TestSealedAtRest(t *testing.T) {
 	other := b.add(t, func(in *operator.AccountCreate) { in.Currency = "eur" })
 	b.MustExec(t, `UPDATE acquirer_accounts SET credentials = (SELECT credentials FROM acquirer_accounts
 		WHERE currency = 'usd') WHERE currency = 'eur'`)
-	if _, err := b.accounts.Account(t.Context(), other); !errors.Is(err, vault.ErrNotHere) {
-		t.Errorf("moved credentials: got %v, want %v", err, vault.ErrNotHere)
+	if _, err := b.accounts.Account(t.Context(), other); !errors.Is(err, account.ErrAltered) {
+		t.Errorf("moved credentials: got %v, want %v", err, account.ErrAltered)
+	}
+}
+
+// TestAlteredAccount: after a change of a row by another program than core, neither its credentials
+// nor new ones are sent. That holds for a core that has the account open, too.
+func TestAlteredAccount(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	n := b.add(t, func(*operator.AccountCreate) {})
+	b.account(t, n)
+	sent := len(b.host.Keys())
+	b.MustExec(t, "CREATE TABLE saved AS SELECT * FROM acquirer_accounts")
+	for _, change := range []string{
+		"profile = replace(profile, 'host.example', 'other.example')", "profile = replace(profile, 'shop', 'other')",
+		"profile = profile || ' '", "kind = 'other'", "merchant_id = merchant_id + 1", "currency = 'jpy'",
+		"method = 'bank_account'", "rank = 2", "id = id + 1",
+	} {
+		b.MustExec(t, "UPDATE acquirer_accounts SET "+change)
+		altered := b.Number(t, "SELECT id FROM acquirer_accounts")
+		for name, accounts := range map[string]*account.Accounts{"open": b.accounts, "new": b.open(t)} {
+			accounts.Forget()
+			if _, err := accounts.Account(t.Context(), altered); !errors.Is(err, account.ErrAltered) {
+				t.Errorf("%s, %s: got %v, want %v", change, name, err, account.ErrAltered)
+			}
+			var failed *account.CheckError
+			if err := accounts.Check(t.Context(), altered); !errors.As(err, &failed) {
+				t.Errorf("%s, %s: check: got %v", change, name, err)
+			}
+			_, err := accounts.Rotate(t.Context(), altered, operator.AccountRotate{Credentials: keys(firstKey)})
+			if !errors.As(err, &failed) {
+				t.Errorf("%s, %s: rotate: got %v", change, name, err)
+			}
+		}
+		b.MustExec(t, "DELETE FROM acquirer_accounts")
+		b.MustExec(t, "INSERT INTO acquirer_accounts SELECT * FROM saved")
+	}
+	if got := len(b.host.Keys()); got != sent {
+		t.Errorf("sent credentials %d times", got-sent)
+	}
+	if err := b.open(t).Check(t.Context(), n); err != nil {
+		t.Errorf("as it was added: %v", err)
+	}
+}
+
+// TestAlteredAccountIsShown: payments of an altered account are refused before anything is sent.
+// The operator sees the cause, and the alert counts a call without effect.
+func TestAlteredAccountIsShown(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	n := b.add(t, func(*operator.AccountCreate) {})
+	b.MustExec(t, "UPDATE acquirer_accounts SET profile = replace(profile, 'host.example', 'other.example')")
+	_, err := b.ids(t, "usd", acquirer.CardMethod)
+	if !errors.Is(err, account.ErrAltered) || errors.Is(err, acquirer.ErrNoAccount) {
+		t.Errorf("got %v, want %v", err, account.ErrAltered)
+	}
+	const cause = "the stored account was changed outside core"
+	if got := b.accounts.Activity(n); got.Outcomes["unavailable"] != 1 || !strings.Contains(got.LastError, cause) {
+		t.Errorf("got %+v", got)
+	}
+	if len(b.calls) != 1 || b.calls[0].Outcome != "unavailable" {
+		t.Errorf("got the calls %v", b.calls)
 	}
 }
 

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/core/internal/acquirer/upstream"
 	"github.com/causeway-pay/causeway/core/internal/operator"
 	"github.com/causeway-pay/causeway/core/internal/payment"
-	"github.com/causeway-pay/causeway/core/internal/vault"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/money"
 	"github.com/causeway-pay/causeway/shared/secret"
@@ -52,9 +52,11 @@ func (a *Accounts) Create(ctx context.Context, in operator.AccountCreate) (*paym
 		return nil, secret.String{}, err
 	}
 	s := Settings{Profile: in.Settings, Credentials: in.Credentials}
-	if s.BaseURL, err = checkBaseURL(in.BaseURL); err != nil {
-		return nil, secret.String{}, err
+	base, err := upstream.ParseBaseURL(in.BaseURL)
+	if err != nil {
+		return nil, secret.String{}, fieldError("base_url", "%s", err)
 	}
+	s.BaseURL = base.String()
 	if err := s.check(); err != nil {
 		return nil, secret.String{}, err
 	}
@@ -67,7 +69,7 @@ func (a *Accounts) Create(ctx context.Context, in operator.AccountCreate) (*paym
 	if err := a.prove(ctx, in.Kind, s, in.Unchecked); err != nil {
 		return nil, secret.String{}, err
 	}
-	credentials, err := s.encodeCredentials()
+	credentials, err := s.seal(row)
 	return row, credentials, err
 }
 
@@ -167,23 +169,25 @@ func (s Settings) check() error {
 }
 
 // Rotate checks new credentials of an account. It returns them as the vault seals them. It has the
-// errors of Create, and payment.ErrNotFound.
+// errors of Create, and payment.ErrNotFound. The account must open, so that the new credentials do
+// not go to a host that a change of the database has named.
 func (a *Accounts) Rotate(ctx context.Context, n int64, in operator.AccountRotate) (secret.String, error) {
 	row, err := a.Store.Account(ctx, n)
 	if err != nil {
 		return secret.String{}, err
 	}
-	s := Settings{Credentials: in.Credentials}
-	if s.BaseURL, s.Profile, err = Profile(row.Profile); err != nil {
+	s, err := a.stored(row)
+	if err != nil {
 		return secret.String{}, err
 	}
+	s.Credentials = in.Credentials
 	if err := s.check(); err != nil {
 		return secret.String{}, err
 	}
 	if err := a.prove(ctx, row.Kind, s, in.Unchecked); err != nil {
 		return secret.String{}, err
 	}
-	return s.encodeCredentials()
+	return s.seal(row)
 }
 
 // Check proves the stored credentials of an account at the acquirer, and moves no money. It returns
@@ -193,15 +197,24 @@ func (a *Accounts) Check(ctx context.Context, n int64) error {
 	if err != nil {
 		return err
 	}
-	credentials, err := a.Vault.OpenCredentials(vault.AccountObject(row), row.VaultKey, row.Credentials)
-	if err != nil {
-		return fmt.Errorf("account: open %s: %w", id.Format(id.Account, n), err)
-	}
-	s, err := settingsOf(row.Profile, credentials)
+	s, err := a.stored(row)
 	if err != nil {
 		return err
 	}
 	return a.prove(ctx, row.Kind, s, false)
+}
+
+// stored returns the settings of an account, and a CheckError if its row was changed.
+func (a *Accounts) stored(row *payment.Account) (Settings, error) {
+	s, err := a.settings(row)
+	if errors.Is(err, errAltered) {
+		return s, &CheckError{Reason: "the stored account is not the one that was added: its merchant, currency, method, " +
+			"rank, kind, base URL, settings or credentials were changed in the database. Nothing is sent for it"}
+	}
+	if err != nil {
+		return s, fmt.Errorf("account: open %s: %w", id.Format(id.Account, row.ID), err)
+	}
+	return s, nil
 }
 
 // prove opens a connector and, unless unchecked, has the acquirer check its credentials. It returns

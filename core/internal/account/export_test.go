@@ -1,4 +1,4 @@
 package account
 
-// CheckBaseURL checks the base URL of an acquirer.
-var CheckBaseURL = checkBaseURL
+// ErrAltered reports an account that is not the one for which its credentials were sealed.
+var ErrAltered = errAltered

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/netip"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -16,6 +14,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/core/internal/operator"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
@@ -161,35 +160,6 @@ func fieldError(field, want string, args ...any) error {
 	return &operator.FieldError{Field: field, Text: field + ": want " + fmt.Sprintf(want, args...)}
 }
 
-// checkBaseURL returns the base URL of an acquirer's API without a slash at the end. Card numbers
-// are sent to it, so plain HTTP is for this machine only.
-func checkBaseURL(text string) (string, error) {
-	u, err := url.Parse(text)
-	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return "", fieldError("base_url", "an https URL")
-	}
-	if u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || u.Opaque != "" {
-		return "", fieldError("base_url", "a URL without user, query and fragment")
-	}
-	if u.Scheme == "http" && !isLoopback(u.Hostname()) {
-		return "", fieldError("base_url", "an https URL; http is for a loopback address only")
-	}
-	if port := u.Port(); port != "" {
-		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-			return "", fieldError("base_url", "a valid port")
-		}
-	}
-	return strings.TrimRight(u.String(), "/"), nil
-}
-
-func isLoopback(host string) bool {
-	if host == "localhost" {
-		return true
-	}
-	address, err := netip.ParseAddr(host)
-	return err == nil && address.Unmap().IsLoopback()
-}
-
 // Sandbox reports whether a base URL is a provider's sandbox, which moves no money.
 func Sandbox(baseURL string) bool {
 	u, err := url.Parse(baseURL)
@@ -216,19 +186,46 @@ func (s Settings) encodeProfile() ([]byte, error) {
 	return json.Marshal(profile{s.BaseURL, s.Profile}, json.Deterministic(true))
 }
 
-// encodeCredentials returns the credentials as the vault seals them.
-func (s Settings) encodeCredentials() (secret.String, error) {
-	text, err := json.Marshal(s.Credentials, json.WithMarshalers(secret.RevealMarshalers()), json.Deterministic(true))
+// fixed are the columns of an account that no command changes. They are sealed with the
+// credentials, so that a change of the database cannot send these to another host, or for another
+// merchant. The vault binds the id and the mode.
+type fixed struct {
+	Merchant int64  `json:"merchant"`
+	Currency string `json:"currency"`
+	Method   string `json:"method"`
+	Rank     int    `json:"rank"`
+	Kind     string `json:"kind"`
+	Profile  string `json:"profile"` // with the base URL
+}
+
+func fixedOf(row *payment.Account) fixed {
+	return fixed{row.Merchant, row.Currency, row.Method, row.Rank, row.Kind, string(row.Profile)}
+}
+
+// sealed is the text that the vault encrypts for an account.
+type sealed struct {
+	Account     fixed                    `json:"account"`
+	Credentials map[string]secret.String `json:"credentials"`
+}
+
+// seal returns the credentials for an account, as the vault seals them.
+func (s Settings) seal(row *payment.Account) (secret.String, error) {
+	text, err := json.Marshal(sealed{fixedOf(row), s.Credentials},
+		json.WithMarshalers(secret.RevealMarshalers()), json.Deterministic(true))
 	return secret.New(string(text)), err
 }
 
-// settingsOf returns the settings of a stored account.
-func settingsOf(stored []byte, credentials secret.String) (s Settings, err error) {
-	if s.BaseURL, s.Profile, err = Profile(stored); err != nil {
-		return s, err
-	}
-	if err := json.Unmarshal([]byte(credentials.Reveal()), &s.Credentials); err != nil {
+// unseal returns the settings of a stored account, and errAltered if they were sealed for another
+// one.
+func unseal(row *payment.Account, text secret.String) (s Settings, err error) {
+	var stored sealed
+	if err := json.Unmarshal([]byte(text.Reveal()), &stored); err != nil {
 		return s, errBroken // the error may quote a credential
 	}
-	return s, nil
+	if stored.Account != fixedOf(row) {
+		return s, errAltered
+	}
+	s.BaseURL, s.Profile, err = Profile(row.Profile)
+	s.Credentials = stored.Credentials
+	return s, err
 }

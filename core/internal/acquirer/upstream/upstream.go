@@ -13,6 +13,7 @@ import (
 	"net/http/httptrace"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -40,9 +41,7 @@ const (
 
 // Config is the provider's host.
 type Config struct {
-	// BaseURL has a scheme, a host and optionally a path. The scheme must be https, except for a
-	// loopback host.
-	BaseURL string
+	BaseURL string // see ParseBaseURL
 	// Roots are the trusted authorities; nil means the system's.
 	Roots *x509.CertPool
 	// Connections is the greatest number of connections, busy and idle; 0 means 64. Further requests
@@ -66,9 +65,9 @@ type Response struct {
 
 // New returns a client of a host. Its error names a wrong setting.
 func New(cfg Config) (*Client, error) {
-	base, err := parseBase(cfg.BaseURL)
+	base, err := ParseBaseURL(cfg.BaseURL)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("upstream: base URL: want %w", err)
 	}
 	if cfg.Connections <= 0 {
 		cfg.Connections = mostConnections
@@ -89,22 +88,26 @@ func New(cfg Config) (*Client, error) {
 	}}, nil
 }
 
-// parseBase checks the URL. Its errors do not repeat it, because it may hold a password.
-func parseBase(text string) (*url.URL, error) {
+// ParseBaseURL returns the base URL of a provider's API, without a slash at the end. It has a
+// scheme, a host and optionally a path. Card numbers are sent to it, so plain HTTP is for this
+// machine only. An error begins after the word want, and does not repeat the URL, because that may
+// hold a password.
+func ParseBaseURL(text string) (*url.URL, error) {
 	base, err := url.Parse(text)
 	switch {
-	case err != nil:
-		return nil, errors.New("upstream: base URL: want a URL such as https://api.example.com")
-	case base.Host == "" || base.Hostname() == "":
-		return nil, errors.New("upstream: base URL: want a host")
+	case err != nil || base.Hostname() == "" || base.Scheme != "https" && base.Scheme != "http":
+		return nil, errors.New("an https URL")
 	case base.User != nil || base.RawQuery != "" || base.ForceQuery || base.Fragment != "":
-		return nil, errors.New("upstream: base URL: want no user, query or fragment")
-	case base.Scheme == "https", base.Scheme == "http" && loopback(base.Hostname()):
-	default:
-		return nil, errors.New("upstream: base URL: want https, or http to a loopback host")
+		return nil, errors.New("a URL without user, query and fragment")
+	case base.Scheme == "http" && !loopback(base.Hostname()):
+		return nil, errors.New("an https URL; http is for a loopback address only")
 	}
-	base.Path = strings.TrimSuffix(base.Path, "/")
-	base.RawPath = ""
+	if port := base.Port(); port != "" {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+			return nil, errors.New("a valid port")
+		}
+	}
+	base.Path, base.RawPath = strings.TrimRight(base.Path, "/"), strings.TrimRight(base.RawPath, "/")
 	return base, nil
 }
 

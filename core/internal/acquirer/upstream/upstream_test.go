@@ -423,32 +423,47 @@ func TestWrongRequests(t *testing.T) {
 	}
 }
 
-func TestNew(t *testing.T) {
+// TestParseBaseURL: plain HTTP is for this machine only.
+func TestParseBaseURL(t *testing.T) {
 	t.Parallel()
-	for url, want := range map[string]bool{
-		"https://api.example.com":         true,
-		"https://api.example.com:8443/b/": true,
-		"http://127.0.0.1:1":              true,
-		"http://[::1]:1/compat":           true,
-		"http://localhost":                true,
-		"http://api.example.com":          false,
-		"http://localhost.example.com":    false,
-		"ftp://api.example.com":           false,
-		"api.example.com":                 false,
-		"https://":                        false,
-		"https://:8443":                   false,
-		"https://u:secret@example.com":    false,
-		"https://example.com/?q":          false,
-		"https://example.com/#f":          false,
-		"https://u:secret@%zz":            false,
-		"":                                false,
+	for text, want := range map[string]string{
+		"https://api.example.com":         "https://api.example.com",
+		"https://api.example.com:8443/x/": "https://api.example.com:8443/x",
+		"https://api.example.com/a%2Fb//": "https://api.example.com/a%2Fb",
+		"http://127.0.0.1:9000":           "http://127.0.0.1:9000",
+		"http://127.9.9.9":                "http://127.9.9.9",
+		"http://[::1]:80/compat":          "http://[::1]:80/compat",
+		"http://[::ffff:127.0.0.1]":       "http://[::ffff:127.0.0.1]",
+		"http://localhost:1":              "http://localhost:1",
+		"http://api.example.com":          "",
+		"http://10.0.0.1":                 "",
+		"http://localhost.example.com":    "",
+		"http://127.0.0.1.example.com":    "",
+		"http://0.0.0.0":                  "",
+		"ftp://api.example.com":           "",
+		"https:api.example.com":           "",
+		"https://":                        "",
+		"https://:8443":                   "",
+		"":                                "",
+		"api.example.com":                 "",
+		"https://u:secret@example.com":    "",
+		"https://u:secret@%zz":            "",
+		"https://example.com?x=1":         "",
+		"https://example.com?":            "",
+		"https://example.com#x":           "",
+		"https://example.com:0":           "",
+		"https://example.com:70000":       "",
+		"https://exa mple.com":            "",
 	} {
-		_, err := upstream.New(upstream.Config{BaseURL: url})
-		if got := err == nil; got != want {
-			t.Errorf("%q: got %v, want accepted: %t", url, err, want)
+		got, err := upstream.ParseBaseURL(text)
+		if (err == nil) != (want != "") || err == nil && got.String() != want {
+			t.Errorf("%q: got %v, %v, want %q", text, got, err, want)
 		}
 		if err != nil && strings.Contains(err.Error(), "secret") {
 			t.Errorf("the error has the password: %v", err)
+		}
+		if _, refused := upstream.New(upstream.Config{BaseURL: text}); (refused == nil) != (err == nil) {
+			t.Errorf("%q: a client: got %v, want %v", text, refused, err)
 		}
 	}
 }
