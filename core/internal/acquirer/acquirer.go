@@ -199,6 +199,9 @@ type Response struct {
 	ExpiresAt            time.Time // when an uncaptured authorization lapses, UTC; zero if the acquirer set no end
 	Checks               Checks
 	Released             bool // a void has reversed the approval; only Inquire sets it
+	// Retryable, of a declined authorization: a system of the network or the issuer was away. Another
+	// account may get the payment then. The connector's table of codes decides.
+	Retryable bool
 }
 
 // NetworkDecline is a decline by the card network or the issuer, as the acquirer passed it on. The

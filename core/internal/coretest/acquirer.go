@@ -44,6 +44,8 @@ type Acquirer struct {
 	Decide func(c Call) string
 	// Network is the network's part of each new decline.
 	Network acquirer.NetworkDecline
+	// Retryable is whether each new decline is retryable.
+	Retryable bool
 	// Grant returns the approved amount of a new authorization; nil approves the whole amount.
 	Grant func(c Call) int64
 	// After runs once the effect has happened; with an error the response is lost.
@@ -252,7 +254,7 @@ func (a *Acquirer) effect(c Call) acquirer.Response {
 	if a.Decide != nil {
 		if code := a.Decide(c); code != "" {
 			response.Approved, response.Code, response.ResponseCode, response.DeclineCode, response.Amount = false, "", "05", code, 0
-			response.Network = a.Network
+			response.Network, response.Retryable = a.Network, a.Retryable
 		}
 	}
 	if a.Grant != nil && response.Approved && c.Verb == Authorize {

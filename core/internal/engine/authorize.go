@@ -76,46 +76,6 @@ func neverSends(t payment.Tenant, account int64, tag string) bool {
 	return t.Live && account == 0 && tag == ""
 }
 
-// send makes the first attempt at a payment, at the account of its intent. If no byte of the
-// request was sent, it moves the payment to the next account, once. That account gets the same
-// reference, which it has never received.
-func (s *authorizationStep) send(
-	ctx context.Context, routes []acquirer.Account, p Payment,
-) (acquirer.Response, error) {
-	a, err := routes[0].Authorize(ctx, s.request(p))
-	if !errors.Is(err, acquirer.ErrUnavailable) || len(routes) == 1 {
-		return a, err
-	}
-	next := routes[1]
-	tag, unprepared := prepare(ctx, next.Acquirer)
-	if unprepared != nil {
-		return a, err
-	}
-	if err := s.moveTo(ctx, next.ID, tag, acquirer.Cause(err)); err != nil {
-		return acquirer.Response{}, err
-	}
-	return next.Authorize(ctx, s.request(p))
-}
-
-// moveTo commits that the payment is at another account, before that gets a request. It returns
-// store.ErrConflict if recovery has reclaimed the payment.
-func (s *authorizationStep) moveTo(ctx context.Context, account int64, tag, why string) error {
-	err := s.Store.Finish(ctx, s.t.Tenant, func(tx *store.Tx) error {
-		if err := tx.LockUnreclaimed(authorizationStepID(s.t), s.t.Account); err != nil {
-			return err
-		}
-		return tx.MoveTransaction(s.t, account, tag)
-	})
-	if err != nil {
-		return err
-	}
-	s.Log.WarnContext(ctx, "authorize: the account was not reached; the payment goes to another one",
-		slog.String("transaction", authorizationReference(s.t)), slog.String("from", accountName(s.t.Account)),
-		slog.String("to", accountName(account)), slog.String("error", why))
-	s.t.Account, s.t.Tag = account, tag
-	return nil
-}
-
 // request returns the request of a payment.
 func (s *authorizationStep) request(p Payment) acquirer.Authorize {
 	t := s.t

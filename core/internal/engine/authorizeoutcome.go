@@ -16,7 +16,10 @@ import (
 func (s *authorizationStep) commit(ctx context.Context, from origin, a acquirer.Response) (Result, error) {
 	if unwantedPart(s.t, a) {
 		var err error
-		if s.refused, err = s.releasePart(ctx, s.t, a, from.recovery); err != nil {
+		if s.refused == 0 { // send has not released it
+			s.refused, err = s.releasePart(ctx, s.t, a, from.recovery)
+		}
+		if err != nil {
 			return Result{}, err
 		}
 		s.partID = a.ID

@@ -238,8 +238,8 @@ func TestRefusedRetryNeedsNoAccount(t *testing.T) {
 func TestNoRetryLimitInTestMode(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
-	s.MustExec(t, `INSERT INTO card_attempts (merchant_id, fingerprint, transaction_id, attempt, at, never)
-		VALUES (?, 'aa11', 1, 0, ?, 1)`, s.Tenant.Merchant, s.Clock.Now().UnixMilli())
+	s.MustExec(t, `INSERT INTO card_attempts (merchant_id, fingerprint, transaction_id, attempt, account, at, never)
+		VALUES (?, 'aa11', 1, 0, 1, ?, 1)`, s.Tenant.Merchant, s.Clock.Now().UnixMilli())
 	declining(s, "43", "03")
 	for range 3 {
 		if _, code := payByCard(t, s, "", "visa", 100); code != "do_not_honor" {

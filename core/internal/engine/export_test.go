@@ -14,6 +14,9 @@ func (r *Recovery) Wait() { <-r.lanes.noWorkers() }
 // Serve ends the start without an attempt at any step.
 func (r *Recovery) Serve() { r.serve() }
 
+// NoEffect returns the proof that an attempt has no effect.
+var NoEffect = noEffect
+
 // HoldCodeKeys makes every request without the hour's key wait until release is called.
 func HoldCodeKeys(e *Engine) (release func()) {
 	e.codes.turn <- struct{}{}

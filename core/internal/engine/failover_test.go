@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
@@ -37,38 +38,304 @@ func attempts(t *testing.T, s *coretest.Service) string {
 	return fmt.Sprint(s.Texts(t, "SELECT number || ' ' || account || ' ' || tag || ' ' || state || ' ' || class FROM attempts"))
 }
 
-// TestFailoverOnProof: no byte of the request to the first account was sent. The payment is at the
-// second account before that gets the request. All later steps are there.
+// proofs make an acquirer prove that its attempt at a payment has no effect, by the class in the
+// record of the attempt.
+var proofs = map[string]func(*coretest.Acquirer){
+	"unavailable": func(a *coretest.Acquirer) {
+		a.Before = func(context.Context, coretest.Call) error { return acquirer.ErrUnavailable }
+	},
+	"declined": func(a *coretest.Acquirer) {
+		a.Decide, a.Retryable = func(coretest.Call) string { return "processing_error" }, true
+		a.Network = acquirer.NetworkDecline{Given: true, Code: "91"}
+	},
+	"reversed": func(a *coretest.Acquirer) { a.Grant = func(coretest.Call) int64 { return 40 } },
+}
+
+// onEachProof runs a test for each step that is a payment, after each proof.
+func onEachProof(t *testing.T, test func(t *testing.T, st step, proof string)) {
+	t.Helper()
+	for _, st := range paymentSteps() {
+		for proof := range proofs {
+			t.Run(st.name+" "+proof, func(t *testing.T) {
+				t.Parallel()
+				test(t, st, proof)
+			})
+		}
+	}
+}
+
+// TestNoEffect: only three outcomes prove that an attempt has no effect.
+func TestNoEffect(t *testing.T) {
+	t.Parallel()
+	part := acquirer.Response{Approved: true, Amount: 40}
+	released := part
+	released.Released = true
+	decline := acquirer.Response{DeclineCode: "processing_error", Retryable: true}
+	approvedFirst := decline
+	approvedFirst.Code = "A1B2C3" // by the issuer
+	for _, c := range []struct {
+		response acquirer.Response
+		err      error
+		want     payment.NoEffect
+	}{
+		{err: acquirer.ErrUnavailable, want: payment.NotTaken},
+		{err: fmt.Errorf("the login: %w", acquirer.ErrUnavailable), want: payment.NotTaken},
+		{err: acquirer.ErrUnknown},
+		{err: acquirer.ErrNotFound},
+		{err: acquirer.ErrUndecided},
+		{err: context.DeadlineExceeded},
+		{response: released, err: acquirer.ErrUnknown},
+		{response: decline, err: acquirer.ErrUnknown},
+		{response: decline, want: payment.Retryable},
+		{response: approvedFirst},
+		{response: acquirer.Response{DeclineCode: "do_not_honor"}},
+		{response: released, want: payment.Reversed},
+		{response: part},
+		{response: acquirer.Response{Approved: true, Amount: 100, Retryable: true}},
+	} {
+		if got := engine.NoEffect(c.response, c.err); got != c.want {
+			t.Errorf("%+v, %v: got %q, want %q", c.response, c.err, got, c.want)
+		}
+	}
+}
+
+// TestFailoverOnProof: the attempt at the first account has certainly no effect. The payment is at
+// the second account before that gets the request. All later steps are there.
 func TestFailoverOnProof(t *testing.T) {
 	t.Parallel()
+	onEachProof(t, func(t *testing.T, st step, proof string) {
+		t.Helper()
+		s, second, txn := st.mustOpenTwo(t)
+		first := s.Acquirer
+		proofs[proof](first)
+		second.Before = func(_ context.Context, c coretest.Call) error {
+			if got := MustTransaction(t, s); c.Verb == coretest.Authorize && (got.Account != otherAccount || got.Tag == "" || got.VoidTag != "") { //nolint:contextcheck // the test's
+				t.Errorf("at the request: got account %d, tags %q and %q", got.Account, got.Tag, got.VoidTag)
+			}
+			return nil
+		}
+		if a, err := st.take(t.Context(), s, s.Request("k"), txn); err != nil || a.Status != st.success {
+			t.Fatalf("got %d %s, %v", a.Status, a.Body, err)
+		}
+		s.Acquirer = second
+		st.wantDone(t, s)
+		if got, want := attempts(t, s), fmt.Sprintf("[1 %d tag_1 ended %s]", int64(coretest.LiveAccount), proof); got != want {
+			t.Errorf("attempts: got %s, want %s", got, want)
+		}
+		st.wantResponse(t, s, st.success, true)
+		if a, err := s.Engine.Void(t.Context(), s.Request(""), MustTransaction(t, s).ID, nil); err != nil || a.Status != 200 {
+			t.Errorf("void: got %d %s, %v", a.Status, a.Body, err)
+		}
+		if got := second.HeldInAll(); got != 0 || first.HeldInAll() != 0 {
+			t.Errorf("held: got %d, and %d at the first account", got, first.HeldInAll())
+		}
+	})
+}
+
+// TestTheFirstAccountDecides: the second account does not take the payment either. So the payment
+// ends as the first account has decided, and both attempts are recorded.
+func TestTheFirstAccountDecides(t *testing.T) {
+	t.Parallel()
 	for _, st := range paymentSteps() {
-		t.Run(st.name, func(t *testing.T) {
-			t.Parallel()
-			s, second, txn := st.mustOpenTwo(t)
-			first := s.Acquirer
-			first.Before = func(context.Context, coretest.Call) error { return acquirer.ErrUnavailable }
-			second.Before = func(_ context.Context, c coretest.Call) error {
-				if got := MustTransaction(t, s); c.Verb == coretest.Authorize && (got.Account != otherAccount || got.Tag == "") { //nolint:contextcheck // the test's
-					t.Errorf("at the request: got account %d, tag %q", got.Account, got.Tag)
+		for proof, code := range map[string]string{"declined": "processing_error", "reversed": "insufficient_funds"} {
+			for _, killed := range []bool{false, true} {
+				t.Run(fmt.Sprint(st.name, " ", proof, " ", killed), func(t *testing.T) {
+					t.Parallel()
+					s, second, txn := st.mustOpenTwo(t)
+					proofs[proof](s.Acquirer)
+					proofs["unavailable"](second)
+					want, end := 402, func() {}
+					if killed { // before the outcome
+						want, end = 504, s.MustRefuse(t, "INSERT", "events", "1")
+					}
+					if a, err := st.take(t.Context(), s, s.Request("k"), txn); err != nil || a.Status != want {
+						t.Fatalf("got %d %s, %v, want %d", a.Status, a.Body, err, want)
+					}
+					end()
+					s.Recover(t)
+					got, at := MustTransaction(t, s), int64(coretest.LiveAccount)
+					if got.Status == payment.RequiresConfirmation {
+						at = 0
+					}
+					if got.Account != at || got.Result.DeclineCode != code {
+						t.Errorf("got %s at %d, %q", got.Status, got.Account, got.Result.DeclineCode)
+					}
+					both := fmt.Sprintf("[1 %d tag_1 ended %s 2 %d tag_1 ended unavailable]",
+						int64(coretest.LiveAccount), proof, int64(otherAccount))
+					if got := attempts(t, s); got != both {
+						t.Errorf("attempts: got %s, want %s", got, both)
+					}
+					wantSettledBooks(t, s)
+					st.wantResponse(t, s, 402, true)
+					if got := s.Acquirer.HeldInAll(); got != 0 {
+						t.Errorf("held: got %d", got)
+					}
+				})
+			}
+		}
+	}
+}
+
+// TestPartThatIsNotReleased: the release of a part has no response or is refused, so the second
+// account gets nothing. No request for the release was sent either, in the first case.
+func TestPartThatIsNotReleased(t *testing.T) {
+	t.Parallel()
+	for _, st := range paymentSteps() {
+		for _, why := range []error{acquirer.ErrUnavailable, acquirer.ErrUnknown, nil} {
+			t.Run(fmt.Sprint(st.name, " ", why), func(t *testing.T) {
+				t.Parallel()
+				s, second, txn := st.mustOpenTwo(t)
+				second.Before = func(_ context.Context, c coretest.Call) error {
+					t.Errorf("the second account got %+v", c)
+					return acquirer.ErrUnknown
 				}
-				return nil
+				approving(s, 40)
+				want := 504
+				s.Acquirer.Before = func(_ context.Context, c coretest.Call) error {
+					if c.Verb == coretest.Void {
+						return why
+					}
+					return nil
+				}
+				if why == nil {
+					want = 402
+					s.Acquirer.Decide = func(c coretest.Call) string {
+						return map[coretest.Verb]string{coretest.Void: "do_not_honor"}[c.Verb]
+					}
+				}
+				if a, err := st.take(t.Context(), s, s.Request("k"), txn); err != nil || a.Status != want {
+					t.Fatalf("got %d %s, %v, want %d", a.Status, a.Body, err, want)
+				}
+				heal(s)
+				s.Recover(t)
+				lookUntilTheEnd(t, s)
+				if got := s.Acquirer.HeldInAll(); got != 0 || MustTransaction(t, s).Result.DeclineCode != "insufficient_funds" {
+					t.Errorf("held: got %d, %+v", got, MustTransaction(t, s).Result)
+				}
+				if got := attempts(t, s); got != "[]" {
+					t.Errorf("attempts: got %s", got)
+				}
+			})
+		}
+	}
+}
+
+// TestFailoverCountsAttempts: both attempts count for the network. The second one is not made if
+// the rule does not allow it, and then the first decline stands.
+func TestFailoverCountsAttempts(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, advice string
+		before       int // earlier declines of 10
+		second       bool
+		counted      int64
+	}{
+		{"within the limit", "02", 8, true, 10},
+		{"at the limit", "02", 9, false, 10},
+		{"no attempt is allowed", "03", 0, false, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := coretest.OpenLive(t)
+			declining(s, "51", "02")
+			for range c.before {
+				payByCard(t, s, "", "mastercard", 100)
 			}
-			if a, err := st.take(t.Context(), s, s.Request("k"), txn); err != nil || a.Status != st.success {
-				t.Fatalf("got %d %s, %v", a.Status, a.Body, err)
+			second := s.AddAccount(t, otherAccount)
+			second.Decide = func(coretest.Call) string { return "do_not_honor" }
+			second.Network = acquirer.NetworkDecline{Given: true, Code: "51"}
+			proofs["declined"](s.Acquirer)
+			s.Acquirer.Network.Advice = c.advice
+			want := "processing_error"
+			if c.second {
+				want = "do_not_honor"
 			}
-			s.Acquirer = second
-			st.wantDone(t, s)
-			if got, want := attempts(t, s), fmt.Sprintf("[1 %d tag_1 ended unavailable]", int64(coretest.LiveAccount)); got != want {
-				t.Errorf("attempts: got %s, want %s", got, want)
+			if status, code := payByCard(t, s, "", "mastercard", 100); status != 402 || code != want {
+				t.Errorf("got %d %s, want %s", status, code, want)
 			}
-			st.wantResponse(t, s, st.success, true)
-			if a, err := s.Engine.Void(t.Context(), s.Request(""), MustTransaction(t, s).ID, nil); err != nil || a.Status != 200 {
-				t.Errorf("void: got %d %s, %v", a.Status, a.Body, err)
+			if got := len(second.Payments()) == 1; got != c.second {
+				t.Errorf("the second account got the payment: %t, want %t", got, c.second)
 			}
-			if got := second.HeldInAll(); got != 0 || first.Moved(coretest.Authorize) != 0 {
-				t.Errorf("held: got %d, and %d at the first account", got, first.Moved(coretest.Authorize))
+			if n := s.Number(t, "SELECT COUNT(*) FROM card_attempts"); n != c.counted {
+				t.Errorf("got %d attempts, want %d", n, c.counted)
+			}
+			if _, code := payByCard(t, s, "", "mastercard", 100); code != "retry_not_allowed" {
+				t.Errorf("the next payment: got %s", code)
 			}
 		})
+	}
+}
+
+// TestFailoverAfterADecline: an approval of the second account ends the count of the attempts. A
+// request that no account got counts nowhere.
+func TestFailoverAfterADecline(t *testing.T) {
+	t.Parallel()
+	s := coretest.OpenLive(t)
+	second := s.AddAccount(t, otherAccount)
+	proofs["declined"](s.Acquirer)
+	proofs["unavailable"](second)
+	for want := range int64(2) {
+		if status, code := payByCard(t, s, "", "visa", 100); status != 402 || code != "processing_error" {
+			t.Errorf("got %d %s", status, code)
+		}
+		if n := s.Number(t, "SELECT COUNT(*) FROM card_attempts"); n != want+1 {
+			t.Errorf("got %d attempts, want %d", n, want+1)
+		}
+	}
+	heal(s)
+	proofs["unavailable"](s.Acquirer)
+	if status, code := payByCard(t, s, "", "visa", 100); status != 0 || !strings.Contains(code, "unavailable") {
+		t.Errorf("got %d %s, want an error", status, code)
+	}
+	if n := s.Number(t, "SELECT COUNT(*) FROM card_attempts"); n != 2 {
+		t.Errorf("got %d attempts, want 2", n)
+	}
+	second.Before = nil
+	if status, code := payByCard(t, s, "", "visa", 100); status != 201 {
+		t.Errorf("got %d %s", status, code)
+	}
+	if n := s.Number(t, "SELECT COUNT(*) FROM card_attempts"); n != 0 {
+		t.Errorf("got %d attempts after an approval", n)
+	}
+}
+
+// TestKilledBeforeFailover: the process dies when the first account has decided. Recovery inquires
+// at the first account only.
+func TestKilledBeforeFailover(t *testing.T) {
+	t.Parallel()
+	for _, st := range paymentSteps() {
+		for proof, verb := range map[string]coretest.Verb{"declined": coretest.Authorize, "reversed": coretest.Void} {
+			t.Run(st.name+" "+proof, func(t *testing.T) {
+				t.Parallel()
+				s, _, txn := st.mustOpenTwo(t)
+				proofs[proof](s.Acquirer)
+				var dir string
+				s.Acquirer.After = func(_ context.Context, c coretest.Call) error {
+					if c.Verb == verb {
+						dir = s.Snapshot(t) //nolint:contextcheck // the test's
+					}
+					return nil
+				}
+				if a, err := st.take(t.Context(), s, s.Request("k"), txn); err != nil || a.Status != st.success {
+					t.Fatalf("got %d %s, %v", a.Status, a.Body, err)
+				}
+				next := s.Revive(t, dir)
+				next.Accounts.Of(otherAccount).Before = func(_ context.Context, c coretest.Call) error {
+					t.Errorf("the second account got %+v", c)
+					return acquirer.ErrUnknown
+				}
+				if open := next.Recover(t); open != 0 {
+					t.Fatalf("%d stay open", open)
+				}
+				if got := attempts(t, next); got != "[]" {
+					t.Errorf("attempts: got %s", got)
+				}
+				if proof == "reversed" {
+					wantPartReversed(t, next, 40)
+				}
+				st.wantResponse(t, next, 402, true)
+			})
+		}
 	}
 }
 
@@ -169,12 +436,13 @@ func TestFirstAccountCannotSend(t *testing.T) {
 // after the effect. Recovery inquires at the second account only.
 func TestKilledDuringFailover(t *testing.T) {
 	t.Parallel()
-	for _, st := range paymentSteps() {
-		for _, after := range []bool{false, true} {
-			t.Run(fmt.Sprint(st.name, " ", after), func(t *testing.T) {
-				t.Parallel()
+	for _, after := range []bool{false, true} {
+		t.Run(fmt.Sprint(after), func(t *testing.T) {
+			t.Parallel()
+			onEachProof(t, func(t *testing.T, st step, proof string) {
+				t.Helper()
 				s, second, txn := st.mustOpenTwo(t)
-				s.Acquirer.Before = func(context.Context, coretest.Call) error { return acquirer.ErrUnavailable }
+				proofs[proof](s.Acquirer)
 				var dir string
 				die := func(context.Context, coretest.Call) error {
 					dir = s.Snapshot(t) //nolint:contextcheck // the test's
@@ -205,7 +473,7 @@ func TestKilledDuringFailover(t *testing.T) {
 					t.Errorf("held: got %d", got)
 				}
 			})
-		}
+		})
 	}
 }
 

@@ -58,3 +58,14 @@ func RetryAfter(kind StepKind, attempts int64) time.Duration {
 	}
 	return min(firstRetry<<min(max(attempts-1, 0), 20), longest)
 }
+
+// NoEffect is the proof that an attempt at a payment has no effect, so that another account may get
+// the payment.
+type NoEffect string
+
+// The proofs. An attempt with an unknown outcome has none.
+const (
+	NotTaken  NoEffect = "unavailable" // no byte was sent, or the acquirer refused the account
+	Retryable NoEffect = "declined"    // by a code that is retryable
+	Reversed  NoEffect = "reversed"    // approved in part, and the acquirer has acknowledged its release
+)

@@ -17,12 +17,12 @@ var (
 	deleteOldCardAttempts = declare("deleteOldCardAttempts")
 )
 
-// BeginCardAttempt counts the present attempt at a transaction's card if the merchant has a decline
-// of that card. It returns false, and counts nothing, if the rule of the network allows no further
-// attempt. An attempt at a card without a decline is not counted: see KeepCardAttempt. So parallel
-// payments that begin before the first decline pass the limits. Each one counts from its decline
-// on. No payment is refused because others are in progress. No other command counts an attempt at
-// the card before this one ends.
+// BeginCardAttempt counts the present attempt at a transaction's card, at the account of t. It does
+// so if the merchant has a decline of that card. It returns false, and counts nothing, if the rule
+// of the network allows no further attempt. An attempt at a card without a decline is not counted:
+// see KeepCardAttempt. So parallel payments that begin before the first decline pass the limits.
+// Each one counts from its decline on. No payment is refused because others are in progress. No
+// other command counts an attempt at the card before this one ends.
 //
 // Time goes neither back nor ahead with the clock: a wrong clock frees no card.
 func (tx *Tx) BeginCardAttempt(t *payment.Transaction, c payment.LimitedCard) (bool, error) {
@@ -54,7 +54,7 @@ func (tx *Tx) BeginCardAttempt(t *payment.Transaction, c payment.LimitedCard) (b
 	if !c.Rule.Allows(attempts, tx.db.confirmed(now)) {
 		return false, nil
 	}
-	err = tx.insert(insertCardAttempt, t.Tenant.Merchant, c.Fingerprint, t.ID, t.Attempt, toMillis(now))
+	err = tx.insert(insertCardAttempt, t.Tenant.Merchant, c.Fingerprint, t.ID, t.Attempt, t.Account, toMillis(now))
 	return err == nil, err
 }
 
@@ -67,7 +67,8 @@ func (tx *Tx) KeepCardAttempt(t *payment.Transaction, c payment.LimitedCard, nev
 	if !c.Limited() {
 		return nil
 	}
-	return tx.exec(keepCardAttempt, t.Tenant.Merchant, c.Fingerprint, t.ID, t.Attempt, toMillis(tx.attemptTime()), never)
+	at := toMillis(tx.attemptTime())
+	return tx.exec(keepCardAttempt, t.Tenant.Merchant, c.Fingerprint, t.ID, t.Attempt, t.Account, at, never)
 }
 
 // WithdrawCardAttempt removes the present attempt at a transaction's card, which the network has
@@ -76,7 +77,7 @@ func (tx *Tx) WithdrawCardAttempt(t *payment.Transaction, c payment.LimitedCard)
 	if !c.Limited() {
 		return nil
 	}
-	return tx.exec(deleteCardAttempt, t.Tenant.Merchant, c.Fingerprint, t.ID, t.Attempt)
+	return tx.exec(deleteCardAttempt, t.Tenant.Merchant, c.Fingerprint, t.ID, t.Attempt, t.Account)
 }
 
 // ForgetCardAttempts removes all attempts at the card of an approved transaction.

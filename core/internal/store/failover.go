@@ -9,28 +9,24 @@ var (
 	tagRelease      = declare("tagRelease")
 )
 
-// The state and the class of an attempt after which a payment goes to another account: no byte of
-// its request was sent.
-const (
-	attemptEnded       = "ended"
-	attemptUnavailable = "unavailable"
-)
+// attemptEnded is the state of an attempt after which a payment goes to another account.
+const attemptEnded = "ended"
 
-// MoveTransaction moves the authorization of t to another account, with the tag of the next
-// request, and records the attempt at the account of t. Call it if that attempt certainly had no
-// effect. It returns ErrConflict if t.Attempt is not processing at the account of t.
-func (tx *Tx) MoveTransaction(t *payment.Transaction, account int64, tag string) error {
-	err := tx.execOne(moveTransaction, account, tag, t.ID, t.Attempt, t.Account)
+// MoveTransaction moves the authorization of t to the account of next, with the tags of next, and
+// records the attempt at the account of t. why is the proof that this attempt has no effect. It
+// returns ErrConflict if t.Attempt is not processing at the account of t.
+func (tx *Tx) MoveTransaction(t, next *payment.Transaction, why payment.NoEffect) error {
+	err := tx.execOne(moveTransaction, next.Account, next.Tag, next.VoidTag, t.ID, t.Attempt, t.Account)
 	if err != nil {
 		return err
 	}
-	return tx.exec(insertAttempt, t.ID, t.Account, t.Tag, attemptEnded, attemptUnavailable)
+	return tx.exec(insertAttempt, t.ID, t.Account, t.Tag, attemptEnded, string(why))
 }
 
 // NeverSend takes the account from the present attempt of t, which is not sent to any. It returns
 // ErrConflict if t.Attempt is not processing at the account of t.
 func (tx *Tx) NeverSend(t *payment.Transaction) error {
-	return tx.execOne(moveTransaction, 0, "", t.ID, t.Attempt, t.Account)
+	return tx.execOne(moveTransaction, 0, "", "", t.ID, t.Attempt, t.Account)
 }
 
 // TagRelease stores the tag of the release of an unwanted partial approval before its request. It

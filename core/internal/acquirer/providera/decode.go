@@ -127,6 +127,8 @@ func (t *transactionResponse) verdict(d *document) (verdict, int, error) {
 			out, first = v, reason
 		case v.class != out.class:
 			return verdict{class: unknown}, first, nil
+		case out.retryable(): // each reason must be
+			out = v
 		}
 	}
 	return out, first, nil
@@ -170,7 +172,7 @@ func (q question) decline(t *transactionResponse, v verdict) acquirer.Response {
 		a.Checks = checksOf(t.AVS, t.CVC, t.CAVV, q.given)
 	}
 	if q.source() && t.ResponseCode.value == responseDeclined {
-		a.Network = v.network()
+		a.Network, a.Retryable = v.network(), v.retryable()
 	}
 	return a
 }

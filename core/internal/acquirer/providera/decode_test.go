@@ -63,6 +63,31 @@ func TestOwnCode(t *testing.T) {
 	}
 }
 
+// TestRetryable: a decline is retryable if each of its reasons has the response code of a system
+// that was away, and the processor declined.
+func TestRetryable(t *testing.T) {
+	t.Parallel()
+	both := func(first, second string) string {
+		more := "</error><error><errorCode>" + second + "</errorCode><errorText>text</errorText></error>"
+		return strings.Replace(errorOf("2", first, ids), "</error>", more, 1)
+	}
+	for inside, want := range map[string]bool{
+		errorOf("2", "209", ids): true,
+		errorOf("2", "224", ids): true,
+		errorOf("2", "2", ids):   false,
+		errorOf("2", "4", ids):   false,
+		errorOf("3", "209", ids): false,
+		both("209", "214"):       true,
+		both("209", "2"):         false,
+		both("2", "209"):         false,
+	} {
+		a, err := decode(asked(acquirer.Authorization), []byte(outcomeOf(okay, inside)))
+		if err != nil || a.Approved || a.Retryable != want {
+			t.Errorf("%s: got %+v, %v, want retryable: %t", inside, a, err, want)
+		}
+	}
+}
+
 func asked(kind acquirer.Kind) question {
 	q := question{
 		kind: kind, refID: reference, amount: 1999, currency: "usd", now: time.Date(2026, 3, 2, 15, 0, 0, 0, time.UTC),

@@ -317,7 +317,10 @@ func (s *plantedTotals) report(t *testing.T, payments int, took time.Duration) {
 	slices.SortFunc(lines, func(a, b string) int { return strings.Compare(a[8:], b[8:]) })
 	t.Logf("%d payments in %s, %.0f a second\n%s", payments, took.Round(time.Second),
 		float64(payments)/took.Seconds(), strings.Join(lines, "\n"))
-	needed := []string{"failovers", "unknown calls of clients: resolved", "listed for an operator: authorize"}
+	needed := []string{
+		"failovers", "failovers after a soft decline", "unknown calls of clients: resolved",
+		"listed for an operator: authorize",
+	}
 	if programtest.Soak() {
 		needed = append(needed, providera.PlantedFates()...)
 	}

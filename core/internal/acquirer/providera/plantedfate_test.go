@@ -19,7 +19,8 @@ import (
 // unreached is the fate of a request that no host gets: the connection is refused.
 const unreached fate = "refused connection"
 
-// proofs are the fates that prove that a request had no effect. Only they allow a failover.
+// proofs are the fates that prove that a request had no effect. Only they and a soft decline allow
+// a failover.
 var proofs = []fate{unreached, barred}
 
 // unknowns are the fates after which the outcome is unknown, by their effect for the report.
@@ -49,11 +50,14 @@ type fates struct {
 	met    map[string]int  // requests so far
 	last   map[string]fate // of the last payment request, by host and payment
 	counts map[string]int  // for the report
+	soft   map[string]bool // the last decline was soft, by host and payment
 	calm   bool            // all requests pass
 }
 
 func newFates(seed uint64) *fates {
-	return &fates{seed: seed, met: map[string]int{}, last: map[string]fate{}, counts: map[string]int{}}
+	return &fates{
+		seed: seed, met: map[string]int{}, last: map[string]fate{}, counts: map[string]int{}, soft: map[string]bool{},
+	}
 }
 
 // Random returns the random numbers of a name.
@@ -117,6 +121,13 @@ func (f *fates) lastOf(host, name string) (fate, bool) {
 	defer f.mu.Unlock()
 	is, known := f.last[host+" "+name]
 	return is, known
+}
+
+// softly reports whether the last decline of a payment by a host was soft.
+func (f *fates) softly(host, name string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.soft[host+" "+name]
 }
 
 // step draws the fate of any other request.
@@ -188,6 +199,9 @@ func decline[D any](f *fates, name string, of map[string][]D) D {
 	classes := slices.Sorted(maps.Keys(of))
 	class := classes[r.IntN(len(classes))]
 	f.Count("declined: " + class)
+	f.mu.Lock()
+	f.soft[name] = class == "soft"
+	f.mu.Unlock()
 	return of[class][r.IntN(len(of[class]))]
 }
 
@@ -227,7 +241,10 @@ func (a *plantedAccount) Authorize(ctx context.Context, r acquirer.Authorize) (a
 	name := r.Order.Reference
 	if a.after != "" {
 		a.fates.Count("failovers")
-		if is, known := a.fates.lastOf(a.after, name); !known || !slices.Contains(proofs, is) {
+		is, known := a.fates.lastOf(a.after, name)
+		if soft := is == denied && a.fates.softly(a.after, name); soft {
+			a.fates.Count("failovers after a soft decline")
+		} else if !known || !slices.Contains(proofs, is) {
 			a.t.Errorf("%s: a failover from %s without a proof, after %q", name, a.after, is)
 		}
 	}

@@ -178,6 +178,10 @@ func meaning(responseCode string, reason int) verdict {
 	return v
 }
 
+// retryable reports whether a decline came from systems that were away, not from a decision about
+// the card.
+func (v verdict) retryable() bool { return v.class == declined && v.response == isoUnreachable }
+
 // network returns the decline of a processed payment as the network's. The API passes on no field
 // 39. Only reason 4 has a single meaning in it: the issuer wants the card.
 func (v verdict) network() acquirer.NetworkDecline {

@@ -75,6 +75,12 @@ type reason struct {
 	response string
 }
 
+// retryable reports whether a decline came from systems that were away, not from a decision about
+// the card.
+func (r reason) retryable() bool {
+	return r.class == declined && (r.response == "91" || r.response == "96")
+}
+
 // declines are the reasons of a processed request without an approval: HTTP 201 with the status
 // DECLINED.
 var declines = map[string]reason{

@@ -121,6 +121,7 @@ func decodeProcessed(r upstream.Response, body responseBody, s sent) (outcome, e
 		if why, known := declines[out.reason]; known {
 			out.class, out.response = why.class, declinedBy(why, body)
 			out.response.Network, out.response.OwnCode = networkDecline(why, body), out.reason
+			out.response.Retryable = why.retryable()
 			return out, nil
 		}
 	case noEffect, done, unknown:

@@ -70,6 +70,20 @@ func TestCodes(t *testing.T) {
 	}
 }
 
+// TestRetryable: only the declines of systems that were away are retryable.
+func TestRetryable(t *testing.T) {
+	t.Parallel()
+	for _, place := range []string{"decline", "refusal"} {
+		for _, name := range providerb.Names()[place] {
+			got, err := providerb.Decode(bodies[place].status, fmt.Sprintf(bodies[place].body, name), "sale", 1000)
+			want := place == "decline" && slices.Contains([]string{"ISSUER_UNAVAILABLE", "PROCESSOR_ERROR"}, name)
+			if err == nil && got.Response.Retryable != want || err != nil && want {
+				t.Errorf("%s %s: got %+v, %v, want retryable: %t", place, name, got, err, want)
+			}
+		}
+	}
+}
+
 func testCode(t *testing.T, place, name string, words []string) {
 	t.Helper()
 	usual, special := "unknown", map[string]string{}

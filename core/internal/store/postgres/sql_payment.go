@@ -119,8 +119,9 @@ var paymentSQL = map[string]string{
 				AND object_id = id AND number = CASE operation WHEN 'void' THEN operation_id ELSE attempt END
 			WHERE (status IN ('processing', 'unknown') OR operation = 'void')
 				AND updated_at NOT BETWEEN $7::bigint AND $8::bigint` + ofStepPage,
-	"moveTransaction": `UPDATE transactions SET account = $1::bigint, tag = $2::text
-		WHERE id = $3::bigint AND attempt = $4::bigint AND account = $5::bigint AND status = 'processing'`,
+	"moveTransaction": `UPDATE transactions SET account = $1::bigint, tag = $2::text,
+		void_tag = $3::text WHERE id = $4::bigint AND attempt = $5::bigint AND account = $6::bigint
+		AND status = 'processing'`,
 	"insertAttempt": `INSERT INTO attempts (transaction_id, number, account, tag, state, class)
 		VALUES ($1::bigint, (SELECT COALESCE(MAX(number), 0) + 1 FROM attempts WHERE transaction_id = $1::bigint),
 			$2::bigint, $3::text, $4::text, $5::text)`,

@@ -117,7 +117,7 @@ var paymentSQL = map[string]string{
 			LEFT JOIN step_attempts ON kind = CASE operation WHEN 'void' THEN 'void' ELSE 'authorize' END
 				AND object_id = id AND number = CASE operation WHEN 'void' THEN operation_id ELSE attempt END
 			WHERE (status IN ('processing', 'unknown') OR operation = 'void') AND updated_at NOT BETWEEN ?7 AND ?8` + ofStepPage,
-	"moveTransaction": `UPDATE transactions SET account = ?, tag = ?
+	"moveTransaction": `UPDATE transactions SET account = ?, tag = ?, void_tag = ?
 		WHERE id = ? AND attempt = ? AND account = ? AND status = 'processing'`,
 	"insertAttempt": `INSERT INTO attempts (transaction_id, number, account, tag, state, class)
 		VALUES (?1, (SELECT COALESCE(MAX(number), 0) + 1 FROM attempts WHERE transaction_id = ?1), ?2, ?3, ?4, ?5)`,

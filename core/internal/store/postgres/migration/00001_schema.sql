@@ -288,7 +288,7 @@ CREATE TABLE attempts (
     rule_version   BIGINT NOT NULL DEFAULT 0,
     tag            TEXT   NOT NULL,
     state          TEXT   NOT NULL CHECK (state = 'ended'),
-    class          TEXT   NOT NULL CHECK (class = 'unavailable'),
+    class          TEXT   NOT NULL CHECK (class IN ('unavailable', 'declined', 'reversed')),
     PRIMARY KEY (transaction_id, number)
 );
 
@@ -581,9 +581,10 @@ CREATE TABLE card_attempts (
     fingerprint    TEXT     NOT NULL,
     transaction_id BIGINT   NOT NULL,
     attempt        BIGINT   NOT NULL,
+    account        BIGINT   NOT NULL,
     at             BIGINT   NOT NULL,
     never          SMALLINT NOT NULL DEFAULT 0,
-    PRIMARY KEY (merchant_id, fingerprint, transaction_id, attempt)
+    PRIMARY KEY (merchant_id, fingerprint, transaction_id, attempt, account)
 );
 CREATE INDEX card_attempts_by_time ON card_attempts (at);
 

@@ -316,7 +316,7 @@ CREATE TABLE attempts (
     rule_version   INTEGER NOT NULL DEFAULT 0, -- of the rules that chose the account; 0 for none
     tag            TEXT    NOT NULL,
     state          TEXT    NOT NULL CHECK (state = 'ended'),
-    class          TEXT    NOT NULL CHECK (class = 'unavailable'), -- the proof that it had no effect
+    class          TEXT    NOT NULL CHECK (class IN ('unavailable', 'declined', 'reversed')), -- the proof that it had no effect
     PRIMARY KEY (transaction_id, number)
 ) STRICT, WITHOUT ROWID;
 
@@ -573,9 +573,10 @@ CREATE TABLE card_attempts (
     fingerprint    TEXT    NOT NULL,
     transaction_id INTEGER NOT NULL,
     attempt        INTEGER NOT NULL,
+    account        INTEGER NOT NULL,
     at             INTEGER NOT NULL,
     never          INTEGER NOT NULL DEFAULT 0,
-    PRIMARY KEY (merchant_id, fingerprint, transaction_id, attempt)
+    PRIMARY KEY (merchant_id, fingerprint, transaction_id, attempt, account)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX card_attempts_by_time ON card_attempts (at);
 
