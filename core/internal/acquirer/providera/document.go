@@ -16,6 +16,35 @@ import (
 // namespace is the namespace of every document of the API.
 const namespace = "AnetApi/xml/v1/schema/AnetApiSchema.xsd"
 
+// element reads the content of an element of a document, up to its end.
+type element interface{ read(d *xml.Decoder) error }
+
+// fields are an element that has others: it returns the one of a name, nil to skip it. The documents
+// of this package are read without reflection, which takes longer than a payment's other work.
+type fields func(name string) element
+
+func (f fields) read(d *xml.Decoder) error {
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return err //nolint:wrapcheck // parse replaces it
+		}
+		switch t := token.(type) {
+		case xml.EndElement:
+			return nil
+		case xml.StartElement:
+			if of := f(t.Name.Local); of != nil {
+				err = of.read(d)
+			} else {
+				err = d.Skip()
+			}
+			if err != nil {
+				return err //nolint:wrapcheck // parse replaces it
+			}
+		}
+	}
+}
+
 // text is the content of an element that must not repeat. The zero text is of an element that is
 // missing.
 type text struct {
@@ -25,17 +54,29 @@ type text struct {
 
 var errRepeated = errors.New("repeated element")
 
-// UnmarshalXML implements xml.Unmarshaler.
-func (t *text) UnmarshalXML(d *xml.Decoder, start xml.StartElement) error {
+func (t *text) read(d *xml.Decoder) error {
 	if t.given {
 		return errRepeated
 	}
 	t.given = true
-	if err := d.DecodeElement(&t.value, &start); err != nil {
-		return err //nolint:wrapcheck // parse replaces it
+	var space [64]byte
+	for content := space[:0]; ; {
+		token, err := d.Token()
+		if err != nil {
+			return err //nolint:wrapcheck // parse replaces it
+		}
+		switch part := token.(type) {
+		case xml.CharData:
+			content = append(content, part...)
+		case xml.StartElement:
+			if err := d.Skip(); err != nil {
+				return err //nolint:wrapcheck // parse replaces it
+			}
+		case xml.EndElement:
+			t.value = string(bytes.TrimSpace(content)) // a search keeps it, and not the blanks around it
+			return nil
+		}
 	}
-	t.value = strings.Clone(strings.TrimSpace(t.value)) // a search keeps it, and not the blanks around it
-	return nil
 }
 
 // mostElements bounds the elements of one list, and mostAttributes the attributes of a document. An
@@ -68,115 +109,300 @@ func bounded(body []byte) bool {
 
 var errTooMany = errors.New("too many elements")
 
-// several are the elements of a list.
-type several[T any] []T
+// tooMany is an element beyond the bound of its list.
+type tooMany struct{}
 
-// UnmarshalXML implements xml.Unmarshaler.
-func (s *several[T]) UnmarshalXML(d *xml.Decoder, start xml.StartElement) error {
-	if len(*s) == mostElements {
-		return errTooMany
+func (tooMany) read(*xml.Decoder) error { return errTooMany }
+
+// several are the elements of a name in a list.
+func several[T any](list *[]T, name string, of func(*T, string) element) fields {
+	return func(child string) element {
+		switch {
+		case child != name:
+			return nil
+		case len(*list) == mostElements:
+			return tooMany{}
+		}
+		*list = append(*list, *new(T))
+		one := &(*list)[len(*list)-1]
+		return fields(func(field string) element { return of(one, field) })
 	}
-	var one T
-	if err := d.DecodeElement(&one, &start); err != nil {
-		return err //nolint:wrapcheck // parse replaces it
-	}
-	*s = append(*s, one)
-	return nil
 }
 
 // document is a response of any method. Elements of other methods are missing.
 type document struct {
-	XMLName  xml.Name
-	RefID    text `xml:"refId"`
-	Messages struct {
-		Result  text `xml:"resultCode"`
-		Message []struct {
-			Code text `xml:"code"`
-		} `xml:"message"`
-	} `xml:"messages"`
-	Transaction *transactionResponse `xml:"transactionResponse"`
-	Details     *details             `xml:"transaction"`
-	timely      bool                 // our clock agrees with the host's, by skew at most
-	Batches     several[batchRow]    `xml:"batchList>batch"`
-	Rows        several[row]         `xml:"transactions>transaction"`
+	root        xml.Name
+	RefID       text
+	Messages    messages
+	Transaction *transactionResponse
+	Details     *details
+	timely      bool // our clock agrees with the host's, by skew at most
+	Batches     []batchRow
+	Rows        []row
+}
+
+func (d *document) field(name string) element {
+	switch name {
+	case "refId":
+		return &d.RefID
+	case "messages":
+		return fields(d.Messages.field)
+	case "transactionResponse":
+		if d.Transaction == nil {
+			d.Transaction = &transactionResponse{}
+		}
+		return fields(d.Transaction.field)
+	case "transaction":
+		if d.Details == nil {
+			d.Details = &details{}
+		}
+		return fields(d.Details.field)
+	case "batchList":
+		return several(&d.Batches, "batch", (*batchRow).field)
+	case "transactions":
+		return several(&d.Rows, "transaction", (*row).field)
+	}
+	return nil
+}
+
+// messages are the messages of a response itself.
+type messages struct {
+	Result  text
+	Message []message
+}
+
+func (m *messages) field(name string) element {
+	if name == "resultCode" {
+		return &m.Result
+	}
+	return several(&m.Message, "message", (*message).field)(name)
+}
+
+// message is a message of a response or of a transaction.
+type message struct{ Code text }
+
+func (m *message) field(name string) element {
+	if name == "code" {
+		return &m.Code
+	}
+	return nil
+}
+
+// failure is an error of a transaction.
+type failure struct{ Code text }
+
+func (f *failure) field(name string) element {
+	if name == "errorCode" {
+		return &f.Code
+	}
+	return nil
 }
 
 // batchRow is a batch of a list.
-type batchRow struct {
-	ID        text `xml:"batchId"`
-	SettledAt text `xml:"settlementTimeUTC"`
+type batchRow struct{ ID, SettledAt text }
+
+func (b *batchRow) field(name string) element {
+	switch name {
+	case "batchId":
+		return &b.ID
+	case "settlementTimeUTC":
+		return &b.SettledAt
+	}
+	return nil
 }
 
 // transactionResponse is the outcome of a transaction.
 type transactionResponse struct {
-	ResponseCode text `xml:"responseCode"`
-	AuthCode     text `xml:"authCode"`
-	AVS          text `xml:"avsResultCode"`
-	CVC          text `xml:"cvvResultCode"`
-	CAVV         text `xml:"cavvResultCode"`
-	ID           text `xml:"transId"`
-	Original     text `xml:"refTransID"`
-	Test         text `xml:"testRequest"`
-	Account      text `xml:"accountNumber"`
-	Prepaid      struct {
-		Requested text `xml:"requestedAmount"`
-		Approved  text `xml:"approvedAmount"`
-		Balance   text `xml:"balanceOnCard"`
-	} `xml:"prePaidCard"`
-	Messages []struct {
-		Code text `xml:"code"`
-	} `xml:"messages>message"`
-	Errors []struct {
-		Code text `xml:"errorCode"`
-	} `xml:"errors>error"`
-	NetworkTransactionID text `xml:"networkTransId"`
+	ResponseCode, AuthCode, AVS, CVC, CAVV text
+	ID, Original, Test, Account            text
+	Prepaid                                partApproval
+	Messages                               []message
+	Errors                                 []failure
+	NetworkTransactionID                   text
+}
+
+func (t *transactionResponse) field(name string) element {
+	switch name {
+	case "responseCode":
+		return &t.ResponseCode
+	case "authCode":
+		return &t.AuthCode
+	case "avsResultCode":
+		return &t.AVS
+	case "cvvResultCode":
+		return &t.CVC
+	case "cavvResultCode":
+		return &t.CAVV
+	case "transId":
+		return &t.ID
+	case "refTransID":
+		return &t.Original
+	case "testRequest":
+		return &t.Test
+	case "accountNumber":
+		return &t.Account
+	case "prePaidCard":
+		return fields(t.Prepaid.field)
+	case "messages":
+		return several(&t.Messages, "message", (*message).field)
+	case "errors":
+		return several(&t.Errors, "error", (*failure).field)
+	case "networkTransId":
+		return &t.NetworkTransactionID
+	}
+	return nil
+}
+
+// partApproval is an approval of a part.
+type partApproval struct{ Requested, Approved, Balance text }
+
+func (p *partApproval) field(name string) element {
+	switch name {
+	case "requestedAmount":
+		return &p.Requested
+	case "approvedAmount":
+		return &p.Approved
+	case "balanceOnCard":
+		return &p.Balance
+	}
+	return nil
 }
 
 // details is a transaction of the account, as it is now.
 type details struct {
-	timely       bool // as of the document
-	ID           text `xml:"transId"`
-	Original     text `xml:"refTransId"`
-	SubmittedAt  text `xml:"submitTimeUTC"`
-	Type         text `xml:"transactionType"`
-	Status       text `xml:"transactionStatus"`
-	ResponseCode text `xml:"responseCode"`
-	Reason       text `xml:"responseReasonCode"`
-	AuthCode     text `xml:"authCode"`
-	AVS          text `xml:"AVSResponse"`
-	CVC          text `xml:"cardCodeResponse"`
-	CAVV         text `xml:"CAVVResponse"`
-	Order        struct {
-		Invoice text `xml:"invoiceNumber"`
-	} `xml:"order"`
-	Requested  text `xml:"requestedAmount"`
-	Authorized text `xml:"authAmount"`
-	Settled    text `xml:"settleAmount"`
-	Balance    text `xml:"prepaidBalanceRemaining"`
-	Payment    struct {
-		Card *struct {
-			Number text `xml:"cardNumber"`
-		} `xml:"creditCard"`
-		Token *struct {
-			Number text `xml:"tokenNumber"`
-		} `xml:"tokenInformation"`
-		Bank *struct {
-			Type    text `xml:"accountType"`
-			Routing text `xml:"routingNumber"`
-			Number  text `xml:"accountNumber"`
-			Holder  text `xml:"nameOnAccount"`
-		} `xml:"bankAccount"`
-	} `xml:"payment"`
-	NetworkTransactionID text `xml:"networkTransId"`
+	timely                                  bool // as of the document
+	ID, Original, SubmittedAt, Type, Status text
+	ResponseCode, Reason, AuthCode          text
+	AVS, CVC, CAVV                          text
+	Order                                   struct{ Invoice text }
+	Requested, Authorized, Settled, Balance text
+	Payment                                 source
+	NetworkTransactionID                    text
+}
+
+func (d *details) field(name string) element {
+	if of := d.amount(name); of != nil {
+		return of
+	}
+	switch name {
+	case "transId":
+		return &d.ID
+	case "refTransId":
+		return &d.Original
+	case "submitTimeUTC":
+		return &d.SubmittedAt
+	case "transactionType":
+		return &d.Type
+	case "transactionStatus":
+		return &d.Status
+	case "responseCode":
+		return &d.ResponseCode
+	case "responseReasonCode":
+		return &d.Reason
+	case "authCode":
+		return &d.AuthCode
+	case "AVSResponse":
+		return &d.AVS
+	case "cardCodeResponse":
+		return &d.CVC
+	case "CAVVResponse":
+		return &d.CAVV
+	case "order":
+		return only("invoiceNumber", &d.Order.Invoice)
+	case "payment":
+		return fields(d.Payment.field)
+	case "networkTransId":
+		return &d.NetworkTransactionID
+	}
+	return nil
+}
+
+// amount returns the element of an amount.
+func (d *details) amount(name string) element {
+	switch name {
+	case "requestedAmount":
+		return &d.Requested
+	case "authAmount":
+		return &d.Authorized
+	case "settleAmount":
+		return &d.Settled
+	case "prepaidBalanceRemaining":
+		return &d.Balance
+	}
+	return nil
+}
+
+// only is an element that has one field.
+func only(name string, of *text) fields {
+	return func(child string) element {
+		if child == name {
+			return of
+		}
+		return nil
+	}
+}
+
+// source is the payment source of a transaction.
+type source struct {
+	Card, Token *struct{ Number text }
+	Bank        *bank
+}
+
+func (s *source) field(name string) element {
+	switch name {
+	case "creditCard":
+		if s.Card == nil {
+			s.Card = &struct{ Number text }{}
+		}
+		return only("cardNumber", &s.Card.Number)
+	case "tokenInformation":
+		if s.Token == nil {
+			s.Token = &struct{ Number text }{}
+		}
+		return only("tokenNumber", &s.Token.Number)
+	case "bankAccount":
+		if s.Bank == nil {
+			s.Bank = &bank{}
+		}
+		return fields(s.Bank.field)
+	}
+	return nil
+}
+
+// bank is a bank account.
+type bank struct{ Type, Routing, Number, Holder text }
+
+func (b *bank) field(name string) element {
+	switch name {
+	case "accountType":
+		return &b.Type
+	case "routingNumber":
+		return &b.Routing
+	case "accountNumber":
+		return &b.Number
+	case "nameOnAccount":
+		return &b.Holder
+	}
+	return nil
 }
 
 // row is a transaction of a list.
-type row struct {
-	ID          text `xml:"transId"`
-	SubmittedAt text `xml:"submitTimeUTC"`
-	Status      text `xml:"transactionStatus"`
-	Invoice     text `xml:"invoiceNumber"`
-	Settled     text `xml:"settleAmount"`
+type row struct{ ID, SubmittedAt, Status, Invoice, Settled text }
+
+func (r *row) field(name string) element {
+	switch name {
+	case "transId":
+		return &r.ID
+	case "submitTimeUTC":
+		return &r.SubmittedAt
+	case "transactionStatus":
+		return &r.Status
+	case "invoiceNumber":
+		return &r.Invoice
+	case "settleAmount":
+		return &r.Settled
+	}
+	return nil
 }
 
 // errorRoot is the root of a response to a request that had no method.
@@ -193,10 +419,10 @@ func parse(method string, body []byte) (*document, error) {
 	}
 	var out document
 	d := xml.NewDecoder(bytes.NewReader(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))))
-	if err := d.Decode(&out); err != nil || !ends(d) {
+	if err := out.read(d); err != nil || !ends(d) {
 		return nil, fmt.Errorf("providera: %w: malformed response", acquirer.ErrUnknown)
 	}
-	root := out.XMLName
+	root := out.root
 	if root.Space != namespace || root.Local != method+"Response" && root.Local != errorRoot {
 		return nil, fmt.Errorf("providera: %w: response of another method", acquirer.ErrUnknown)
 	}
@@ -204,6 +430,20 @@ func parse(method string, body []byte) (*document, error) {
 		return nil, fmt.Errorf("providera: %w: response without a result code", acquirer.ErrUnknown)
 	}
 	return &out, nil
+}
+
+// read reads a document.
+func (d *document) read(from *xml.Decoder) error {
+	for {
+		token, err := from.Token()
+		if err != nil {
+			return err //nolint:wrapcheck // parse replaces it
+		}
+		if root, found := token.(xml.StartElement); found {
+			d.root = root.Name
+			return fields(d.field).read(from)
+		}
+	}
 }
 
 const (
@@ -227,7 +467,7 @@ func ends(d *xml.Decoder) bool {
 
 // ok reports whether the method succeeded.
 func (d *document) ok() bool {
-	return d.Messages.Result.value == resultOK && d.XMLName.Local != errorRoot
+	return d.Messages.Result.value == resultOK && d.root.Local != errorRoot
 }
 
 // code returns the first code of the response's own messages, "" if it has none.
