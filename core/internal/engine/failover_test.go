@@ -299,6 +299,53 @@ func TestFailoverAfterADecline(t *testing.T) {
 	}
 }
 
+// TestReleasedPartEndsNoCount: an approval of a part that was released does not end the count of
+// the attempts at the card.
+func TestReleasedPartEndsNoCount(t *testing.T) {
+	t.Parallel()
+	s := coretest.OpenLive(t)
+	declining(s, "51", "")
+	payByCard(t, s, "", "visa", 100)
+	heal(s)
+	second := s.AddAccount(t, otherAccount)
+	proofs["reversed"](s.Acquirer)
+	second.Decide = func(coretest.Call) string { return "do_not_honor" }
+	second.Network = acquirer.NetworkDecline{Given: true, Code: "51"}
+	if status, code := payByCard(t, s, "", "visa", 100); status != 402 || code != "do_not_honor" {
+		t.Errorf("got %d %s", status, code)
+	}
+	if n := s.Number(t, "SELECT COUNT(*) FROM card_attempts"); n != 2 {
+		t.Errorf("got %d attempts, want 2", n)
+	}
+}
+
+// TestFailoverAfterADeclinePostgreSQL: the same store commands on the other engine. An attempt of
+// each account counts, and an approval ends the count.
+func TestFailoverAfterADeclinePostgreSQL(t *testing.T) {
+	t.Parallel()
+	s := coretest.OpenShared(t)
+	s.Tenant.Live = true
+	s.Accounts.Add(coretest.LiveAccount, s.Acquirer)
+	second := s.AddAccount(t, otherAccount)
+	proofs["declined"](s.Acquirer)
+	proofs["declined"](second)
+	for _, c := range []struct {
+		status  int
+		counted int64
+	}{{402, 2}, {201, 0}} {
+		if status, code := payByCard(t, s, "", "visa", 100); status != c.status {
+			t.Errorf("got %d %s, want %d", status, code, c.status)
+		}
+		if n := s.Number(t, "SELECT COUNT(*) FROM card_attempts"); n != c.counted {
+			t.Errorf("got %d attempts at the card, want %d", n, c.counted)
+		}
+		second.Decide = nil
+	}
+	if n := s.Number(t, "SELECT COUNT(*) FROM attempts WHERE class = 'declined' AND number = 1"); n != 2 {
+		t.Errorf("got %d attempts without effect, want 2", n)
+	}
+}
+
 // TestKilledBeforeFailover: the process dies when the first account has decided. Recovery inquires
 // at the first account only.
 func TestKilledBeforeFailover(t *testing.T) {
