@@ -111,9 +111,9 @@ func (c Creator) covers(kind apikey.Kind, addresses []netip.Prefix) bool {
 }
 
 // CreateKey makes a key of a tenant. It returns a MissingScopeError if the new key would have a
-// scope that its creator lacks, ErrAddresses if it would work from other addresses, and ErrExpiry if
-// it would end later. Without addresses, a secret key gets the creator's; without an end, the
-// creator's end.
+// scope that its creator lacks. It returns ErrAddresses if the key would work from other addresses,
+// and ErrExpiry if it would end later. Without addresses, a secret key gets the creator's. Without
+// an end, a key gets the creator's end.
 func (e *Engine) CreateKey(ctx context.Context, r Request, t payment.Tenant, by Creator, n NewKey) (Result, error) {
 	if n.Scopes == nil {
 		n.Scopes = slices.DeleteFunc(apikey.DefaultScopes(n.Kind), func(s string) bool { return !slices.Contains(by.Scopes, s) })
@@ -157,8 +157,8 @@ func (e *Engine) CreateKey(ctx context.Context, r Request, t payment.Tenant, by 
 }
 
 // RollKey replaces the key id of a tenant by a new one, which by makes. It returns a
-// MissingScopeError if the rolled key has a scope that by lacks, ErrAddresses if the new key would
-// work from other addresses, and ErrExpiry if it would end later than the key of the request.
+// MissingScopeError if the rolled key has a scope that by lacks. It returns ErrAddresses if the new
+// key would work from other addresses, and ErrExpiry if it would end later than the request's key.
 func (e *Engine) RollKey(ctx context.Context, r Request, t payment.Tenant, by Creator, id int64, how Roll) (Result, error) {
 	if how.Overlap < 0 || how.Overlap > MaxOverlap {
 		return Result{}, fmt.Errorf("engine: a rolled key cannot stay valid for %s", how.Overlap)
