@@ -210,6 +210,11 @@ func keyedCases() map[string]keyedCase {
 	typed := func(name string) string {
 		return strings.NewReplacer("TYPE", name, "PAYMENT", "", `"amount":"24.50",`, "").Replace(followUpA)
 	}
+	const ids = `"customerProfileId":"905512340","customerPaymentProfileId":"906650021"`
+	byProfile := func(kind, members string) string {
+		return `{"createCustomerProfileTransactionRequest":{"merchantAuthentication":{"name":"shop","transactionKey":"` +
+			apiKey + `"},"refId":"F-1","transaction":{"` + kind + `":{` + members + `}}}}`
+	}
 	call := func(method, params string) string {
 		return `{"jsonrpc":"2.0","id":1,"method":"compat.` + method + `","params":` + params + `}`
 	}
@@ -230,8 +235,17 @@ func keyedCases() map[string]keyedCase {
 			path, strings.Replace(sale, `"cardCode":"987"}}`, `"cardCode":"987"}},"profile":{"createProfile":true},`+
 				`"customer":{"email":"ana@example.org"}`, 1), 3, "", refusedA,
 		},
-		"a, RPC": {rpcPath, call("provider-a.createTransactionRequest", inside), 1, "", refusedA},
-		"b":      {pathB, saleB, 1, "", refusedB},
+		"a, stored sale": {path, byProfile("profileTransAuthCapture", `"amount":"24.50",`+ids), 1, "", refusedA},
+		"a, stored capture": {
+			path, byProfile("profileTransPriorAuthCapture", `"amount":"24.50","transId":"60410000123"`), 1, "", refusedA,
+		},
+		"a, stored refund": {
+			path, byProfile("profileTransRefund", `"amount":"24.50","creditCardNumberMasked":"XXXX1111","transId":"60410000123"`),
+			1, "", refusedA,
+		},
+		"a, stored void": {path, byProfile("profileTransVoid", `"transId":"60410000123"`), 1, sale, refusedA},
+		"a, RPC":         {rpcPath, call("provider-a.createTransactionRequest", inside), 1, "", refusedA},
+		"b":              {pathB, saleB, 1, "", refusedB},
 		"b, two steps": {
 			pathB, strings.Replace(saleB, `"expirationMonth"`, `"securityCode":"987","expirationMonth"`, 1), 2, "",
 			refusedB,
@@ -379,6 +393,8 @@ func TestIdempotencyKey_operation(t *testing.T) {
 		{"b, capture", "b, void"},
 		{"b, transactionId", "b, capture"},
 		{"a, RPC", "a, capture"},
+		{"a, stored sale", "a, stored void"},
+		{"a, stored capture", "a, stored refund"},
 	} {
 		f, proxies := setupKeeping(t, 0)
 		first, second := cases[pair[0]], cases[pair[1]]

@@ -70,6 +70,7 @@ const (
 	UpdateShippingAddress  = "updateCustomerShippingAddressRequest"
 	DeleteShippingAddress  = "deleteCustomerShippingAddressRequest"
 	DeletePaymentProfile   = "deleteCustomerPaymentProfileRequest"
+	ProfileTransaction     = "createCustomerProfileTransactionRequest"
 
 	CreatePayment       = "createPayment"
 	CapturePayment      = "capturePayment"
@@ -131,6 +132,8 @@ var methods = []Method{
 	a(UpdatePaymentProfile, WriteSafe, "customers:write", "payment_method.update", "token.create"),
 	a(ValidatePaymentProfile, WriteSafe, "customers:write", "payment.authorize", "payment.void"),
 	a(DeletePaymentProfile, WriteSafe, "customers:write", "payment_method.delete"),
+	a(ProfileTransaction, MoneyMovement, "payments:authorize",
+		"payment.authorize", "payment.capture", "payment.void", "payment.refund"),
 	a(CreateShippingAddress, WriteSafe, "customers:write", "customer.update"),
 	a(GetShippingAddress, ReadOnly, "customers:read", "customer.get"),
 	a(UpdateShippingAddress, WriteSafe, "customers:write", "customer.update"),

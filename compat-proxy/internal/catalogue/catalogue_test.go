@@ -17,7 +17,7 @@ var withoutCommand = []string{
 func TestMethods(t *testing.T) {
 	t.Parallel()
 	all := catalogue.Methods()
-	if got, want := len(all), 44; got != want {
+	if got, want := len(all), 45; got != want {
 		t.Fatalf("methods: got %d, want %d", got, want)
 	}
 	rpc := map[string]bool{}
@@ -106,6 +106,8 @@ func TestFurtherMethods(t *testing.T) {
 			"write_safe payment.authorize,payment.void customers:write,compat:use",
 		"provider-a deleteCustomerPaymentProfileRequest" + profiles +
 			"write_safe payment_method.delete customers:write,compat:use",
+		"provider-a createCustomerProfileTransactionRequest" + profiles + "money_movement " +
+			"payment.authorize,payment.capture,payment.void,payment.refund payments:authorize,compat:use",
 		"provider-a createCustomerShippingAddressRequest" + profiles +
 			"write_safe customer.update customers:write,compat:use",
 		"provider-a getCustomerShippingAddressRequest" + profiles + "read_only customer.get customers:read,compat:use",

@@ -90,6 +90,9 @@ type Void struct {
 	// Expected is the version at which the caller decided to void the payment. Any other version is
 	// Refused with v1.CodeNotVoidable and the payment as it is. Nil accepts any version.
 	Expected *int64 `json:"expected,omitempty"`
+	// Require holds conditions on the payment, which is then read first. Only conditions that never
+	// change count.
+	Require Require `json:"require,omitzero"`
 }
 
 // VoidGroup cancels all payments of an order that several payments pay.

@@ -204,3 +204,21 @@ func TestGetOfARefundsNumber(t *testing.T) {
 		t.Errorf("posts: got %v, want none", posts)
 	}
 }
+
+// TestVoidRequires: a payment of another customer is not voided.
+func TestVoidRequires(t *testing.T) {
+	t.Parallel()
+	customer := id.Format(id.Customer, 1)
+	for _, tt := range []struct {
+		of   string
+		want command.Condition
+	}{{customer, ""}, {id.Format(id.Customer, 2), command.ConditionSource}} {
+		x, f := setup(t, map[string][]response{
+			read: ok(transaction("captured", `"customer":"`+tt.of+`"`)), void: ok(transaction("voided")),
+		})
+		r := run(t, x, command.Void{Target: number, Require: command.Require{Customer: customer}})
+		if r.Unmet != tt.want || (len(f.posts()) == 1) != (tt.want == "") {
+			t.Errorf("%s: got unmet %q after %d posts, want %q", tt.of, r.Unmet, len(f.posts()), tt.want)
+		}
+	}
+}

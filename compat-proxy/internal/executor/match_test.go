@@ -152,6 +152,7 @@ func TestUnread(t *testing.T) {
 		"customer":       {stored, customerRoute},
 		"address":        {shipped, customerRoute},
 		"payment method": {named, customerRoute + "/payment_methods/" + method},
+		"void":           {command.Void{Target: number, Require: command.Require{Customer: customer}}, read},
 		"order":          {command.VoidGroup{First: number}, "GET /v1/transactions"},
 	} {
 		for how, given := range unread {

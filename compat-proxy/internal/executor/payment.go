@@ -220,6 +220,15 @@ func (s session) void(ctx context.Context, c command.Void) command.Result {
 	if !ok {
 		return command.Result{Outcome: command.NotFound}
 	}
+	if c.Require != (command.Require{}) {
+		t, r := s.target(ctx, c.Target)
+		if t == nil {
+			return r
+		}
+		if _, unmet := check(t, c.Require, ""); unmet != "" {
+			return command.Result{Outcome: command.Unmet, Unmet: unmet, Transaction: t}
+		}
+	}
 	r := s.voidID(ctx, id, c.Expected)
 	switch {
 	case r.Outcome == command.NotFound:

@@ -30,7 +30,7 @@ var transactionTypes = map[string]decodeType{
 // creating are the types that make a new transaction. They ignore a reference.
 var creating = map[string]bool{typeSale: true, typeAuthorize: true, typeForced: true}
 
-// decoder holds the state of decoding one createTransactionRequest.
+// decoder holds the state of decoding one transaction.
 type decoder struct {
 	txn   wire.Node // transactionRequest
 	login string    // the caller's login name
@@ -42,13 +42,7 @@ type decoder struct {
 
 // decode converts a createTransactionRequest to a plan. It is pure.
 func decode(req *wire.Request, basis basis) plan {
-	d := &decoder{
-		txn: req.Root.Child("transactionRequest"), login: req.Root.Child("merchantAuthentication").Get("name"),
-		basis: basis,
-	}
-	if req.RefID != nil && !basis.named { // v1 would compare it, and retries have new ones
-		d.refID = strings.TrimSpace(*req.RefID)
-	}
+	d := newDecoder(req, req.Root.Child("transactionRequest"), basis)
 	p := plan{Type: d.txn.Get("transactionType")}
 	d.collectEcho()
 	build, known := transactionTypes[p.Type]
@@ -65,6 +59,15 @@ func decode(req *wire.Request, basis basis) plan {
 		p.NewProfile = &request
 	}
 	return p
+}
+
+// newDecoder returns a decoder of a transaction in a request.
+func newDecoder(req *wire.Request, txn wire.Node, basis basis) *decoder {
+	d := &decoder{txn: txn, login: req.Root.Child("merchantAuthentication").Get("name"), basis: basis}
+	if req.RefID != nil && !basis.named { // v1 would compare it, and retries have new ones
+		d.refID = strings.TrimSpace(*req.RefID)
+	}
+	return d
 }
 
 // collectEcho collects the values that every response repeats, refusals included.

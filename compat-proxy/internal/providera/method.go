@@ -39,6 +39,7 @@ var handlers = map[string]method{
 	catalogue.UpdateProfile:          (*Handler).updateProfile,
 	catalogue.UpdatePaymentProfile:   (*Handler).updatePaymentProfile,
 	catalogue.ValidatePaymentProfile: (*Handler).validatePaymentProfile,
+	catalogue.ProfileTransaction:     (*Handler).profileTransaction,
 	catalogue.CreateShippingAddress:  (*Handler).createAddress,
 	catalogue.GetShippingAddress:     (*Handler).getAddress,
 	catalogue.UpdateShippingAddress:  (*Handler).updateAddress,

@@ -17,6 +17,7 @@ var readMethods = []string{
 	"is-alive", "get-profile", "profile-ids", "delete-profile", "update-profile", "create-payment-profile",
 	"get-payment-profile", "update-payment-profile", "delete-payment-profile", "validate-profile", "create-address",
 	"get-address", "update-address", "delete-address",
+	"stored-",
 }
 
 // bareErrors are the responses whose errors lack members that the schema requires.

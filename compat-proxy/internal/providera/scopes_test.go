@@ -119,6 +119,20 @@ var requests = []struct {
 		needs:   map[string]string{"customers:write": denied},
 	},
 	{
+		name: "stored sale", method: storedTransact, unserved: true,
+		members: `"transaction":{"profileTransAuthCapture":{"amount":1,"customerProfileId":"8",` +
+			`"customerPaymentProfileId":"9"}}`,
+	},
+	{
+		name: "stored capture", method: storedTransact,
+		members: `"transaction":{"profileTransPriorAuthCapture":{"amount":1,"transId":"7"}}`,
+	},
+	{name: "stored void", method: storedTransact, members: `"transaction":{"profileTransVoid":{"transId":"7"}}`},
+	{
+		name: "stored refund", method: storedTransact,
+		members: `"transaction":{"profileTransRefund":{"amount":1,"creditCardNumberMasked":"XXXX1111","transId":"7"}}`,
+	},
+	{
 		name: "create address", method: "createCustomerShippingAddressRequest", unserved: true,
 		members: `"customerProfileId":"7","address":{"firstName":"Bo"}`, needs: map[string]string{"customers:write": denied},
 	},
@@ -144,10 +158,11 @@ var reading = map[string]string{
 }
 
 const (
-	transact     = "createTransactionRequest"
-	fullCard     = `"payment":{"creditCard":{"cardNumber":"4111111111111111","expirationDate":"2031-04"}}`
-	denied       = "Access denied. You do not have the appropriate permissions."
-	notPermitted = "User authentication failed. You do not have the appropriate permissions."
+	transact       = "createTransactionRequest"
+	storedTransact = "createCustomerProfileTransactionRequest"
+	fullCard       = `"payment":{"creditCard":{"cardNumber":"4111111111111111","expirationDate":"2031-04"}}`
+	denied         = "Access denied. You do not have the appropriate permissions."
+	notPermitted   = "User authentication failed. You do not have the appropriate permissions."
 )
 
 // everyScope are all scopes of a secret key.
@@ -168,7 +183,7 @@ func TestMissingScopes(t *testing.T) {
 				switch {
 				case missing == "compat:use":
 					want = notPermitted
-				case missing == "payments:authorize" && request.method == transact:
+				case missing == "payments:authorize" && (request.method == transact || request.method == storedTransact):
 					want = denied
 				}
 				f := &scopedV1{scopes: slices.DeleteFunc(slices.Clone(everyScope), func(s string) bool { return s == missing })}

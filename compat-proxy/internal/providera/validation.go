@@ -3,8 +3,6 @@ package providera
 import (
 	"context"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
@@ -162,8 +160,7 @@ func withChecks(do command.Command, checks []profileCheck) []command.Command {
 	return all
 }
 
-// directResponse is the old form of a response: fields by position, separated by commas without
-// escapes.
+// directResponse is the direct response to a validation.
 type directResponse struct {
 	test             bool
 	amount, method   string
@@ -174,41 +171,36 @@ type directResponse struct {
 	accountType, avs string
 }
 
-// directFields is the number of fields of a direct response. The last one has no content here.
-const directFields = 69
-
 // line returns the direct response for an outcome; none means approved.
 func (d directResponse) line(outcome problem, paid command.Result) string {
 	if outcome.none() {
 		outcome = because(reasonApproved)
 	}
-	class, text := outcome.reasonMessage()
-	code, number, cvv, cavv := "", noID, "", ""
+	var f directLine
+	class := f.setOutcome(outcome, d.test)
+	number, cvv, cavv := noID, "", ""
 	switch {
 	case d.test:
-		text = testPrefix + text
 		if class == approved {
-			code = testAuthCode
+			f[4] = testAuthCode
 		}
 	case paid.Transaction != nil && class != failed:
 		t := transaction{}
 		t.setDecision(typeAuthorize, paid, outcome.Reason)
-		code, number, cvv, cavv, d.avs = t.authCode, t.transID, t.cvv, t.cavv, t.avs
+		f[4], number, cvv, cavv, d.avs = t.authCode, t.transID, t.cvv, t.cavv, t.avs
 	}
-	var f [directFields]string
-	f[0], f[1], f[2] = string(class), "1", strconv.Itoa(int(outcome.Reason))
-	f[3], f[4], f[5], f[6] = text, code, d.avs, number
+	f[5], f[6] = d.avs, number
 	f[7], f[8] = "none", "Test transaction for ValidateCustomerPaymentProfile."
 	f[9], f[10], f[11], f[12], f[23] = d.amount, d.method, "auth_only", d.customer, d.email
 	copy(f[13:23], d.billTo)
 	copy(f[24:32], d.shipTo)
 	f[32], f[33], f[34], f[35], f[36] = "0.00", "0.00", "0.00", "FALSE", "none"
-	f[38], f[39], f[50], f[51] = cvv, cavv, d.account, d.accountType
-	line := strings.Join(f[:], ",")
+	f[38], f[39], f[50], f[51] = cvv, cavv, d.account, directAccountType(d.accountType)
+	var after []string
 	if d.addressID != "" {
-		line += "," + d.addressID
+		after = []string{d.addressID}
 	}
-	return line
+	return f.join(defaultDelimiter, "", after...)
 }
 
 // addressFields returns the fields of an address in a request.

@@ -21,6 +21,7 @@ type Shape struct {
 	Fraction      int
 	Total         int
 	Unsigned      bool
+	Cent          bool
 	Positions     []Position
 }
 
@@ -52,7 +53,7 @@ func shapeOf(t *schemaType) Shape {
 	if s := t.simple; s != nil {
 		return Shape{
 			Simple: true, Base: s.base, Pattern: s.pattern, Least: s.least, Most: s.most,
-			Enum: s.enum, Fraction: s.fraction, Total: s.total, Unsigned: s.unsigned,
+			Enum: s.enum, Fraction: s.fraction, Total: s.total, Unsigned: s.unsigned, Cent: s.cent,
 		}
 	}
 	out := Shape{}

@@ -13,6 +13,41 @@ type Node struct {
 	el *etree.Element
 }
 
+// Leaf returns an element with a text, and an absent one for an empty text.
+func Leaf(name, text string) Node {
+	if text == "" {
+		return Node{}
+	}
+	el := etree.NewElement(name)
+	el.CreateText(text)
+	return Node{el}
+}
+
+// Branch returns an element with those of the children that are present, and an absent one if none
+// is. The children also stay in their own trees.
+func Branch(name string, children ...Node) Node {
+	el := etree.NewElement(name)
+	for _, c := range children {
+		if c.Present() {
+			el.Child = append(el.Child, c.el)
+		}
+	}
+	if len(el.Child) == 0 {
+		return Node{}
+	}
+	return Node{el}
+}
+
+// As returns the element under another name.
+func (n Node) As(name string) Node {
+	if n.el == nil {
+		return n
+	}
+	renamed := *n.el
+	renamed.Space, renamed.Tag = "", name
+	return Node{&renamed}
+}
+
 // Present reports whether the element is in the document.
 func (n Node) Present() bool { return n.el != nil }
 

@@ -87,6 +87,8 @@ type simpleType struct {
 	total    int
 	// unsigned rejects decimals below zero.
 	unsigned bool
+	// cent rejects decimals below 0.01.
+	cent bool
 	// secret masks values that a fault quotes.
 	secret bool
 	// keyMost is the limit for a value that begins with a v1 key prefix.
@@ -143,7 +145,10 @@ var (
 	date          = &schemaType{simple: &simpleType{label: xsdPrefix + "date", base: dateBase, most: -1}}
 	dateTime      = &schemaType{simple: &simpleType{label: xsdPrefix + "dateTime", base: dateTimeBase, most: -1}}
 	numericString = &schemaType{simple: &simpleType{label: ownPrefix + "numericString", pattern: digitsOnly, most: -1}}
-	cardCode      = &schemaType{simple: &simpleType{
+	positive      = &schemaType{simple: &simpleType{
+		label: "Decimal", base: decimalBase, most: -1, fraction: 4, total: -1, unsigned: true, cent: true,
+	}}
+	cardCode = &schemaType{simple: &simpleType{
 		label: ownPrefix + "cardCode", pattern: digitsOnly, least: 3, most: 4, secret: true,
 	}}
 )

@@ -135,6 +135,27 @@ var methods = []method{
 		required("customerProfileId", numericString),
 		required("customerPaymentProfileId", numericString),
 	)},
+	{"getCustomerPaymentProfileListRequest", extend(
+		baseRequest,
+		required("searchType", enumeration("CustomerPaymentProfileSearchTypeEnum", "cardsExpiringInMonth")),
+		required("month", text(4, 7)),
+		optional("sorting", paymentProfileSorting),
+		optional("paging", paging),
+	)},
+	{"createCustomerProfileTransactionRequest", extend(
+		baseRequest,
+		required("transaction", profileTransaction),
+		optional("extraOptions", secret(0, 1024)),
+	)},
+	{"createCustomerProfileFromTransactionRequest", extend(
+		baseRequest,
+		required("transId", numericString),
+		optional("customer", sourceCustomer),
+		optional("customerProfileId", numericString),
+		optional("defaultPaymentProfile", boolean),
+		optional("defaultShippingAddress", boolean),
+		optional("profileType", profileType),
+	)},
 	{"createCustomerShippingAddressRequest", extend(
 		baseRequest,
 		required("customerProfileId", numericString),

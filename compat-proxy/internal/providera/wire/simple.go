@@ -102,7 +102,7 @@ func (t *simpleType) decimal(s string) string {
 	}
 	part = strings.TrimRight(part, "0")
 	switch {
-	case t.unsigned && negative && whole+part != "":
+	case t.unsigned && negative && whole+part != "", t.cent && (negative || whole == "" && part < "01"):
 		return reasonMinimum
 	case t.total >= 0 && len(whole)+len(part) > t.total:
 		return reasonTotal
@@ -112,7 +112,9 @@ func (t *simpleType) decimal(s string) string {
 	return ""
 }
 
-func (t *simpleType) digitFacets() bool { return t.unsigned || t.total >= 0 || t.fraction >= 0 }
+func (t *simpleType) digitFacets() bool {
+	return t.unsigned || t.cent || t.total >= 0 || t.fraction >= 0
+}
 
 func allDigits(s string) bool {
 	for i := 0; i < len(s); i++ {

@@ -173,6 +173,8 @@ func drawText(t *rapid.T, s wire.Shape) string {
 			"2026-02-28T01:02:03", "2026-02-28T01:02:03.25Z",
 			" 2026-02-28T01:02:03-08:00",
 		}).Draw(t, "instant")
+	case s.Cent:
+		return rapid.SampledFrom([]string{"12", "12.5", "0.0600", "+1.00", " 7.25\n", ".01"}).Draw(t, "amount")
 	case s.Base == wire.DecimalBase:
 		return rapid.SampledFrom([]string{"0", "12", "12.5", "0.0600", "+1.00", " 7.25\n", ".5"}).Draw(t, "decimal")
 	case s.Base == wire.IntegerBase:

@@ -27,6 +27,9 @@ DERIVED = (
     "customerProfileExType",
     "customerProfileInfoExType",
     "customerProfileMaskedType",
+    "orderExType",
+    "profileTransPriorAuthCaptureType",
+    "profileTransRefundType",
 )
 
 
