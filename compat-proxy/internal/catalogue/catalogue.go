@@ -70,6 +70,8 @@ const (
 	UpdateShippingAddress  = "updateCustomerShippingAddressRequest"
 	DeleteShippingAddress  = "deleteCustomerShippingAddressRequest"
 	DeletePaymentProfile   = "deleteCustomerPaymentProfileRequest"
+	PaymentProfileList     = "getCustomerPaymentProfileListRequest"
+	ProfileFromTransaction = "createCustomerProfileFromTransactionRequest"
 	ProfileTransaction     = "createCustomerProfileTransactionRequest"
 
 	CreatePayment       = "createPayment"
@@ -132,6 +134,8 @@ var methods = []Method{
 	a(UpdatePaymentProfile, WriteSafe, "customers:write", "payment_method.update", "token.create"),
 	a(ValidatePaymentProfile, WriteSafe, "customers:write", "payment.authorize", "payment.void"),
 	a(DeletePaymentProfile, WriteSafe, "customers:write", "payment_method.delete"),
+	a(PaymentProfileList, ReadOnly, "customers:read", "payment_method.list"),
+	a(ProfileFromTransaction, ReadOnly, "customers:write", "transaction.get", "customer.get"),
 	a(ProfileTransaction, MoneyMovement, "payments:authorize",
 		"payment.authorize", "payment.capture", "payment.void", "payment.refund"),
 	a(CreateShippingAddress, WriteSafe, "customers:write", "customer.update"),

@@ -17,7 +17,7 @@ var withoutCommand = []string{
 func TestMethods(t *testing.T) {
 	t.Parallel()
 	all := catalogue.Methods()
-	if got, want := len(all), 45; got != want {
+	if got, want := len(all), 47; got != want {
 		t.Fatalf("methods: got %d, want %d", got, want)
 	}
 	rpc := map[string]bool{}
@@ -106,6 +106,10 @@ func TestFurtherMethods(t *testing.T) {
 			"write_safe payment.authorize,payment.void customers:write,compat:use",
 		"provider-a deleteCustomerPaymentProfileRequest" + profiles +
 			"write_safe payment_method.delete customers:write,compat:use",
+		"provider-a getCustomerPaymentProfileListRequest" + profiles +
+			"read_only payment_method.list customers:read,compat:use",
+		"provider-a createCustomerProfileFromTransactionRequest" + profiles +
+			"read_only transaction.get,customer.get customers:write,compat:use",
 		"provider-a createCustomerProfileTransactionRequest" + profiles + "money_movement " +
 			"payment.authorize,payment.capture,payment.void,payment.refund payments:authorize,compat:use",
 		"provider-a createCustomerShippingAddressRequest" + profiles +

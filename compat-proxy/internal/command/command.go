@@ -23,6 +23,7 @@ const (
 	MethodCreate   Kind = "payment_method.create"
 	MethodUpdate   Kind = "payment_method.update"
 	MethodDelete   Kind = "payment_method.delete"
+	MethodsList    Kind = "payment_method.list"
 
 	TransactionList   Kind = "transaction.list"
 	SettlementDayGet  Kind = "settlement_day.get"
@@ -34,15 +35,15 @@ func Kinds() []Kind {
 	return []Kind{
 		PaymentAuthorize, PaymentCapture, PaymentVoid, PaymentRefund, TransactionGet, CustomerCreate, TokenCreate,
 		CustomerGet, CustomerList, CustomerUpdate, CustomerDelete, MethodGet, MethodCreate, MethodUpdate, MethodDelete,
-		TransactionList, SettlementDayGet, SettlementDayList,
+		MethodsList, TransactionList, SettlementDayGet, SettlementDayList,
 	}
 }
 
 // Command is one operation, as plain data. It is Authorize, Capture, Void, VoidGroup, Reverse,
 // CancelCapture, Refund, Credit, Get, CreateCustomer, AttachMethod, CreateToken or Refusal, or a
 // Named one of these. Or it is ListTransactions, ListDays, GetDay, GetCustomer, ListCustomers,
-// UpdateCustomer, IdentifyCustomer, DeleteCustomer, GetMethod, AddMethod, ChangeMethod or
-// DetachMethod.
+// FindCustomer, UpdateCustomer, IdentifyCustomer, DeleteCustomer, GetMethod, ListExpiring, AddMethod,
+// ChangeMethod or DetachMethod.
 type Command interface {
 	// Kind returns the command's operation.
 	Kind() Kind

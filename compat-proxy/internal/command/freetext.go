@@ -45,6 +45,12 @@ func Masked(c Command) (Command, error) {
 			c.Unmasked = sent
 		}
 		return c, err
+	case FindCustomer:
+		sent := Identifying(c.Body)
+		if c.Body, err = maskedBody(c.Body); !slices.Equal(Identifying(c.Body), sent) {
+			c.Unmasked = sent
+		}
+		return c, err
 	case UpdateCustomer:
 		shipping := c.Body.Shipping
 		c.Body, err = maskedBody(c.Body)

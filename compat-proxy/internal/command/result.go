@@ -64,6 +64,8 @@ type Result struct {
 	Token    *v1.Token          `json:"token,omitempty"`
 	// CustomerIDs is set by ListCustomers.
 	CustomerIDs []string `json:"customer_ids,omitempty"`
+	// Stored is set by ListExpiring.
+	Stored *StoredMethods `json:"stored,omitempty"`
 	// List is set by ListTransactions, and Days by ListDays and GetDay.
 	List *List              `json:"list,omitempty"`
 	Days []v1.SettlementDay `json:"days,omitempty"`

@@ -169,12 +169,16 @@ func (s session) run(ctx context.Context, c command.Command) command.Result {
 		return s.listCustomers(ctx)
 	case command.IdentifyCustomer:
 		return s.identify(ctx, c)
+	case command.FindCustomer:
+		return s.findEqual(ctx, c)
 	case command.UpdateCustomer:
 		return s.updateCustomer(ctx, c)
 	case command.DeleteCustomer:
 		return s.deleteNumbered(ctx, c)
 	case command.GetMethod:
 		return s.getMethod(ctx, c)
+	case command.ListExpiring:
+		return s.listExpiring(ctx, c)
 	case command.AddMethod:
 		return s.addMethod(ctx, c)
 	case command.ChangeMethod:
@@ -249,7 +253,7 @@ func (s *session) prepare(ctx context.Context, c command.Command) *command.Resul
 func needsNames(c command.Command) bool {
 	switch c := c.(type) {
 	case command.Named, command.CreateCustomer, command.AttachMethod, command.AddMethod,
-		command.IdentifyCustomer:
+		command.IdentifyCustomer, command.FindCustomer:
 		return true
 	case command.Authorize:
 		return len(c.Deduplication.Same) > 0

@@ -12,45 +12,49 @@ type apiCode string
 // The envelope codes of this package. Package wire has the codes that precede a method, such as
 // schema faults.
 const (
-	apiOK                   apiCode = "I00001"
-	apiNoRows               apiCode = "I00004"
-	apiProcessing           apiCode = wire.CodeProcessing
-	apiNoKey                apiCode = "E00005"
-	apiNoName               apiCode = "E00006"
-	apiBadLogin             apiCode = "E00007"
-	apiInactive             apiCode = "E00008"
-	apiNotPermitted         apiCode = "E00010"
-	apiAccessDenied         apiCode = "E00011"
-	apiFieldInvalid         apiCode = "E00013"
-	apiFieldMissing         apiCode = "E00014"
-	apiCardLength           apiCode = "E00015"
-	apiUnsuccessful         apiCode = "E00027"
-	apiNoPayment            apiCode = "E00029"
-	apiDuplicate            apiCode = "E00039"
-	apiNoRecord             apiCode = "E00040"
-	apiEmptyProfile         apiCode = "E00041"
-	apiTooManyPayments      apiCode = "E00042"
-	apiTooManyAddresses     apiCode = "E00043"
-	apiOtherProfile         apiCode = "E00051"
-	apiBusy                 apiCode = "E00053"
-	apiAuthForm             apiCode = "E00059"
-	apiType                 apiCode = "E00060"
-	apiProfileWithCreate    apiCode = "E00088"
-	apiCreateWithoutPayment apiCode = "E00089"
-	apiProfileWithPayment   apiCode = "E00090"
-	apiProfileIDWithPayment apiCode = "E00091"
-	apiShippingWithShipTo   apiCode = "E00092"
-	apiProfileWithBillTo    apiCode = "E00093"
-	apiPageTooFar           apiCode = "E00094"
-	apiNoAddress            apiCode = "E00095"
-	apiNoShipping           apiCode = "E00098"
-	apiNoCustomerInfo       apiCode = "E00102"
-	apiNotStorable          apiCode = "E00103"
-	apiOpaqueToken          apiCode = "E00114"
-	apiPartsWithCreate      apiCode = "E00120"
-	apiNoDefault            apiCode = "E00121"
-	apiAccessToken          apiCode = "E00124"
-	detailsForbidden                = "Access denied. You do not have permissions to call the Transaction Details API."
+	apiOK                    apiCode = "I00001"
+	apiNoRows                apiCode = "I00004"
+	apiProcessing            apiCode = wire.CodeProcessing
+	apiNoKey                 apiCode = "E00005"
+	apiNoName                apiCode = "E00006"
+	apiBadLogin              apiCode = "E00007"
+	apiInactive              apiCode = "E00008"
+	apiNotPermitted          apiCode = "E00010"
+	apiAccessDenied          apiCode = "E00011"
+	apiFieldInvalid          apiCode = "E00013"
+	apiFieldMissing          apiCode = "E00014"
+	apiCardLength            apiCode = "E00015"
+	apiUnsuccessful          apiCode = "E00027"
+	apiNoPayment             apiCode = "E00029"
+	apiDuplicate             apiCode = "E00039"
+	apiNoRecord              apiCode = "E00040"
+	apiEmptyProfile          apiCode = "E00041"
+	apiTooManyPayments       apiCode = "E00042"
+	apiTooManyAddresses      apiCode = "E00043"
+	apiOtherProfile          apiCode = "E00051"
+	apiBusy                  apiCode = "E00053"
+	apiAuthForm              apiCode = "E00059"
+	apiType                  apiCode = "E00060"
+	apiProfileWithCreate     apiCode = "E00088"
+	apiCreateWithoutPayment  apiCode = "E00089"
+	apiProfileWithPayment    apiCode = "E00090"
+	apiProfileIDWithPayment  apiCode = "E00091"
+	apiShippingWithShipTo    apiCode = "E00092"
+	apiProfileWithBillTo     apiCode = "E00093"
+	apiPageTooFar            apiCode = "E00094"
+	apiNoAddress             apiCode = "E00095"
+	apiNoShipping            apiCode = "E00098"
+	apiNoSource              apiCode = "E00099"
+	apiSourceType            apiCode = "E00100"
+	apiNoCreation            apiCode = "E00101"
+	apiNoCustomerInfo        apiCode = "E00102"
+	apiNotStorable           apiCode = "E00103"
+	apiProfileIDWithCustomer apiCode = "E00108"
+	apiOpaqueToken           apiCode = "E00114"
+	apiPartsWithCreate       apiCode = "E00120"
+	apiNoDefault             apiCode = "E00121"
+	apiAccessToken           apiCode = "E00124"
+	detailsForbidden                 = "Access denied. You do not have permissions to call the Transaction Details API."
 )
 
 // apiText holds the fixed text of each envelope code.
@@ -84,15 +88,20 @@ var apiText = map[apiCode]string{ //nolint:gosec // the texts mention credential
 	apiPageTooFar:           "Paging Offset exceeds the maximum allowed value.",
 	apiNoAddress:            "ShippingProfileId is not provided within Customer Profile.",
 	apiNoShipping:           "Customer Profile ID or Shipping Profile ID not found.",
-	apiNoCustomerInfo:       "Customer Info is missing.",
-	apiNotStorable:          "Customer profile creation failed. This payment method does not support profile creation.",
-	apiPartsWithCreate:      "Payment and Shipping Profile IDs cannot be specified when creating new profiles.",
-	apiNoDefault:            "No default payment/shipping profile found.",
-	apiBusy:                 "Server too busy",
-	apiAuthForm:             "The authentication type is not allowed for this method call.",
-	apiType:                 "The transaction type is invalid.",
-	apiOpaqueToken:          "Invalid OTS Token.",
-	apiAccessToken:          "The provided access token is invalid",
+	apiNoSource:             "Customer profile creation failed. This transaction ID is invalid.",
+	apiSourceType: "Customer profile creation failed. This transaction type does not support profile " +
+		"creation.",
+	apiNoCreation:            "Customer profile creation failed.",
+	apiProfileIDWithCustomer: "CustomerProfileId cannot be sent with customer data.",
+	apiNoCustomerInfo:        "Customer Info is missing.",
+	apiNotStorable:           "Customer profile creation failed. This payment method does not support profile creation.",
+	apiPartsWithCreate:       "Payment and Shipping Profile IDs cannot be specified when creating new profiles.",
+	apiNoDefault:             "No default payment/shipping profile found.",
+	apiBusy:                  "Server too busy",
+	apiAuthForm:              "The authentication type is not allowed for this method call.",
+	apiType:                  "The transaction type is invalid.",
+	apiOpaqueToken:           "Invalid OTS Token.",
+	apiAccessToken:           "The provided access token is invalid",
 }
 
 // responseCode is the outcome class of a transaction.

@@ -131,8 +131,11 @@ func (h *Handler) respond(
 	ctx context.Context, req *wire.Request, m catalogue.Method, header http.Header, position int,
 ) (*wire.Document, problem) {
 	root := strings.TrimSuffix(req.Method, "Request") + "Response"
-	if m.Name == catalogue.CustomerTransactions {
+	switch m.Name {
+	case catalogue.CustomerTransactions:
 		root = transactionListResponse
+	case catalogue.ProfileFromTransaction:
+		root = createCustomerProfileResponse
 	}
 	if len(m.Scopes) == 0 {
 		return handlers[m.Name](h, ctx, call{req: req})

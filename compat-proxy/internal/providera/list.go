@@ -71,19 +71,29 @@ func (h *Handler) transactions(
 // transactions first.
 func withPage(req wire.Node, list command.ListTransactions) (command.ListTransactions, problem) {
 	list.OldestFirst = req.Child("sorting").Present() && !isTrue(req.Get("sorting", "orderDescending"))
-	list.Limit = longestPage
+	skip, limit, p := pageOf(req, longestPage)
+	list.Skip, list.Limit = skip, limit
+	return list, p
+}
+
+// pageOf returns the rows before the page that a request selects, and the size of the page. Without
+// one it is the first page of that size.
+func pageOf(req wire.Node, size int) (skip, limit int, p problem) {
+	limit = size
 	if paging := req.Child("paging"); paging.Present() {
-		limit, errLimit := strconv.Atoi(paging.Get("limit"))
-		page, errPage := strconv.Atoi(paging.Get("offset"))
+		var errLimit, errPage error
+		var page int
+		limit, errLimit = strconv.Atoi(paging.Get("limit"))
+		page, errPage = strconv.Atoi(paging.Get("offset"))
 		if errLimit != nil || errPage != nil {
-			return list, refuse(apiFieldInvalid) // the schema has checked both
+			return 0, 0, refuse(apiFieldInvalid) // the schema has checked both
 		}
-		list.Limit, list.Skip = limit, limit*(page-1)
+		skip = limit * (page - 1)
 	}
-	if list.Skip+list.Limit > maxListed {
-		return list, refuse(apiPageTooFar)
+	if skip+limit > maxListed {
+		return 0, 0, refuse(apiPageTooFar)
 	}
-	return list, problem{}
+	return skip, limit, problem{}
 }
 
 // transactionList builds the response to a request for a list. It is pure.

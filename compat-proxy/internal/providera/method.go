@@ -39,6 +39,8 @@ var handlers = map[string]method{
 	catalogue.UpdateProfile:          (*Handler).updateProfile,
 	catalogue.UpdatePaymentProfile:   (*Handler).updatePaymentProfile,
 	catalogue.ValidatePaymentProfile: (*Handler).validatePaymentProfile,
+	catalogue.PaymentProfileList:     (*Handler).paymentProfileList,
+	catalogue.ProfileFromTransaction: (*Handler).profileFromTransaction,
 	catalogue.ProfileTransaction:     (*Handler).profileTransaction,
 	catalogue.CreateShippingAddress:  (*Handler).createAddress,
 	catalogue.GetShippingAddress:     (*Handler).getAddress,

@@ -168,7 +168,7 @@ var (
 	// only strings.
 	typed = []string{
 		"transaction", "transactions", "totalNumInResultSet", "batchList", "batch", "isTestMode", "processors",
-		"profile", "paymentProfile", "address", "defaultShippingAddress",
+		"profile", "paymentProfile", "paymentProfiles", "address", "defaultShippingAddress",
 	}
 	// bare are the numbers and booleans.
 	bare = []string{
@@ -223,6 +223,9 @@ func topMessages(el *etree.Element) string {
 // processorID is the path of the one id that is a number.
 const processorID = "/getMerchantDetailsResponse/processors/processor/id"
 
+// listedNumbers begins the paths of the ids that are numbers in a list of payment profiles.
+const listedNumbers = "/getCustomerPaymentProfileListResponse/paymentProfiles/paymentProfile/customer"
+
 const indicator = "SupplementalDataQualificationIndicator"
 
 // withIndicator adds the member that only JSON has, before networkTransId.
@@ -243,7 +246,7 @@ func valueOf(el *etree.Element, typed bool) string {
 	switch {
 	case el.Tag == "messages" && el.ChildElements()[0].Tag == "resultCode": // of a profileResponse
 		return topMessages(el)
-	case slices.Contains(flat, el.Tag), slices.Contains(lists, el.Tag):
+	case slices.Contains(flat, el.Tag), slices.Contains(lists, el.Tag), el.SelectElement("paymentProfile") != nil:
 		var items []string
 		for _, c := range el.ChildElements() {
 			items = append(items, valueOf(c, typed))
@@ -251,7 +254,8 @@ func valueOf(el *etree.Element, typed bool) string {
 		return "[" + strings.Join(items, ",") + "]"
 	case len(el.ChildElements()) > 0:
 		return object(el, typed)
-	case el.Tag == indicator || typed && slices.Contains(bare, el.Tag), typed && el.GetPath() == processorID:
+	case el.Tag == indicator || typed && slices.Contains(bare, el.Tag), typed && el.GetPath() == processorID,
+		strings.HasPrefix(el.GetPath(), listedNumbers):
 		return el.Text()
 	}
 	return quoted(el.Text())
@@ -259,7 +263,7 @@ func valueOf(el *etree.Element, typed bool) string {
 
 func object(el *etree.Element, typed bool) string {
 	levels := derived[el.Tag]
-	if !typed {
+	if !typed || el.Parent() != nil && el.Parent().Tag == "paymentProfiles" { // an item of a list has no base type
 		levels = nil
 	}
 	members := make([][]string, len(levels)+1)

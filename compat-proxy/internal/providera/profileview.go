@@ -29,11 +29,7 @@ func newProfileView(req *wire.Request) profileView {
 func (v profileView) method(customer *v1.Customer, m *v1.PaymentMethod) elementList {
 	var l elementList
 	l.typed("customerType", m.Metadata["customer_type"], wire.CustomerType)
-	email := ""
-	if m.Billing != nil {
-		email = v1.Text(m.Billing.Email)
-	}
-	l.group("billTo", customerAddress(m.Billing, m.Metadata["billing_fax"], email)...)
+	l.group("billTo", billingAddress(m)...)
 	if v.names {
 		l.text("customerProfileId", decimal(id.Customer, customer.ID))
 	}

@@ -119,6 +119,14 @@ var requests = []struct {
 		needs:   map[string]string{"customers:write": denied},
 	},
 	{
+		name: "expiring", method: "getCustomerPaymentProfileListRequest", unserved: true,
+		members: `"searchType":"cardsExpiringInMonth","month":"2031-04"`, needs: map[string]string{"customers:read": denied},
+	},
+	{
+		name: "from transaction", method: "createCustomerProfileFromTransactionRequest", unserved: true,
+		members: `"transId":"7"`, needs: map[string]string{"customers:write": denied},
+	},
+	{
 		name: "stored sale", method: storedTransact, unserved: true,
 		members: `"transaction":{"profileTransAuthCapture":{"amount":1,"customerProfileId":"8",` +
 			`"customerPaymentProfileId":"9"}}`,

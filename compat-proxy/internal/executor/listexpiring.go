@@ -1,0 +1,70 @@
+package executor
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// maxSearched bounds the customers whose payment methods are searched, because each takes a call.
+const maxSearched = 5_000
+
+// listExpiring reads the payment methods of all complete customers, because v1 lists only those of
+// one customer.
+func (s session) listExpiring(ctx context.Context, c command.ListExpiring) command.Result {
+	var found []command.StoredMethod
+	searched := 0
+	var unread *command.Result
+	failed := s.eachCustomer(ctx, v1.ListCustomersParams{}, func(of seenCustomer) bool {
+		if !complete(&of.Customer) {
+			return true
+		}
+		if searched++; searched > maxSearched {
+			unread = &command.Result{Outcome: command.Refused, Code: command.CodeTooMany}
+			return false
+		}
+		var methods []v1.PaymentMethod
+		if methods, unread = s.methods(ctx, of.ID); unread != nil {
+			if unread.Outcome == command.NotFound { // deleted meanwhile
+				unread = nil
+			}
+			return unread == nil
+		}
+		for i := range methods {
+			m := &methods[i]
+			if m.Card == nil || m.Card.ExpMonth != c.Month || m.Card.ExpYear != c.Year {
+				continue
+			}
+			found = append(found, command.StoredMethod{
+				Method: *m, Default: v1.Text(of.DefaultPaymentMethod) == m.ID,
+			})
+		}
+		return true
+	})
+	if failed = cmp.Or(failed, unread); failed != nil {
+		return *failed
+	}
+	slices.SortFunc(found, func(a, b command.StoredMethod) int { return cmp.Compare(a.Method.ID, b.Method.ID) })
+	if c.NewestFirst {
+		slices.Reverse(found)
+	}
+	list := &command.StoredMethods{Total: len(found)}
+	list.Rows = found[min(c.Skip, len(found)):min(c.Skip+c.Limit, len(found))]
+	return command.Result{Outcome: command.Done, Status: http.StatusOK, Stored: list}
+}
+
+// findEqual finds the customer with the same identifying fields.
+func (s session) findEqual(ctx context.Context, c command.FindCustomer) command.Result {
+	same, _, failed := s.customersLike(ctx, command.CreateCustomer{Body: c.Body, Unmasked: c.Unmasked}, "")
+	switch {
+	case failed != nil:
+		return *failed
+	case same == nil:
+		return command.Result{Outcome: command.NotFound, Status: http.StatusNotFound}
+	}
+	return command.Result{Outcome: command.Repeated, Status: http.StatusOK, Customer: same}
+}
