@@ -36,7 +36,7 @@ func decodeChange(req *wire.Request) changePlan {
 		return plan
 	}
 	if billTo := given.Child("billTo"); billTo.Present() {
-		plan.Change.Metadata["billing_fax"] = billTo.Get("faxNumber")
+		plan.Change.Metadata["billing_fax"], plan.Change.Metadata[emptyBillingKey] = billTo.Get("faxNumber"), ""
 		if plan.Change.Billing = contact(billTo); plan.Change.Billing == nil {
 			plan.Change.Billing = &v1.Contact{}
 		}
@@ -91,6 +91,7 @@ func (p *changePlan) replaceSource(payment wire.Node) problem {
 		return invalid("Card Number")
 	}
 	p.Change.New = &method.Token
+	p.Change.Metadata[issuerKey] = method.Metadata[issuerKey]
 	if bank := payment.Child("bankAccount"); bank.Present() {
 		p.bankFields(bank)
 	}

@@ -263,7 +263,7 @@ func valueOf(el *etree.Element, typed bool) string {
 
 func object(el *etree.Element, typed bool) string {
 	levels := derived[el.Tag]
-	if !typed || el.Parent() != nil && el.Parent().Tag == "paymentProfiles" { // an item of a list has no base type
+	if !typed || el.Tag == "paymentProfile" && el.Parent().Tag == "paymentProfiles" { // an item of a list has no base type
 		levels = nil
 	}
 	members := make([][]string, len(levels)+1)

@@ -72,5 +72,6 @@ func billingAddress(m *v1.PaymentMethod) elementList {
 	if m.Billing != nil {
 		email = v1.Text(m.Billing.Email)
 	}
-	return customerAddress(m.Billing, m.Metadata["billing_fax"], email)
+	l := withEmpty(customerAddress(m.Billing, m.Metadata["billing_fax"], email), m.Metadata[emptyBillingKey], billingFields)
+	return derived(l, 1, "phoneNumber", "faxNumber", "email")
 }

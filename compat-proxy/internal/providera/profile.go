@@ -51,6 +51,7 @@ func decodeProfile(req *wire.Request, basis basis) profilePlan {
 	}
 	kept := v1.Metadata{}
 	setNonEmpty(kept, customerKindKey, profile.Get("profileType"))
+	setNonEmpty(kept, emptyProfileKey, sentEmpty(profile, identifyingFields))
 	if len(addresses) > 0 {
 		customer.Shipping = contact(addresses[0])
 		setNonEmpty(kept, shippingFaxKey, addresses[0].Get("faxNumber"))
@@ -117,6 +118,7 @@ func setNonEmpty(m map[string]string, name, value string) {
 func newMethod(payment, billTo wire.Node, mode string) (command.NewMethod, problem) {
 	m := command.NewMethod{Billing: contact(billTo), Metadata: map[string]string{}}
 	setNonEmpty(m.Metadata, "billing_fax", billTo.Get("faxNumber"))
+	setNonEmpty(m.Metadata, emptyBillingKey, sentEmpty(billTo, billingFields))
 	var p problem
 	switch {
 	case payment.Child("creditCard").Present():
@@ -173,6 +175,7 @@ func storeCard(m *command.NewMethod, given wire.Node, mode string) problem {
 		return problem{}
 	}
 	m.Token.Body.Card = &v1.CardInput{Number: number, ExpMonth: month, ExpYear: year}
+	m.Metadata[issuerKey] = text[:issuerLength]
 	return problem{}
 }
 

@@ -68,8 +68,9 @@ func (h *Handler) updateProfile(ctx context.Context, c call) (*wire.Document, pr
 	case do.Body == (v1.CustomerInput{}):
 		p = refuse(apiEmptyProfile)
 	}
+	do.Body.Metadata = &v1.Metadata{emptyProfileKey: ""}
 	if kind := profile.Get("profileType"); kind != "" {
-		do.Body.Metadata = &v1.Metadata{customerKindKey: kind}
+		(*do.Body.Metadata)[customerKindKey] = kind
 	}
 	if p.none() {
 		p = h.bind(ctx, c, updateProfileResponse, do)
@@ -127,6 +128,7 @@ func (v profileView) profile(r command.Result) elementList {
 	l.stored("merchantCustomerId", reference, 20)
 	l.stored("description", customer.Description, 255)
 	l.stored("email", customer.Email, 255)
+	l = withEmpty(l, customer.Metadata[emptyProfileKey], identifyingFields)
 	l.text("customerProfileId", decimal(id.Customer, customer.ID))
 	l.repeated("paymentProfiles", v.withUnstored(customer, methods)...)
 	l.repeated("shipToList", shippingAddresses(customer)...)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/causeway-pay/causeway/compat-proxy/internal/chars"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
 	"github.com/causeway-pay/causeway/shared/card"
 	"github.com/causeway-pay/causeway/shared/id"
@@ -15,14 +16,17 @@ import (
 // profileView shows stored profiles as a request wants them.
 type profileView struct {
 	unmaskExpiration bool
+	// issuer adds the first digits of card numbers.
+	issuer bool
 	// names adds the number of the customer to each payment profile.
 	names bool
 }
 
-// newProfileView reads the flags of a request. The issuer's first digits are never shown, because
-// v1 does not show them.
+// newProfileView reads the flags of a request.
 func newProfileView(req *wire.Request) profileView {
-	return profileView{unmaskExpiration: isTrue(req.Root.Get("unmaskExpirationDate"))}
+	return profileView{
+		unmaskExpiration: isTrue(req.Root.Get("unmaskExpirationDate")), issuer: isTrue(req.Root.Get("includeIssuerInfo")),
+	}
 }
 
 // method returns the elements of a payment profile in schema order.
@@ -41,6 +45,13 @@ func (v profileView) method(customer *v1.Customer, m *v1.PaymentMethod) elementL
 	return paymentProfileOrder(l)
 }
 
+// issuerKey is the metadata entry of a payment method with the first digits of its number, which v1
+// does not show.
+const (
+	issuerKey    = "issuer_number"
+	issuerLength = 6
+)
+
 // paymentProfileOrder marks the members of a payment profile for their places in JSON. Recorded
 // responses have the mark of the default first.
 func paymentProfileOrder(l elementList) elementList {
@@ -55,7 +66,11 @@ func (v profileView) payment(m *v1.PaymentMethod) elementList {
 		if v.unmaskExpiration {
 			month = fmt.Sprintf("%04d-%02d", m.Card.ExpYear, m.Card.ExpMonth)
 		}
-		return elementList{maskedCard(masked(m.Card.Last4), month, accounts[card.Brand(m.Card.Brand)].name)}
+		shown := maskedCard(masked(m.Card.Last4), month, accounts[card.Brand(m.Card.Brand)].name)
+		if first := m.Metadata[issuerKey]; v.issuer && len(first) == issuerLength && chars.Digits(first) {
+			shown.Add(wire.TextElement("issuerNumber", first))
+		}
+		return elementList{shown}
 	case m.BankAccount != nil:
 		return elementList{maskedBank(m.BankAccount, m.Metadata)}
 	}
