@@ -9,15 +9,22 @@ import java.util.Map;
 import net.authorize.Environment;
 import net.authorize.api.contract.v1.*;
 import net.authorize.api.controller.AuthenticateTestController;
+import net.authorize.api.controller.CreateCustomerPaymentProfileController;
 import net.authorize.api.controller.CreateCustomerProfileController;
+import net.authorize.api.controller.CreateCustomerProfileTransactionController;
 import net.authorize.api.controller.CreateTransactionController;
+import net.authorize.api.controller.DeleteCustomerPaymentProfileController;
+import net.authorize.api.controller.DeleteCustomerProfileController;
 import net.authorize.api.controller.GetBatchStatisticsController;
+import net.authorize.api.controller.GetCustomerPaymentProfileListController;
+import net.authorize.api.controller.GetCustomerProfileController;
 import net.authorize.api.controller.GetMerchantDetailsController;
 import net.authorize.api.controller.GetSettledBatchListController;
 import net.authorize.api.controller.GetTransactionDetailsController;
 import net.authorize.api.controller.GetTransactionListController;
 import net.authorize.api.controller.GetTransactionListForCustomerController;
 import net.authorize.api.controller.GetUnsettledTransactionListController;
+import net.authorize.api.controller.UpdateCustomerPaymentProfileController;
 import net.authorize.api.controller.base.ApiOperationBase;
 
 /**
@@ -68,6 +75,20 @@ final class Walk {
         return customer(r);
       case "merchant":
         return merchant(r);
+      case "read-profile":
+        return readProfile(r);
+      case "delete-profile":
+        return deleteProfile(r);
+      case "add-card":
+        return addCard(r);
+      case "renew-card":
+        return renewCard(r);
+      case "delete-card":
+        return deleteCard(r);
+      case "by-profile":
+        return byProfile(r);
+      case "expiring":
+        return expiring(r);
       default:
         return profile(r);
     }
@@ -403,5 +424,153 @@ final class Walk {
     return line.with("customer_profile", answer.getCustomerProfileId()).with("payment_profile", first(answer.getCustomerPaymentProfileIdList()))
         .with("shipping_profile", first(answer.getCustomerShippingAddressIdList()))
         .with("direct", said == null || said.getString().isEmpty() ? null : said.getString().get(0));
+  }
+
+  private static Values readProfile(Values r) {
+    GetCustomerProfileRequest request = prepared(new GetCustomerProfileRequest(), r);
+    request.setCustomerProfileId(r.get("customer_profile"));
+    request.setUnmaskExpirationDate(true);
+    GetCustomerProfileController controller = new GetCustomerProfileController(request);
+    controller.execute();
+    Values line = envelope(r, controller);
+    GetCustomerProfileResponse answer = controller.getApiResponse();
+    if (answer == null || answer.getProfile() == null) {
+      return line;
+    }
+    CustomerProfileMaskedType profile = answer.getProfile();
+    java.util.List<CustomerPaymentProfileMaskedType> cards = profile.getPaymentProfiles();
+    return line.with("customer_profile", profile.getCustomerProfileId()).with("email", profile.getEmail()).with("cards", cards.size())
+        .with("expiry", cards.isEmpty() ? null : cards.get(cards.size() - 1).getPayment().getCreditCard().getExpirationDate());
+  }
+
+  private static Values deleteProfile(Values r) {
+    DeleteCustomerProfileRequest request = prepared(new DeleteCustomerProfileRequest(), r);
+    request.setCustomerProfileId(r.get("customer_profile"));
+    DeleteCustomerProfileController controller = new DeleteCustomerProfileController(request);
+    controller.execute();
+    return envelope(r, controller);
+  }
+
+  /** storedCard fills in a payment profile of a stored customer. */
+  private static <P extends CustomerPaymentProfileType> P storedCard(P made, Values r) {
+    if (r.containsKey("zip")) {
+      made.setBillTo(address(r));
+    }
+    made.setPayment(payment(r));
+    return made;
+  }
+
+  private static Values addCard(Values r) {
+    CreateCustomerPaymentProfileRequest request = prepared(new CreateCustomerPaymentProfileRequest(), r);
+    request.setCustomerProfileId(r.get("customer_profile"));
+    request.setPaymentProfile(storedCard(new CustomerPaymentProfileType(), r));
+    request.setValidationMode(ValidationModeEnum.fromValue(r.get("validation")));
+    CreateCustomerPaymentProfileController controller = new CreateCustomerPaymentProfileController(request);
+    controller.execute();
+    Values line = envelope(r, controller);
+    CreateCustomerPaymentProfileResponse answer = controller.getApiResponse();
+    return answer == null ? line : line.with("customer_profile", answer.getCustomerProfileId())
+        .with("payment_profile", answer.getCustomerPaymentProfileId()).with("direct", answer.getValidationDirectResponse());
+  }
+
+  private static Values renewCard(Values r) {
+    CustomerPaymentProfileExType card = storedCard(new CustomerPaymentProfileExType(), r);
+    card.setCustomerPaymentProfileId(r.get("payment_profile"));
+    UpdateCustomerPaymentProfileRequest request = prepared(new UpdateCustomerPaymentProfileRequest(), r);
+    request.setCustomerProfileId(r.get("customer_profile"));
+    request.setPaymentProfile(card);
+    request.setValidationMode(ValidationModeEnum.fromValue(r.get("validation")));
+    UpdateCustomerPaymentProfileController controller = new UpdateCustomerPaymentProfileController(request);
+    controller.execute();
+    return envelope(r, controller);
+  }
+
+  private static Values deleteCard(Values r) {
+    DeleteCustomerPaymentProfileRequest request = prepared(new DeleteCustomerPaymentProfileRequest(), r);
+    request.setCustomerProfileId(r.get("customer_profile"));
+    request.setCustomerPaymentProfileId(r.get("payment_profile"));
+    DeleteCustomerPaymentProfileController controller = new DeleteCustomerPaymentProfileController(request);
+    controller.execute();
+    return envelope(r, controller);
+  }
+
+  private static Values expiring(Values r) {
+    GetCustomerPaymentProfileListRequest request = prepared(new GetCustomerPaymentProfileListRequest(), r);
+    request.setSearchType(CustomerPaymentProfileSearchTypeEnum.CARDS_EXPIRING_IN_MONTH);
+    request.setMonth(r.get("month"));
+    GetCustomerPaymentProfileListController controller = new GetCustomerPaymentProfileListController(request);
+    controller.execute();
+    Values line = envelope(r, controller);
+    GetCustomerPaymentProfileListResponse answer = controller.getApiResponse();
+    return answer == null ? line : line.with("total", answer.getTotalNumInResultSet());
+  }
+
+  /** charge fills in a payment by a stored profile. */
+  private static <T extends ProfileTransOrderType> T charge(T t, Values r) {
+    t.setAmount(new BigDecimal(r.get("amount")));
+    t.setCustomerProfileId(r.get("customer_profile"));
+    t.setCustomerPaymentProfileId(r.get("payment_profile"));
+    t.setOrder(order(r));
+    return t;
+  }
+
+  private static OrderExType order(Values r) {
+    if (!r.containsKey("invoice")) {
+      return null;
+    }
+    OrderExType order = new OrderExType();
+    order.setInvoiceNumber(r.get("invoice"));
+    order.setDescription("two mugs");
+    return order;
+  }
+
+  /** profileTransaction returns a transaction by a stored profile. Its kind is the end of the name of its element. */
+  private static ProfileTransactionType profileTransaction(Values r) {
+    ProfileTransactionType t = new ProfileTransactionType();
+    switch (r.get("kind")) {
+      case "AuthCapture":
+        t.setProfileTransAuthCapture(charge(new ProfileTransAuthCaptureType(), r));
+        return t;
+      case "AuthOnly":
+        t.setProfileTransAuthOnly(charge(new ProfileTransAuthOnlyType(), r));
+        return t;
+      case "PriorAuthCapture":
+        ProfileTransPriorAuthCaptureType capture = new ProfileTransPriorAuthCaptureType();
+        capture.setAmount(new BigDecimal(r.get("amount")));
+        capture.setTransId(r.get("ref_trans_id"));
+        t.setProfileTransPriorAuthCapture(capture);
+        return t;
+      case "Refund":
+        ProfileTransRefundType refund = new ProfileTransRefundType();
+        refund.setAmount(new BigDecimal(r.get("amount")));
+        refund.setCustomerProfileId(r.get("customer_profile"));
+        refund.setCustomerPaymentProfileId(r.get("payment_profile"));
+        refund.setTransId(r.get("ref_trans_id"));
+        t.setProfileTransRefund(refund);
+        return t;
+      default:
+        ProfileTransVoidType cancel = new ProfileTransVoidType();
+        cancel.setTransId(r.get("ref_trans_id"));
+        t.setProfileTransVoid(cancel);
+        return t;
+    }
+  }
+
+  /** byProfile reads the fields of the direct response, whose delimiter is a vertical bar here. */
+  private static Values byProfile(Values r) {
+    CreateCustomerProfileTransactionRequest request = prepared(new CreateCustomerProfileTransactionRequest(), r);
+    request.setTransaction(profileTransaction(r));
+    request.setExtraOptions(r.get("options"));
+    CreateCustomerProfileTransactionController controller = new CreateCustomerProfileTransactionController(request);
+    controller.execute();
+    Values line = envelope(r, controller);
+    CreateCustomerProfileTransactionResponse answer = controller.getApiResponse();
+    if (answer == null || answer.getDirectResponse() == null) {
+      return line;
+    }
+    String[] f = answer.getDirectResponse().split("[|]", -1);
+    return line.with("response_code", f[0]).with("reason", f[2]).with("auth_code", f[4]).with("avs", f[5]).with("trans_id", f[6])
+        .with("amount", f[9]).with("type", f[11]).with("cvv", f[38]).with("cavv", f[39]).with("account_number", f[50])
+        .with("account_type", f[51]).with("network_trans_id", f[58]);
   }
 }

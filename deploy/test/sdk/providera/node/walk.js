@@ -67,6 +67,17 @@ const profile = (r) => make(APIContracts.CustomerProfileType, {
   ShipToList: r.shipping ? [address(r)] : undefined,
 });
 
+// storedCard returns a payment profile of a stored customer.
+const storedCard = (r, Type, values) => make(Type, {BillTo: r.zip && address(r), Payment: paymentOf(r), ...values});
+
+// byProfile returns a transaction by a stored profile. Its kind is the end of the name of its element.
+const byProfile = (r) => make(APIContracts.ProfileTransactionType, {
+  [`ProfileTrans${r.kind}`]: make(APIContracts[`ProfileTrans${r.kind}Type`], {
+    Amount: r.amount, CustomerProfileId: r.customer_profile, CustomerPaymentProfileId: r.payment_profile,
+    Order: r.invoice && make(APIContracts.OrderExType, {InvoiceNumber: r.invoice, Description: 'two mugs'}), TransId: r.ref_trans_id,
+  }),
+});
+
 // page selects the newest transactions of a list.
 const page = () => ({
   Sorting: make(APIContracts.TransactionListSorting, {OrderBy: APIContracts.TransactionListOrderFieldEnum.SUBMITTIMEUTC, OrderDescending: true}),
@@ -86,6 +97,21 @@ const requests = {
   details: (r) => [APIContracts.GetTransactionDetailsRequest, APIControllers.GetTransactionDetailsController, {TransId: r.trans_id}],
   profile: (r) => [APIContracts.CreateCustomerProfileRequest, APIControllers.CreateCustomerProfileController,
     {Profile: profile(r), ValidationMode: r.validation}],
+  'read-profile': (r) => [APIContracts.GetCustomerProfileRequest, APIControllers.GetCustomerProfileController,
+    {CustomerProfileId: r.customer_profile, UnmaskExpirationDate: true}],
+  'delete-profile': (r) => [APIContracts.DeleteCustomerProfileRequest, APIControllers.DeleteCustomerProfileController,
+    {CustomerProfileId: r.customer_profile}],
+  'add-card': (r) => [APIContracts.CreateCustomerPaymentProfileRequest, APIControllers.CreateCustomerPaymentProfileController,
+    {CustomerProfileId: r.customer_profile, PaymentProfile: storedCard(r, APIContracts.CustomerPaymentProfileType), ValidationMode: r.validation}],
+  'renew-card': (r) => [APIContracts.UpdateCustomerPaymentProfileRequest, APIControllers.UpdateCustomerPaymentProfileController,
+    {CustomerProfileId: r.customer_profile, PaymentProfile: storedCard(r, APIContracts.CustomerPaymentProfileExType,
+      {CustomerPaymentProfileId: r.payment_profile}), ValidationMode: r.validation}],
+  'delete-card': (r) => [APIContracts.DeleteCustomerPaymentProfileRequest, APIControllers.DeleteCustomerPaymentProfileController,
+    {CustomerProfileId: r.customer_profile, CustomerPaymentProfileId: r.payment_profile}],
+  'by-profile': (r) => [APIContracts.CreateCustomerProfileTransactionRequest, APIControllers.CreateCustomerProfileTransactionController,
+    {Transaction: byProfile(r), ExtraOptions: r.options}],
+  expiring: (r) => [APIContracts.GetCustomerPaymentProfileListRequest, APIControllers.GetCustomerPaymentProfileListController,
+    {SearchType: APIContracts.CustomerPaymentProfileSearchTypeEnum.CARDSEXPIRINGINMONTH, Month: r.month}],
 };
 
 const money = (amount) => (amount === undefined ? undefined : Number(amount).toFixed(2));
@@ -180,7 +206,33 @@ const readMerchant = (body) => {
   };
 };
 
+// readDirect returns the fields of a direct response, whose delimiter is a vertical bar here.
+const readDirect = (body) => {
+  const f = String(new APIContracts.CreateCustomerProfileTransactionResponse(body).getDirectResponse() || '').split('|');
+  return f.length < 69 ? {} : {
+    response_code: f[0], reason: f[2], auth_code: f[4], avs: f[5], trans_id: f[6], amount: f[9], type: f[11], cvv: f[38], cavv: f[39],
+    account_number: f[50], account_type: f[51], network_trans_id: f[58],
+  };
+};
+
+const readStored = (body) => {
+  const profile = new APIContracts.GetCustomerProfileResponse(body).getProfile();
+  if (!profile) return {};
+  const cards = profile.getPaymentProfiles() || [];
+  return {
+    customer_profile: profile.getCustomerProfileId(), email: profile.getEmail(), cards: cards.length,
+    expiry: cards.length ? cards[cards.length - 1].getPayment().getCreditCard().getExpirationDate() : undefined,
+  };
+};
+
+const readAdded = (body) => {
+  const made = new APIContracts.CreateCustomerPaymentProfileResponse(body);
+  return {customer_profile: made.getCustomerProfileId(), payment_profile: made.getCustomerPaymentProfileId(), direct: made.getValidationDirectResponse()};
+};
+
 const readers = {
+  'read-profile': readStored, 'add-card': readAdded, 'by-profile': readDirect, 'delete-profile': () => ({}), 'renew-card': () => ({}),
+  'delete-card': () => ({}), expiring: (body) => ({total: new APIContracts.GetCustomerPaymentProfileListResponse(body).getTotalNumInResultSet()}),
   login: () => ({}), transaction: readTransaction, details: readDetails, profile: readProfile, batches: readBatches, merchant: readMerchant,
   unsettled: readRows(APIContracts.GetUnsettledTransactionListResponse), settled: readRows(APIContracts.GetTransactionListResponse),
   customer: readRows(APIContracts.GetTransactionListResponse),

@@ -112,6 +112,26 @@ def profile(r):
     return made
 
 
+def stored_card(r, kind, **more):
+    """Returns a payment profile of a stored customer."""
+    return make(kind, billTo=address(r) if "zip" in r else None, payment=payment_of(r), **more)
+
+
+def by_profile(r):
+    """Returns a transaction by a stored profile. Its kind is the end of the name of its element."""
+    name = "profileTrans" + r["kind"]
+    order = api.orderExType(invoiceNumber=r["invoice"], description="two mugs") if "invoice" in r else None
+    kind = make(
+        getattr(api, name + "Type"),
+        amount=r.get("amount"),
+        customerProfileId=r.get("customer_profile"),
+        customerPaymentProfileId=r.get("payment_profile"),
+        order=order,
+        transId=r.get("ref_trans_id"),
+    )
+    return api.profileTransactionType(**{name: kind})
+
+
 def page():
     """Selects the newest transactions of a list."""
     return {
@@ -162,6 +182,51 @@ REQUESTS = {
         api.createCustomerProfileRequest,
         apicontrollers.createCustomerProfileController,
         lambda r: {"profile": profile(r), "validationMode": r["validation"]},
+    ),
+    "read-profile": (
+        api.getCustomerProfileRequest,
+        apicontrollers.getCustomerProfileController,
+        lambda r: {"customerProfileId": r["customer_profile"], "unmaskExpirationDate": True},
+    ),
+    "delete-profile": (
+        api.deleteCustomerProfileRequest,
+        apicontrollers.deleteCustomerProfileController,
+        lambda r: {"customerProfileId": r["customer_profile"]},
+    ),
+    "add-card": (
+        api.createCustomerPaymentProfileRequest,
+        apicontrollers.createCustomerPaymentProfileController,
+        lambda r: {
+            "customerProfileId": r["customer_profile"],
+            "paymentProfile": stored_card(r, api.customerPaymentProfileType),
+            "validationMode": r["validation"],
+        },
+    ),
+    "renew-card": (
+        api.updateCustomerPaymentProfileRequest,
+        apicontrollers.updateCustomerPaymentProfileController,
+        lambda r: {
+            "customerProfileId": r["customer_profile"],
+            "paymentProfile": stored_card(
+                r, api.customerPaymentProfileExType, customerPaymentProfileId=r["payment_profile"]
+            ),
+            "validationMode": r["validation"],
+        },
+    ),
+    "delete-card": (
+        api.deleteCustomerPaymentProfileRequest,
+        apicontrollers.deleteCustomerPaymentProfileController,
+        lambda r: {"customerProfileId": r["customer_profile"], "customerPaymentProfileId": r["payment_profile"]},
+    ),
+    "by-profile": (
+        api.createCustomerProfileTransactionRequest,
+        apicontrollers.createCustomerProfileTransactionController,
+        lambda r: {"transaction": by_profile(r), "extraOptions": r["options"]},
+    ),
+    "expiring": (
+        api.getCustomerPaymentProfileListRequest,
+        apicontrollers.getCustomerPaymentProfileListController,
+        lambda r: {"searchType": "cardsExpiringInMonth", "month": r["month"]},
     ),
 }
 
@@ -317,7 +382,57 @@ def read_merchant(answer):
     }
 
 
+DIRECT = {
+    "response_code": 0,
+    "reason": 2,
+    "auth_code": 4,
+    "avs": 5,
+    "trans_id": 6,
+    "amount": 9,
+    "type": 11,
+    "cvv": 38,
+    "cavv": 39,
+    "account_number": 50,
+    "account_type": 51,
+    "network_trans_id": 58,
+}
+
+
+def read_direct(answer):
+    """Returns the fields of a direct response, whose delimiter is a vertical bar here."""
+    fields = text(answer, "directResponse").split("|")
+    return {key: fields[at] for key, at in DIRECT.items()} if len(fields) >= 69 else {}
+
+
+def read_stored(answer):
+    profile = getattr(answer, "profile", None)
+    if profile is None:
+        return {}
+    cards = list(getattr(profile, "paymentProfiles", []))
+    return {
+        "customer_profile": text(profile, "customerProfileId"),
+        "email": text(profile, "email"),
+        "cards": str(len(cards)),
+        "expiry": text(cards[-1], "payment", "creditCard", "expirationDate") if cards else "",
+    }
+
+
+def read_added(answer):
+    return {
+        "customer_profile": text(answer, "customerProfileId"),
+        "payment_profile": text(answer, "customerPaymentProfileId"),
+        "direct": text(answer, "validationDirectResponse"),
+    }
+
+
 READERS = {
+    "read-profile": lambda answer, r: read_stored(answer),
+    "add-card": lambda answer, r: read_added(answer),
+    "by-profile": lambda answer, r: read_direct(answer),
+    "delete-profile": lambda answer, r: {},
+    "renew-card": lambda answer, r: {},
+    "delete-card": lambda answer, r: {},
+    "expiring": lambda answer, r: {"total": text(answer, "totalNumInResultSet")},
     "login": lambda answer, r: {},
     "transaction": lambda answer, r: read_transaction(answer),
     "details": lambda answer, r: read_details(answer),
