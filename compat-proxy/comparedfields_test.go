@@ -121,3 +121,35 @@ func TestComparedFields(t *testing.T) {
 		}
 	}
 }
+
+// TestComparedOptions: another value of an option in the README's list is another request under an
+// Idempotency-Key. Other options are not compared.
+func TestComparedOptions(t *testing.T) {
+	t.Parallel()
+	list := listedA(t, "createCustomerProfileTransactionRequest")
+	f := &keeping{kept: map[string]keptResponse{}, customers: map[string]map[string]any{}}
+	proxy := mustProxyOf(t, f, nil)
+	body := keyedCases()["a, stored sale"].body
+	values := "AAABAWFlmQAAAABjRWWZEEFgFz"
+	for name, of := range map[string][2]string{
+		"x_customer_ip": {"192.0.2.1", "192.0.2.2"}, "x_allow_partial_auth": {"F", "Y"}, "x_currency_code": {"USD", "EUR"},
+		"x_authentication_indicator": {"5", "6"}, "x_cardholder_authentication_value": {values + "8=", values + "9="},
+		"x_duplicate_window": {"1", "2"}, "x_delim_char": {"%3B", "%7C"}, "x_encap_char": {"", "%22"}, "x_promo": {"a", "b"},
+		"x_email_customer": {"TRUE", "FALSE"}, "x_version": {"3.0", "3.1"},
+	} {
+		var responses []string
+		for _, value := range of {
+			option := name + "=" + value
+			if name == "x_cardholder_authentication_value" {
+				option += "&x_authentication_indicator=5"
+			}
+			sent := strings.TrimSuffix(body, "}}") + `,"extraOptions":"` + option + `"}}`
+			_, got := send(t, http.MethodPost, proxy.URL+path, strings.NewReader(sent), keyed(name))
+			responses = append(responses, got)
+		}
+		refused := strings.Contains(responses[1], "E00013")
+		if strings.Contains(responses[0], "E00013") || refused != slices.Contains(list, name) {
+			t.Errorf("%s: got %q, listed %v", name, responses, list)
+		}
+	}
+}

@@ -210,16 +210,11 @@ func keyedCases() map[string]keyedCase {
 	typed := func(name string) string {
 		return strings.NewReplacer("TYPE", name, "PAYMENT", "", `"amount":"24.50",`, "").Replace(followUpA)
 	}
-	const ids = `"customerProfileId":"905512340","customerPaymentProfileId":"906650021"`
-	byProfile := func(kind, members string) string {
-		return `{"createCustomerProfileTransactionRequest":{"merchantAuthentication":{"name":"shop","transactionKey":"` +
-			apiKey + `"},"refId":"F-1","transaction":{"` + kind + `":{` + members + `}}}}`
-	}
 	call := func(method, params string) string {
 		return `{"jsonrpc":"2.0","id":1,"method":"compat.` + method + `","params":` + params + `}`
 	}
 	inside := strings.TrimSuffix(strings.TrimPrefix(sale, `{"createTransactionRequest":`), "}")
-	return map[string]keyedCase{
+	all := map[string]keyedCase{
 		"a, JSON": {path, sale, 1, "", refusedA},
 		"a, XML":  {path, saleXML, 1, "", refusedA},
 		"a, window 0": {
@@ -235,17 +230,8 @@ func keyedCases() map[string]keyedCase {
 			path, strings.Replace(sale, `"cardCode":"987"}}`, `"cardCode":"987"}},"profile":{"createProfile":true},`+
 				`"customer":{"email":"ana@example.org"}`, 1), 3, "", refusedA,
 		},
-		"a, stored sale": {path, byProfile("profileTransAuthCapture", `"amount":"24.50",`+ids), 1, "", refusedA},
-		"a, stored capture": {
-			path, byProfile("profileTransPriorAuthCapture", `"amount":"24.50","transId":"60410000123"`), 1, "", refusedA,
-		},
-		"a, stored refund": {
-			path, byProfile("profileTransRefund", `"amount":"24.50","creditCardNumberMasked":"XXXX1111","transId":"60410000123"`),
-			1, "", refusedA,
-		},
-		"a, stored void": {path, byProfile("profileTransVoid", `"transId":"60410000123"`), 1, sale, refusedA},
-		"a, RPC":         {rpcPath, call("provider-a.createTransactionRequest", inside), 1, "", refusedA},
-		"b":              {pathB, saleB, 1, "", refusedB},
+		"a, RPC": {rpcPath, call("provider-a.createTransactionRequest", inside), 1, "", refusedA},
+		"b":      {pathB, saleB, 1, "", refusedB},
 		"b, two steps": {
 			pathB, strings.Replace(saleB, `"expirationMonth"`, `"securityCode":"987","expirationMonth"`, 1), 2, "",
 			refusedB,
@@ -262,6 +248,28 @@ func keyedCases() map[string]keyedCase {
 		},
 		"b, void": {pathB + "/60410000123/voids", "{}", 1, `{"clientReferenceInformation":{"code":"9"}}`, refusedB},
 		"b, RPC":  {rpcPath, call("provider-b.createPayment", saleB), 1, "", refusedB},
+	}
+	maps.Copy(all, storedCases())
+	return all
+}
+
+// storedCases are transactions by a stored profile.
+func storedCases() map[string]keyedCase {
+	const refused = `E00013`
+	const ids = `"customerProfileId":"905512340","customerPaymentProfileId":"906650021"`
+	byProfile := func(kind, members string) string {
+		return `{"createCustomerProfileTransactionRequest":{"merchantAuthentication":{"name":"shop","transactionKey":"` +
+			apiKey + `"},"refId":"F-1","transaction":{"` + kind + `":{` + members + `}}}}`
+	}
+	refund := byProfile("profileTransRefund",
+		`"amount":"24.50","creditCardNumberMasked":"XXXX1111","transId":"60410000123"`)
+	return map[string]keyedCase{
+		"a, stored sale": {path, byProfile("profileTransAuthCapture", `"amount":"24.50",`+ids), 1, "", refused},
+		"a, stored capture": {
+			path, byProfile("profileTransPriorAuthCapture", `"amount":"24.50","transId":"60410000123"`), 1, "", refused,
+		},
+		"a, stored refund": {path, refund, 1, "", refused},
+		"a, stored void":   {path, byProfile("profileTransVoid", `"transId":"60410000123"`), 1, sale, refused},
 	}
 }
 

@@ -40,16 +40,10 @@ func Masked(c Command) (Command, error) {
 	case CreateCustomer:
 		return maskedCustomer(c)
 	case IdentifyCustomer:
-		sent := Identifying(c.Body)
-		if c.Body, err = maskedBody(c.Body); !slices.Equal(Identifying(c.Body), sent) {
-			c.Unmasked = sent
-		}
+		c.Body, c.Unmasked, err = maskedIdentity(c.Body)
 		return c, err
 	case FindCustomer:
-		sent := Identifying(c.Body)
-		if c.Body, err = maskedBody(c.Body); !slices.Equal(Identifying(c.Body), sent) {
-			c.Unmasked = sent
-		}
+		c.Body, c.Unmasked, err = maskedIdentity(c.Body)
 		return c, err
 	case UpdateCustomer:
 		shipping := c.Body.Shipping
@@ -72,6 +66,16 @@ func Masked(c Command) (Command, error) {
 		return c, err
 	}
 	return c, nil
+}
+
+// maskedIdentity returns a customer without card numbers in its texts. If an identifying field has
+// changed, it also returns these fields as they were.
+func maskedIdentity(in v1.CustomerInput) (masked v1.CustomerInput, unmasked []string, err error) {
+	sent := Identifying(in)
+	if masked, err = maskedBody(in); !slices.Equal(Identifying(masked), sent) {
+		unmasked = sent
+	}
+	return masked, unmasked, err
 }
 
 // maskedCustomer masks the numbers of all cards in all texts of the command, although v1 gets them

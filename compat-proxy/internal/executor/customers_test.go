@@ -119,3 +119,18 @@ func TestIdentifyCustomer(t *testing.T) {
 		t.Errorf("again: got %+v, want it repeated", r)
 	}
 }
+
+// TestFindCustomer: a customer is found by all its identifying fields together.
+func TestFindCustomer(t *testing.T) {
+	t.Parallel()
+	b := setupCustomers(t)
+	made := b.whole(t, ana(visa)).Customer
+	if r := b.whole(t, command.FindCustomer{Body: ana().Body}); r.Outcome != command.Repeated || r.Customer.ID != made.ID {
+		t.Errorf("got %+v, want the customer", r)
+	}
+	other := ana().Body
+	other.Email = nil
+	if r := b.whole(t, command.FindCustomer{Body: other}); r.Outcome != command.NotFound {
+		t.Errorf("without an e-mail address: got %+v, want it not found", r)
+	}
+}

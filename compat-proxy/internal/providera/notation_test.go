@@ -252,7 +252,7 @@ func valueOf(el *etree.Element, typed bool) string {
 			items = append(items, valueOf(c, typed))
 		}
 		return "[" + strings.Join(items, ",") + "]"
-	case len(el.ChildElements()) > 0:
+	case len(el.ChildElements()) > 0, el.Tag == "billTo": // an address without any field is an empty object
 		return object(el, typed)
 	case el.Tag == indicator || typed && slices.Contains(bare, el.Tag), typed && el.GetPath() == processorID,
 		strings.HasPrefix(el.GetPath(), listedNumbers):

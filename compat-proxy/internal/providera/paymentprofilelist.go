@@ -27,13 +27,17 @@ func (h *Handler) paymentProfileList(ctx context.Context, c call) (*wire.Documen
 	if !p.none() {
 		return refusal(paymentProfileListResponse, c.req.RefID, p), p
 	}
-	total := wire.RawElement("totalNumInResultSet", strconv.Itoa(r.Stored.Total))
-	if len(r.Stored.Rows) == 0 {
+	var found command.StoredMethods
+	if r.Stored != nil {
+		found = *r.Stored
+	}
+	total := wire.RawElement("totalNumInResultSet", strconv.Itoa(found.Total))
+	if len(found.Rows) == 0 {
 		return document(paymentProfileListResponse, c.req.RefID, wire.ResultOK, refuse(apiNoRows), total), p
 	}
-	rows := make([]*wire.Element, len(r.Stored.Rows))
-	for i := range r.Stored.Rows {
-		rows[i] = wire.GroupElement("paymentProfile", listedMethod(&r.Stored.Rows[i])...)
+	rows := make([]*wire.Element, len(found.Rows))
+	for i := range found.Rows {
+		rows[i] = wire.GroupElement("paymentProfile", listedMethod(&found.Rows[i])...)
 	}
 	return document(paymentProfileListResponse, c.req.RefID, wire.ResultOK, refuse(apiOK), total,
 		wire.ListElement("paymentProfiles", rows...)), p
@@ -72,6 +76,6 @@ func billingAddress(m *v1.PaymentMethod) elementList {
 	if m.Billing != nil {
 		email = v1.Text(m.Billing.Email)
 	}
-	l := withEmpty(customerAddress(m.Billing, m.Metadata["billing_fax"], email), m.Metadata[emptyBillingKey], billingFields)
-	return derived(l, 1, "phoneNumber", "faxNumber", "email")
+	shown := customerAddress(m.Billing, m.Metadata["billing_fax"], email)
+	return derived(withEmpty(shown, m.Metadata[emptyBillingKey], billingFields), 1, "phoneNumber", "faxNumber", "email")
 }

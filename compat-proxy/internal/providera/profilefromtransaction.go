@@ -51,10 +51,10 @@ func sourceProblem(r command.Result) problem {
 		return refuse(apiNoSource)
 	case r.Outcome != command.Done:
 		return judgeProfile(r)
-	case r.Refund != nil, r.Transaction.Status == v1.TransactionStatusVoided:
+	case r.Refund != nil, status(r.Transaction) == v1.TransactionStatusVoided:
 		return refuse(apiSourceType)
 	}
-	switch r.Transaction.Status {
+	switch status(r.Transaction) {
 	case v1.TransactionStatusAuthorized, v1.TransactionStatusCaptured, v1.TransactionStatusPartiallyCaptured:
 		return problem{}
 	default:

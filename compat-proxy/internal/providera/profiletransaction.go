@@ -237,7 +237,7 @@ func (h *Handler) payerOf(
 		return payer{}, outcome
 	}
 	of := payer{customer: found.Customer}
-	if ids.Method != "" {
+	if ids.Method != "" && len(found.Methods) > 0 {
 		of.method = &found.Methods[0]
 	}
 	return of, outcome

@@ -21,7 +21,9 @@ var readMethods = []string{
 }
 
 // bareErrors are the responses whose errors lack members that the schema requires.
-var bareErrors = []string{"getMerchantDetailsResponse", "getCustomerProfileIdsResponse", "getCustomerPaymentProfileListResponse"}
+var bareErrors = []string{
+	"getMerchantDetailsResponse", "getCustomerProfileIdsResponse", "getCustomerPaymentProfileListResponse",
+}
 
 // TestSchemaOfReads reads each golden request and response of these methods with the bindings
 // that the official Python client has of the provider's schema. They must reject exactly the
