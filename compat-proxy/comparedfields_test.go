@@ -11,7 +11,7 @@ import (
 	compatproxy "github.com/causeway-pay/causeway/compat-proxy"
 )
 
-// comparedA has two values of each field of a transactionRequest in the README's list. The fields
+// comparedA has two values of each field of a transactionRequest in the page's list. The fields
 // without a value are in every request, or belong to other operations.
 var comparedA = map[string][2]string{
 	"transactionType": {}, "amount": {}, "payment": {}, "refTransId": {}, "splitTenderId": {}, "authCode": {},
@@ -59,22 +59,22 @@ func authenticated(value string) string {
 	return `{"authenticationIndicator":"05","cardholderAuthenticationValue":"AAABAWFlmQAAAABjRWWZEEFgFz` + value + `="}`
 }
 
-// listedA returns a list of the README.
+// listedA returns a list of the page on requests.
 func listedA(t *testing.T, name string) []string {
 	t.Helper()
-	readme, err := os.ReadFile("README.md")
+	readme, err := os.ReadFile("docs/requests.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, list, found := strings.Cut(string(readme), "\nprovider-a, "+name+": ")
 	list, _, ended := strings.Cut(list, "\nprovider-")
 	if !found || !ended {
-		t.Fatalf("the README has no list of %s", name)
+		t.Fatalf("docs/requests.md has no list of %s", name)
 	}
 	return strings.Fields(list)
 }
 
-// TestComparedFields: another value of a field in the README's list is another request under an
+// TestComparedFields: another value of a field in the page's list is another request under an
 // Idempotency-Key of provider-a. Other fields are not compared.
 func TestComparedFields(t *testing.T) {
 	t.Parallel()
@@ -122,7 +122,7 @@ func TestComparedFields(t *testing.T) {
 	}
 }
 
-// TestComparedOptions: another value of an option in the README's list is another request under an
+// TestComparedOptions: another value of an option in the page's list is another request under an
 // Idempotency-Key. Other options are not compared.
 func TestComparedOptions(t *testing.T) {
 	t.Parallel()

@@ -8,9 +8,9 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// profileFromTransaction serves a createCustomerProfileFromTransactionRequest. v1 keeps no number of
-// a card after its payment, so the request makes nothing: it finds what exists already, and the
-// nearest refusal otherwise.
+// profileFromTransaction serves a createCustomerProfileFromTransactionRequest. v1 keeps no number
+// of a card after its payment, so the request makes nothing: it finds what exists already, and
+// otherwise the nearest refusal.
 func (h *Handler) profileFromTransaction(ctx context.Context, c call) (*wire.Document, problem) {
 	c.name = ""
 	return profileResponse(c.req.RefID, profileNumbers{}, nil, h.fromTransaction(ctx, c))

@@ -39,8 +39,8 @@ type profileTransactionPlan struct {
 	sent directLine
 }
 
-// decodeProfileTransaction converts a createCustomerProfileTransactionRequest to a plan. It is pure.
-// The request becomes a transactionRequest first. So a payment has the same checks and duplicates
+// decodeProfileTransaction converts a createCustomerProfileTransactionRequest to a plan. It is
+// pure. The request becomes a transactionRequest first. So a payment has the same checks and duplicates
 // in both methods.
 func decodeProfileTransaction(req *wire.Request, basis basis) profileTransactionPlan {
 	p := profileTransactionPlan{options: readOptions(req.Root.Get("extraOptions"))}
@@ -204,8 +204,8 @@ type payer struct {
 // unseen are the reasons whose direct response shows nothing of the payment.
 var unseen = map[reason]bool{reasonNotFound: true, reasonOverCapture: true}
 
-// payerOf reads the customer of a transaction after its outcome. Only a test request with the number
-// of no profile gets another outcome.
+// payerOf reads the customer of a transaction after its outcome. Only a test request with the
+// number of no profile gets another outcome.
 func (h *Handler) payerOf(
 	ctx context.Context, c call, p profileTransactionPlan, r command.Result, outcome problem,
 ) (payer, problem) {

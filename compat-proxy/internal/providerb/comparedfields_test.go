@@ -9,14 +9,14 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
 )
 
-// TestComparedFieldsAreListed: the README lists the fields by which two requests under one
+// TestComparedFieldsAreListed: docs/requests.md lists the fields by which two requests under one
 // Idempotency-Key are compared.
 func TestComparedFieldsAreListed(t *testing.T) {
 	t.Parallel()
-	_, list, found := strings.Cut(string(goldentest.MustRead(t, "../../README.md")), "\nprovider-b: ")
+	_, list, found := strings.Cut(string(goldentest.MustRead(t, "../../docs/requests.md")), "\nprovider-b: ")
 	list, _, ended := strings.Cut(list, "\n```")
 	if !found || !ended {
-		t.Fatal("the README has no list")
+		t.Fatal("docs/requests.md has no list")
 	}
 	var want []string
 	for f := range reflect.TypeFor[wire.Request]().Fields() {

@@ -64,9 +64,9 @@ func operationsOf(methods []catalogue.Method) []operation {
 		}
 		op := operation{
 			Method: m, path: strings.Split(strings.TrimPrefix(m.Path, catalogue.PrefixB+"/"), "/"), run: runs[m.Name],
-			// A client may capture several payments with equal bodies in one second. The holder of a recorded
-			// token can then do so too, with the same amount. Any other change stays bound to one id: refunds
-			// pay money out, and the body of a void limits no amount.
+			// A client may capture several payments with equal bodies in one second. The holder of a
+			// recorded token can then do so too, with the same amount. Any other change stays bound to one
+			// id: refunds pay money out, and the body of a void limits no amount.
 			severalIDs: m.Name == catalogue.CapturePayment,
 		}
 		if m.SideEffect == catalogue.MoneyMovement {

@@ -129,8 +129,8 @@ func TestDefaultRateLimit(t *testing.T) {
 		t.Errorf("of a payer by default: got %s, want %s", limit, want)
 	}
 	for path, pattern := range map[string]string{
-		"../../README.md":       `may make ([\d,]+) requests a second, and twice as many after a pause`,
-		"../../../CHANGELOG.md": "`--rate-limit`; ([\\d,]+) requests a second",
+		"../../docs/api-keys.md": `may make ([\d,]+) requests a second, and twice as many after a pause`,
+		"../../../CHANGELOG.md":  "`--rate-limit`; ([\\d,]+) requests a second",
 	} {
 		text, err := os.ReadFile(path)
 		if err != nil {

@@ -1,5 +1,5 @@
 // Causeway for web pages, version 1. The card goes from the payer's browser to Causeway, never to
-// the merchant's server. The documentation is in core/README.md, "A payment in a web page".
+// the merchant's server. The documentation is in core/docs/browser.md.
 (() => {
   "use strict";
   // The service has the address of this script.
@@ -89,7 +89,7 @@
     throw error;
   }
 
-  // sendEncrypted sends an encrypted body and demands an encrypted response, as mle-filter/README.md
+  // sendEncrypted sends an encrypted body and demands an encrypted response, as mle-filter/docs/clients.md
   // describes them.
   async function sendEncrypted(path, plain, key, headers) {
     if (!crypto.subtle) { // browsers have it only in pages from HTTPS and localhost

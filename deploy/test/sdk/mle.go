@@ -34,14 +34,14 @@ func WaitForKeys(tb testing.TB, s *System) {
 	})
 }
 
-// RunMLE runs the program in mle-filter's README for node or python unchanged, with one of Algs.
+// RunMLE runs the program on mle-filter's page for node or python unchanged, with one of Algs.
 func RunMLE(t *testing.T, s *System, language, alg string) {
 	t.Helper()
-	readme := string(mustRead(t, filepath.Join(programtest.MustRoot(t), "mle-filter", "README.md")))
+	page := string(mustRead(t, filepath.Join(programtest.MustRoot(t), "mle-filter", "docs", "clients.md")))
 	block := map[string]string{"node": "js", "python": "python"}[language]
-	found := regexp.MustCompile("(?ms)^```"+block+"\n(.*?)^```$").FindAllStringSubmatch(readme, -1)
+	found := regexp.MustCompile("(?ms)^```"+block+"\n(.*?)^```$").FindAllStringSubmatch(page, -1)
 	if len(found) != 1 {
-		t.Fatalf("programs in %s in the README: got %d, want 1", language, len(found))
+		t.Fatalf("programs in %s on the page: got %d, want 1", language, len(found))
 	}
 	installMLE(t, s, language, alg, found[0][1])
 }

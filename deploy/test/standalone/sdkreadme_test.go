@@ -13,34 +13,38 @@ import (
 	"github.com/causeway-pay/causeway/deploy/test/sdk"
 )
 
-// TestClients_readme runs the programs in compat-proxy's README for merchants, unchanged.
+// TestClients_readme runs the programs of compat-proxy's pages for merchants, unchanged.
 func TestClients_readme(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../../compat-proxy/README.md")
-	if err != nil {
-		t.Fatal(err)
+	text := ""
+	for _, page := range []string{"authorize-net.md", "cybersource.md"} {
+		content, err := os.ReadFile(filepath.Join("../../../compat-proxy/docs", page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text += string(content)
 	}
 	t.Run("node", func(t *testing.T) {
 		t.Parallel()
 		p := start(t, t.TempDir()) // one for each, because all send the same sale
-		runExample(t, p, sdk.NodeA(t, system(t, p), writeExample(t, p, string(text), "js", "authorizenet", "sale.js")), "1")
+		runExample(t, p, sdk.NodeA(t, system(t, p), writeExample(t, p, text, "js", "authorizenet", "sale.js")), "1")
 	})
 	t.Run("python", func(t *testing.T) {
 		t.Parallel()
 		p := start(t, t.TempDir())
-		runExample(t, p, sdk.PythonA(t, system(t, p), writeExample(t, p, string(text), "python", "authorizenet", "sale.py")),
+		runExample(t, p, sdk.PythonA(t, system(t, p), writeExample(t, p, text, "python", "authorizenet", "sale.py")),
 			"1")
 	})
 	t.Run("java", func(t *testing.T) {
 		t.Parallel()
 		p := start(t, t.TempDir())
-		runExample(t, p, sdk.JavaA(t, system(t, p), writeExample(t, p, string(text), "java", "net.authorize", "Sale.java")),
+		runExample(t, p, sdk.JavaA(t, system(t, p), writeExample(t, p, text, "java", "net.authorize", "Sale.java")),
 			"1")
 	})
 	t.Run("node-providerb", func(t *testing.T) {
 		t.Parallel()
 		p := start(t, t.TempDir())
-		client := sdk.NodeB(t, system(t, p), writeExample(t, p, string(text), "js", "cybersource", "sale.js")).Client
+		client := sdk.NodeB(t, system(t, p), writeExample(t, p, text, "js", "cybersource", "sale.js")).Client
 		client.Env = append(client.Env, "NODE_EXTRA_CA_CERTS="+p.CA)
 		runExample(t, p, client, "AUTHORIZED")
 		wantOrder(t, p)
@@ -48,7 +52,7 @@ func TestClients_readme(t *testing.T) {
 	t.Run("python-providerb", func(t *testing.T) {
 		t.Parallel()
 		p := start(t, t.TempDir())
-		runExample(t, p, sdk.PythonB(t, system(t, p), writeExample(t, p, string(text), "python", "CyberSource", "sale.py")).
+		runExample(t, p, sdk.PythonB(t, system(t, p), writeExample(t, p, text, "python", "CyberSource", "sale.py")).
 			Client, "AUTHORIZED")
 		wantOrder(t, p)
 	})

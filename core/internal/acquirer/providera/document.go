@@ -19,8 +19,9 @@ const namespace = "AnetApi/xml/v1/schema/AnetApiSchema.xsd"
 // element reads the content of an element of a document, up to its end.
 type element interface{ read(d *xml.Decoder) error }
 
-// fields are an element that has others: it returns the one of a name, nil to skip it. The documents
-// of this package are read without reflection, which takes longer than a payment's other work.
+// fields are an element that has others: it returns the one of a name, nil to skip it. The
+// documents of this package are read without reflection, which takes longer than a payment's other
+// work.
 type fields func(name string) element
 
 func (f fields) read(d *xml.Decoder) error {

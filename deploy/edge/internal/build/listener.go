@@ -148,7 +148,7 @@ func (b *builder) manager(routes *routev3.RouteConfiguration, prefix string, htt
 			// The stream's window also limits the request that a filter may hold.
 			MaxConcurrentStreams: u32(100), InitialStreamWindowSize: u32(b.requestLimit()),
 			InitialConnectionWindowSize: u32(windows * b.requestLimit()),
-			// A malformed request ends its stream alone. The other requests of the connection can be payments.
+			// A malformed request ends its stream alone. The connection's other requests can be payments.
 			OverrideStreamErrorOnInvalidHttpMessage: yes(),
 		},
 		MaxRequestHeadersKb:        u32(16),
