@@ -56,8 +56,8 @@ func decodeExpiring(req wire.Node) (list command.ListExpiring, p problem) {
 	return list, p
 }
 
-// listedMethod returns the elements of a payment profile in a list, in schema order. Its numbers are
-// numbers, unlike in any other response.
+// listedMethod returns the elements of a payment profile in a list, in schema order. Its numbers
+// are numbers, unlike in any other response.
 func listedMethod(row *command.StoredMethod) elementList {
 	var l elementList
 	if row.Default {

@@ -40,8 +40,8 @@ type profileTransactionPlan struct {
 }
 
 // decodeProfileTransaction converts a createCustomerProfileTransactionRequest to a plan. It is
-// pure. The request becomes a transactionRequest first. So a payment has the same checks and duplicates
-// in both methods.
+// pure. The request becomes a transactionRequest first. So a payment has the same checks and
+// duplicates in both methods.
 func decodeProfileTransaction(req *wire.Request, basis basis) profileTransactionPlan {
 	p := profileTransactionPlan{options: readOptions(req.Root.Get("extraOptions"))}
 	var given wire.Node

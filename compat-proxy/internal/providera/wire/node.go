@@ -23,7 +23,8 @@ func Leaf(name, text string) Node {
 	return Node{el}
 }
 
-// Branch returns an element with the present ones of the children, and an absent one if none is. The children also stay in their own trees.
+// Branch returns an element with the present ones of the children, and an absent one if none is.
+// The children also stay in their own trees.
 func Branch(name string, children ...Node) Node {
 	el := etree.NewElement(name)
 	for _, c := range children {
