@@ -42,8 +42,8 @@ func Kinds() []Kind {
 // Command is one operation, as plain data. It is Authorize, Capture, Void, VoidGroup, Reverse,
 // CancelCapture, Refund, Credit, Get, CreateCustomer, AttachMethod, CreateToken or Refusal, or a
 // Named one of these. Or it is ListTransactions, ListDays, GetDay, GetCustomer, ListCustomers,
-// FindCustomer, UpdateCustomer, IdentifyCustomer, DeleteCustomer, GetMethod, ListExpiring, AddMethod,
-// ChangeMethod or DetachMethod.
+// FindCustomer, UpdateCustomer, IdentifyCustomer, DeleteCustomer, GetMethod, ListExpiring,
+// AddMethod, ChangeMethod or DetachMethod.
 type Command interface {
 	// Kind returns the command's operation.
 	Kind() Kind

@@ -19,9 +19,9 @@ const identifyTimeout = 8 * time.Second
 
 // Identify returns the API key with its scopes, and counts the legacy request towards the merchant
 // of the key. The record is up to five seconds old if the key works from all addresses. If v1
-// refuses the key, it returns the zero APIKey and the refusal, otherwise Done. A refusal that does not
-// concern the key is Unavailable. It returns
-// Unavailable with status 429 if too many requests of the merchant are pending.
+// refuses the key, it returns the zero APIKey and the refusal, otherwise Done. A refusal that does
+// not concern the key is Unavailable. It returns Unavailable with status 429 if too many requests
+// of the merchant are pending.
 func (x *Executor) Identify(ctx context.Context, key secret.String) (v1.APIKey, command.Result) {
 	info, r := x.apiKey(ctx, key)
 	if r.Outcome != command.Done {

@@ -13,8 +13,8 @@ import (
 // maxSearched bounds the customers whose payment methods are searched, because each takes a call.
 const maxSearched = 5_000
 
-// listExpiring reads the payment methods of all complete customers, because v1 lists only those of
-// one customer.
+// listExpiring reads the payment methods of all complete customers, because v1 lists them for one
+// customer only.
 func (s session) listExpiring(ctx context.Context, c command.ListExpiring) command.Result {
 	var found []command.StoredMethod
 	searched := 0

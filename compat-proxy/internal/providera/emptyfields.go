@@ -7,8 +7,8 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
 )
 
-// The metadata entries with the names of the fields that were sent empty. v1 stores no empty fields,
-// and the dialect shows them again.
+// The metadata entries with the names of the fields that were sent empty. v1 stores no empty
+// fields, and the dialect shows them again.
 const (
 	emptyBillingKey = "billing_empty"
 	emptyProfileKey = "profile_empty"
