@@ -49,8 +49,8 @@ func (c *seenCustomer) abandoned() bool {
 }
 
 // maxCustomerKeys is the largest number of customers with the same fields that may have been
-// deleted within 24 hours. V1 keeps their keys for that time.
-const maxCustomerKeys = 16
+// deleted within 24 hours. V1 keeps their keys for that time, and each takes a call.
+const maxCustomerKeys = 250
 
 // complete reports whether c has all its fields.
 func complete(c *v1.Customer) bool { return c.Metadata[setupName] != setupIncomplete }

@@ -317,7 +317,7 @@ func text(s *string) string {
 func TestCreateCustomerAfterItWasDeleted(t *testing.T) {
 	t.Parallel()
 	b := setupCustomers(t)
-	for range 3 {
+	for range 40 { // as the tests of a client do
 		r := b.whole(t, ana(visa))
 		if r.Outcome != command.Done {
 			t.Fatalf("got %+v, want done", r)
