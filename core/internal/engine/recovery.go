@@ -144,7 +144,7 @@ func (r *Recovery) try(ctx context.Context, t task) error {
 	}
 	err = r.do(ctx, t)
 	r.e.Observer.RecoveryAttempted(t.id.Kind, err == nil)
-	end := func(tx *store.Tx) error { return tx.RemoveAttempt(t.id) }
+	end := func(tx *store.Tx) error { return tx.FinishAttempt(t.id) }
 	if err != nil {
 		end = func(tx *store.Tx) error { return tx.FailAttempt(t.id, whyFailed(err)) }
 	}

@@ -13,6 +13,7 @@ var (
 	scheduleAttempt             = declare("scheduleAttempt")
 	failAttempt                 = declare("failAttempt")
 	removeAttempt               = declare("removeAttempt")
+	resetAttempts               = declare("resetAttempts")
 	removeEndedAttempt          = declare("removeEndedAttempt")
 	selectEndedAttempts         = declare("selectEndedAttempts")
 	lockUnfinishedAuthorization = declare("lockUnfinishedAuthorization")
@@ -78,6 +79,17 @@ func (tx *Tx) FailAttempt(s payment.StepID, why string) error {
 	object, number := s.Object()
 	return tx.exec(failAttempt,
 		why, string(s.Kind), object, number)
+}
+
+// FinishAttempt records that the last attempt at a step succeeded. It removes the record if the
+// step has ended. The record of an open step stays with the begin of that attempt, because the
+// attempt may have ended the step at the acquirer. The next attempt needs no pause.
+func (tx *Tx) FinishAttempt(s payment.StepID) error {
+	object, number := s.Object()
+	if err := tx.exec(removeEndedAttempt, string(s.Kind), object, number); err != nil {
+		return err
+	}
+	return tx.exec(resetAttempts, string(s.Kind), object, number)
 }
 
 // RemoveAttempt removes the record of the attempts at a step that has ended.

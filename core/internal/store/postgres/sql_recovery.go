@@ -75,6 +75,8 @@ var recoverySQL = map[string]string{
 		WHERE kind = $2::text AND object_id = $3::bigint AND number = $4::bigint`,
 	"failAttempt": `UPDATE step_attempts SET running = 0, last_error = $1::text
 		WHERE kind = $2::text AND object_id = $3::bigint AND number = $4::bigint`,
+	"resetAttempts": `UPDATE step_attempts SET attempts = 1, running = 0, next_at = 0, last_error = ''
+		WHERE kind = $1::text AND object_id = $2::bigint AND number = $3::bigint`,
 	"removeAttempt": `DELETE FROM step_attempts WHERE kind = $1::text AND object_id = $2::bigint
 		AND number = $3::bigint`,
 	"selectEndedAttempts": `SELECT kind, object_id, number FROM step_attempts

@@ -70,6 +70,8 @@ var recoverySQL = map[string]string{
 	"scheduleAttempt": `UPDATE step_attempts SET next_at = ? WHERE kind = ? AND object_id = ? AND number = ?`,
 	"failAttempt": `UPDATE step_attempts SET running = 0, last_error = ?
 		WHERE kind = ? AND object_id = ? AND number = ?`,
+	"resetAttempts": `UPDATE step_attempts SET attempts = 1, running = 0, next_at = 0, last_error = ''
+		WHERE kind = ? AND object_id = ? AND number = ?`,
 	"removeAttempt": `DELETE FROM step_attempts WHERE kind = ? AND object_id = ? AND number = ?`,
 	"selectEndedAttempts": `SELECT kind, object_id, number FROM step_attempts
 		WHERE (kind, object_id, number) > (?, ?, ?) AND ` + endedAttempt + ` ORDER BY kind, object_id, number LIMIT ?`,
