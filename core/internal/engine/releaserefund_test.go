@@ -15,6 +15,8 @@ type refundUndoing struct {
 	*coretest.Acquirer
 
 	mu      sync.Mutex
+	refused int               // so many first requests are not sent, and each repeated one is only searched for
+	away    int               // so many repeated requests are not sent
 	lost    int               // the responses to so many first requests are lost
 	arrives bool              // the requests of these responses have an effect
 	sent    []acquirer.Follow // first requests
@@ -25,11 +27,21 @@ type refundUndoing struct {
 func (u *refundUndoing) Refund(_ context.Context, r acquirer.Follow) (acquirer.Response, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	if r.Again && u.away > 0 {
+		u.away--
+		return acquirer.Response{}, acquirer.ErrUnavailable
+	}
+	if r.Again && u.refused > 0 {
+		return acquirer.Response{}, acquirer.ErrNotListed
+	}
 	if r.Again {
 		u.undone[r.Reference] = u.moved[r.Reference] > 0
 		return acquirer.Response{}, acquirer.ErrNotFound
 	}
 	u.sent = append(u.sent, r)
+	if len(u.sent) <= u.refused {
+		return acquirer.Response{}, acquirer.ErrUnavailable
+	}
 	lost := len(u.sent) <= u.lost
 	if !lost || u.arrives {
 		u.moved[r.Reference]++
@@ -63,14 +75,23 @@ func (u *refundUndoing) ForPayment(context.Context, int64, string, acquirer.Meth
 }
 
 // TestReleaseByRefundIsSentOnce: refunds that release a late sale are lost, with or without an
-// effect. Each further refund has another reference and another tag, and one refund stands.
+// effect, or not sent. Each further refund has another reference and another tag, and one refund
+// stands.
 func TestReleaseByRefundIsSentOnce(t *testing.T) {
 	t.Parallel()
-	for name, arrives := range map[string]bool{"the request is lost": false, "the response is lost": true} {
+	for name, c := range map[string]*refundUndoing{
+		"the request is lost":     {lost: 3},
+		"the response is lost":    {lost: 3, arrives: true},
+		"the request is not sent": {refused: 3},
+		"the retry is not sent":   {lost: 3, arrives: true, away: 3},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := coretest.OpenLive(t)
-			u := &refundUndoing{Acquirer: s.Acquirer, lost: 3, arrives: arrives, moved: map[string]int{}, undone: map[string]bool{}}
+			u := &refundUndoing{
+				Acquirer: s.Acquirer, refused: c.refused, away: c.away, lost: c.lost, arrives: c.arrives,
+				moved: map[string]int{}, undone: map[string]bool{},
+			}
 			s.Engine.Live = u
 			lose(s, coretest.Authorize, false, nil)
 			if a, err := s.Pay(t.Context(), s.Request(""), 100, true); err != nil || a.Status != 504 {

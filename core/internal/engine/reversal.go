@@ -175,14 +175,27 @@ func (e *Engine) requestRelease(ctx context.Context, acq acquirer.Acquirer, r *p
 		Reference: reference, Tag: r.ReleaseTag, Again: repeated, Drop: !known, Original: original,
 		Amount: original.Amount, Currency: r.Currency, Last4: e.last4Of(ctx, r),
 	})
-	switch {
-	case byRefund && repeated && errors.Is(err, acquirer.ErrNotFound):
-		r.Asked++ // the next refund has another reference and tag: each reference is sent once
-		return e.changeReversal(ctx, r, (*store.Tx).PostponeReversal)
-	case err != nil:
-		return fmt.Errorf("%w: %w", errStillOpen, err) // repeated under the same reference
+	if err != nil {
+		return e.releaseFailed(ctx, r, byRefund, repeated, err)
 	}
 	return e.concludeRelease(ctx, r, a, known)
+}
+
+// releaseFailed handles a release request without a response. The next attempt repeats the request
+// under its reference. The exception is a refund that certainly had no effect. The next refund has
+// another reference and tag: each reference is sent once. Only its own attempt proves that a refund
+// was not sent. An acquirer that searches for a repeated refund would search for ever.
+func (e *Engine) releaseFailed(ctx context.Context, r *payment.Reversal, byRefund, repeated bool, cause error) error {
+	open := fmt.Errorf("%w: %w", errStillOpen, cause)
+	switch {
+	case byRefund && !repeated && errors.Is(cause, acquirer.ErrUnavailable):
+		r.Asked++
+		return errors.Join(open, e.changeReversal(ctx, r, (*store.Tx).PostponeReversal))
+	case byRefund && repeated && errors.Is(cause, acquirer.ErrNotFound):
+		r.Asked++
+		return e.changeReversal(ctx, r, (*store.Tx).PostponeReversal)
+	}
+	return open
 }
 
 // concludeRelease writes the acquirer's response to a release or drop request. An approved release
