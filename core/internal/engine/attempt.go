@@ -58,6 +58,16 @@ func (e *Engine) takeFirst(ctx context.Context, requestID string, s step, acq ac
 	return e.take(ctx, requestID, s, func(ctx context.Context) (acquirer.Response, error) { return s.attempt(ctx, acq, false) })
 }
 
+// unread returns the error of an attempt whose step could not be read. The first attempt has sent
+// nothing then. Recovery could perhaps never prove that: some acquirers only search for a repeated
+// request.
+func unread(err error, repeated bool) error {
+	if repeated {
+		return err
+	}
+	return errors.Join(acquirer.ErrUnavailable, err)
+}
+
 // resume makes recovery's attempt at an unfinished step: it marks the step, sends it again and
 // concludes it. It returns errStillOpen if the attempt failed.
 func (e *Engine) resume(ctx context.Context, s step, reclaimed bool) error {

@@ -68,11 +68,11 @@ func (s *captureStep) attempt(
 ) (acquirer.Response, error) {
 	t, err := s.Store.Transaction(ctx, s.c.Tenant, s.c.Transaction)
 	if err != nil {
-		return acquirer.Response{}, err
+		return acquirer.Response{}, unread(err, repeated)
 	}
 	captures, err := s.standing(ctx, t)
 	if err != nil {
-		return acquirer.Response{}, err
+		return acquirer.Response{}, unread(err, repeated)
 	}
 	last := t.Captured+s.c.Amount == t.Authorized
 	return acq.Capture(ctx, acquirer.Follow{

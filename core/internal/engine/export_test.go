@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
@@ -73,3 +74,9 @@ func (l *Lanes) Queued() (n int) {
 
 // Wait waits for all attempts.
 func (l *Lanes) Wait() { <-l.lanes.noWorkers() }
+
+// FirstVoid makes the first attempt at a void.
+func (e *Engine) FirstVoid(ctx context.Context, t *payment.Transaction, acq acquirer.Acquirer) error {
+	_, err := (&voidStep{e, t}).attempt(ctx, acq, false)
+	return err
+}

@@ -154,11 +154,11 @@ func (s *refundStep) attempt(
 ) (acquirer.Response, error) {
 	t, err := s.Store.Transaction(ctx, s.f.Tenant, s.f.Transaction)
 	if err != nil {
-		return acquirer.Response{}, err
+		return acquirer.Response{}, unread(err, repeated)
 	}
 	captures, err := s.captures(ctx, t)
 	if err != nil {
-		return acquirer.Response{}, err
+		return acquirer.Response{}, unread(err, repeated)
 	}
 	a, err := acq.Refund(ctx, acquirer.Follow{
 		Reference: refundReference(s.f), Tag: s.f.Tag, Again: repeated, Original: sentAuthorization(t),

@@ -76,7 +76,7 @@ func voidStepID(t *payment.Transaction) payment.StepID {
 func (s *voidStep) attempt(ctx context.Context, acq acquirer.Acquirer, repeated bool) (acquirer.Response, error) {
 	captures, err := s.standing(ctx, s.t)
 	if err != nil {
-		return acquirer.Response{}, err
+		return acquirer.Response{}, unread(err, repeated)
 	}
 	return acq.Void(ctx, acquirer.Follow{
 		Reference: voidReference(s.t), Tag: s.t.VoidTag, Again: repeated, Original: sentAuthorization(s.t),
