@@ -135,3 +135,26 @@ func TestNoClaimByAClockThatJumpedPostgreSQL(t *testing.T) {
 		})
 	}
 }
+
+// TestOwnStepsOfAClockThatIsOffPostgreSQL: a core whose clock differs from the server's does not
+// recover its own steps. An acquirer's connector decides by the clock that a step cannot arrive.
+func TestOwnStepsOfAClockThatIsOffPostgreSQL(t *testing.T) {
+	t.Parallel()
+	s := coretest.OpenShared(t)
+	now := clock.NewFake(clock.System().Now())
+	s.Cluster.Clock = now
+	MustHeartbeat(t, s)
+	lose(s, coretest.Authorize, false, nil)
+	if a, err := s.Pay(t.Context(), s.Request("k"), 100, true); err != nil || a.Status != 504 {
+		t.Fatalf("got %d %s, %v, want 504", a.Status, a.Body, err)
+	}
+	heal(s)
+	now.Step(25 * time.Hour)
+	if got := s.Recover(t); got != 1 {
+		t.Errorf("a day ahead: %d steps are open, want 1", got)
+	}
+	now.Step(-25 * time.Hour)
+	if got := s.Recover(t); got != 0 {
+		t.Errorf("corrected: %d steps are open, want none", got)
+	}
+}

@@ -108,15 +108,16 @@ func (u *unfinished) ofTransaction(o store.OpenTransaction) task {
 }
 
 // claimable reports whether no request works on a step, and this core may claim it. core has begun
-// the step, at begun. For a step of this process, the requests in flight decide, never the clock.
-// If the age decided, recovery could claim a step during its request after the clock jumped.
+// the step, at begun. For a step of this process, the requests in flight decide, never its age. If
+// the age decided, recovery could claim a step during its request after the clock jumped. No core
+// claims a step while its clock disagrees: an attempt can end a step by its age.
 func (u *unfinished) claimable(step payment.StepID, core int64, begun time.Time) bool {
 	p := u.e.Cluster
 	if p == nil {
 		return !u.serving || !u.e.inFlight.has(step)
 	}
 	if core == p.ID {
-		return !u.e.inFlight.has(step)
+		return p.Agrees() && !u.e.inFlight.has(step)
 	}
 	age := u.e.Clock.Now().Sub(begun)
 	return p.mayClaim(core, age < -store.ClockSlack || age >= Patience)
