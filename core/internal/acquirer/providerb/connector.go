@@ -40,6 +40,7 @@ type Connector struct {
 	settle time.Duration
 	host   *upstream.Client
 	clock  clock.Clock
+	waits  *waits
 	echoes *atomic.Bool // the host has repeated a correlation id
 }
 
@@ -75,6 +76,7 @@ func New(cfg Config) (*Connector, error) {
 	}
 	return &Connector{
 		echoes: new(atomic.Bool),
+		waits:  &waits{clock: cfg.Clock, settle: cfg.SettleUnknownAfter, of: map[string]wait{}},
 		signer: signer{
 			auth: cfg.Auth, host: cfg.Upstream.Host(), merchant: cfg.MerchantID, keyID: cfg.KeyID,
 			key: secret.New(string(key)), newID: newUUID,
@@ -130,6 +132,7 @@ func (c *Connector) Authorize(ctx context.Context, r acquirer.Authorize) (acquir
 		operation = selling
 	}
 	out, err := c.send(ctx, request, sent{operation: operation, amount: r.Amount, currency: r.Currency})
+	c.waits.sent(r.Reference, err)
 	switch {
 	case err != nil:
 		return acquirer.Response{}, err
@@ -195,6 +198,7 @@ func (c *Connector) Credit(ctx context.Context, r acquirer.Credit) (acquirer.Res
 		return notSent(err)
 	}
 	out, err := c.send(ctx, request, sent{operation: crediting, amount: r.Amount, currency: r.Currency})
+	c.waits.sent(r.Reference, err)
 	return out.response, err
 }
 
@@ -205,6 +209,7 @@ func (c *Connector) follow(
 		return notSent(err)
 	}
 	out, err := c.send(ctx, request, sent{operation: o, amount: r.Amount, currency: r.Currency})
+	c.waits.sent(r.Reference, err)
 	return out.response, err
 }
 

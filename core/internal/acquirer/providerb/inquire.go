@@ -84,7 +84,7 @@ func (c *Connector) undo(ctx context.Context, about acquirer.Sent) (acquirer.Res
 		return acquirer.Response{Approved: true, Released: true, ResponseCode: "00", Amount: about.Amount}, nil
 	case result == refused:
 		return acquirer.Response{}, fmt.Errorf("provider-b: %w: it refuses to undo it", acquirer.ErrUndecided)
-	case age < c.settle:
+	case !c.waits.over(about.Reference) || age < c.settle:
 		return acquirer.Response{}, unknownUndo("the provider does not have it yet")
 	}
 	return acquirer.Response{}, nil

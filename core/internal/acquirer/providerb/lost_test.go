@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
-	"github.com/causeway-pay/causeway/core/internal/acquirer/providerb"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -70,12 +69,12 @@ func (s *standalone) find(t *testing.T, reference string) []v1.Transaction {
 func lost(t *testing.T, s *standalone) {
 	t.Helper()
 	wire := newLosing(t, s)
-	a := &account{s, s.connect(t, wire.URL, providerb.AuthSignature)}
-	lostResponse(t, a, wire, payment(3100, false))
-	lostResponse(t, a, wire, payment(3101, true))
+	a := s.timed(t, wire.URL)
+	lostResponse(t, &a.account, wire, payment(3100, false))
+	lostResponse(t, &a.account, wire, payment(3101, true))
 	lostRequest(t, a, wire, payment(3200, true))
-	lostCapture(t, a, wire)
-	lostVoid(t, a, wire)
+	lostCapture(t, &a.account, wire)
+	lostVoid(t, &a.account, wire)
 	lostRefund(t, a, wire)
 }
 
@@ -118,7 +117,7 @@ func lostResponse(t *testing.T, a *account, wire *losing, r acquirer.Authorize) 
 	}
 }
 
-func lostRequest(t *testing.T, a *account, wire *losing, r acquirer.Authorize) {
+func lostRequest(t *testing.T, a *timed, wire *losing, r acquirer.Authorize) {
 	t.Helper()
 	sent := a.sentOf(t, &r)
 	wire.request.Store(true)
@@ -126,11 +125,17 @@ func lostRequest(t *testing.T, a *account, wire *losing, r acquirer.Authorize) {
 		t.Errorf("lost request: got %v, want %v", err, acquirer.ErrUnknown)
 	}
 	wire.request.Store(false)
-	for shift, want := range map[late]error{minute: acquirer.ErrUnknown, day: acquirer.ErrNotFound} {
-		about := sent
+	for _, c := range []struct {
+		shift late
+		want  error
+	}{{minute, acquirer.ErrUnknown}, {day, acquirer.ErrUnknown}, {day, acquirer.ErrNotFound}} {
+		shift, want, about := c.shift, c.want, sent
 		about.Tag = shift.of(sent.Tag)
 		if _, err := a.Inquire(t.Context(), about); !errors.Is(err, want) {
 			t.Errorf("lost request after %s: got %v, want %v", shift.by, err, want)
+		}
+		if shift == day {
+			a.pass(day.by)
 		}
 	}
 	if got, err := a.Authorize(t.Context(), r); !errors.Is(err, acquirer.ErrUnknown) {
@@ -182,7 +187,7 @@ func lostVoid(t *testing.T, a *account, wire *losing) {
 
 // lostRefund: v1 voids no refund, and finds none by its transactionId. So a refund that arrived
 // without a response is unknown for ever. It is not sent again.
-func lostRefund(t *testing.T, a *account, wire *losing) {
+func lostRefund(t *testing.T, a *timed, wire *losing) {
 	t.Helper()
 	p, _ := a.authorize(t, payment(3500, true))
 	back := acquirer.Follow{Reference: newReference(), Tag: a.tag(t), Original: p, Amount: 500, Currency: "usd"}
@@ -206,6 +211,10 @@ func lostRefund(t *testing.T, a *account, wire *losing) {
 	never := acquirer.Follow{
 		Reference: newReference(), Tag: day.of(a.tag(t)), Again: true, Original: p, Amount: 1, Currency: "usd",
 	}
+	if got, err := a.Refund(t.Context(), never); !errors.Is(err, acquirer.ErrUnknown) {
+		t.Errorf("a refund of another process: got %+v and %v, want %v", got, err, acquirer.ErrUnknown)
+	}
+	a.pass(time.Hour)
 	if got, err := a.Refund(t.Context(), never); !errors.Is(err, acquirer.ErrNotFound) {
 		t.Errorf("a refund that never arrived: got %+v and %v, want %v", got, err, acquirer.ErrNotFound)
 	}

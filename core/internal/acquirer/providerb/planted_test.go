@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
-	"github.com/causeway-pay/causeway/core/internal/acquirer/providerb"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -14,7 +13,7 @@ import (
 func planted(t *testing.T, s *standalone) {
 	t.Helper()
 	wire := newLosing(t, s)
-	a := &account{s, s.connect(t, wire.URL, providerb.AuthSignature)}
+	a := s.timed(t, wire.URL)
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	draw := rand.New(rand.NewPCG(seed, 0))
@@ -34,6 +33,7 @@ func planted(t *testing.T, s *standalone) {
 		for i := 0; outcome == "unknown"; i++ {
 			if fault(); i > 5 { // the faults end, and a day passes
 				sent.Tag = day.of(sent.Tag)
+				a.pass(day.by)
 			}
 			got, err = a.Inquire(t.Context(), sent)
 			outcome = result(got, err)

@@ -10,12 +10,14 @@ import (
 	"path/filepath"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/core/internal/acquirer/providerb"
 	"github.com/causeway-pay/causeway/core/internal/acquirer/upstream"
+	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/programtest"
 	"github.com/causeway-pay/causeway/shared/secret"
@@ -58,6 +60,12 @@ func startStandalone(t *testing.T) *standalone {
 // connect returns a connector to provider-b at a base address.
 func (s *standalone) connect(t *testing.T, base, auth string) *providerb.Connector {
 	t.Helper()
+	return s.connectBy(t, base, auth, nil)
+}
+
+// connectBy is connect with a clock.
+func (s *standalone) connectBy(t *testing.T, base, auth string, at clock.Clock) *providerb.Connector {
+	t.Helper()
 	pem, err := os.ReadFile(s.CA)
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +79,7 @@ func (s *standalone) connect(t *testing.T, base, auth string) *providerb.Connect
 	t.Cleanup(host.Close)
 	c, err := providerb.New(providerb.Config{
 		MerchantID: s.ProviderB.MerchantID, KeyID: s.ProviderB.KeyID, SharedSecret: secret.New(s.ProviderB.SharedSecret),
-		Auth: auth, Upstream: host,
+		Auth: auth, Upstream: host, Clock: at,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -125,6 +133,24 @@ func (s *standalone) moved(
 type account struct {
 	*standalone
 	*providerb.Connector
+}
+
+// timed is an account whose clock a test moves.
+type timed struct {
+	account
+	clock *clock.Fake
+}
+
+func (s *standalone) timed(t *testing.T, base string) *timed {
+	t.Helper()
+	at := clock.NewFake(clock.System().Now())
+	return &timed{account{s, s.connectBy(t, base, providerb.AuthSignature, at)}, at}
+}
+
+// pass lets time pass, which the tags and signatures do not show.
+func (a *timed) pass(d time.Duration) {
+	a.clock.Advance(d)
+	a.clock.Step(-d)
 }
 
 var references atomic.Int64

@@ -284,7 +284,11 @@ func TestRefundThatStands(t *testing.T) {
 			Reference: "step", Again: true, Amount: 100, Currency: "usd", Original: c.original, Captures: c.captures,
 		}
 		r.Tag, _ = s.Prepare(t.Context())
-		s.clock.Advance(24 * time.Hour)
+		s.clock.Advance(23 * time.Hour)
+		if got, err := s.Refund(t.Context(), r); result(got, err) != "unknown" {
+			t.Errorf("%s, too early: got %+v and %v, want unknown", name, got, err)
+		}
+		s.clock.Advance(time.Hour)
 		if got, err := s.Refund(t.Context(), r); result(got, err) != c.want {
 			t.Errorf("%s: got %+v and %v, want %s", name, got, err, c.want)
 		}

@@ -1,0 +1,57 @@
+package providerb_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+)
+
+// TestRefundUnderAWrongClock: the provider does not have a lost refund yet, and its payment shows
+// none. A clock that is a day off for a moment does not end the refund. It ends once the time has
+// passed.
+func TestRefundUnderAWrongClock(t *testing.T) {
+	t.Parallel()
+	const refunds = "/pts/v2/payments/1/refunds"
+	for name, c := range map[string]struct {
+		before, after time.Duration // how far the clock is ahead at the request, and at the inquiry
+		sent          bool          // by this process
+		want          []string      // outcomes of attempts each hour, the last one after the whole time
+	}{
+		"ahead at the inquiry":                    {0, 25 * time.Hour, true, []string{"unknown", "unknown", "not_found"}},
+		"behind at the request":                   {-25 * time.Hour, 0, true, []string{"unknown", "unknown", "not_found"}},
+		"ahead at the inquiry of another process": {0, 25 * time.Hour, false, []string{"unknown", "not_found", "not_found"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScripted(t)
+			s.respond(script{
+				refunds: "", "/pts/v2/voids": noMatch,
+				pathLook: `200 {"id":"1","status":"PENDING",` +
+					`"orderInformation":{"amountDetails":{"refundBalance":"10.00","currency":"USD"}}}`,
+			})
+			s.clock.Step(c.before)
+			r := acquirer.Follow{
+				Reference: "refund", Amount: 300, Currency: "usd",
+				Original: acquirer.Sent{Kind: acquirer.Sale, ID: "1", Amount: 1000, Currency: "usd"},
+			}
+			r.Tag, _ = s.Prepare(t.Context())
+			if c.sent {
+				if got, err := s.Refund(t.Context(), r); result(got, err) != "unknown" {
+					t.Fatalf("the refund: got %+v and %v, want its response lost", got, err)
+				}
+			}
+			r.Again = true
+			s.clock.Advance(time.Minute)
+			s.clock.Step(c.after - c.before)
+			for i, want := range c.want {
+				if got, err := s.Refund(t.Context(), r); result(got, err) != want {
+					t.Errorf("attempt %d: got %+v and %v, want %s", i, got, err, want)
+				}
+				if s.clock.Advance(time.Hour); i == len(c.want)-2 {
+					s.clock.Advance(24 * time.Hour)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,26 @@
+package providerb
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/shared/clock"
+)
+
+// TestWaitsAreBounded: a process keeps a bounded number of waits. A dropped one begins again.
+func TestWaitsAreBounded(t *testing.T) {
+	t.Parallel()
+	at := clock.NewFake(time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC))
+	w := &waits{clock: at, settle: 24 * time.Hour, of: map[string]wait{}}
+	for n := range mostWaits + 9 {
+		w.sent(strconv.Itoa(n), acquirer.ErrUnknown)
+	}
+	if got := len(w.of); got != mostWaits {
+		t.Errorf("%d waits are kept, want %d", got, mostWaits)
+	}
+	if at.Advance(wrongClock); w.over("another") {
+		t.Error("an operation of another process has waited at its first call")
+	}
+}
