@@ -316,7 +316,7 @@ CREATE TABLE attempts (
     rule_version   INTEGER NOT NULL DEFAULT 0, -- of the rules that chose the account; 0 for none
     tag            TEXT    NOT NULL,
     state          TEXT    NOT NULL CHECK (state = 'ended'),
-    class          TEXT    NOT NULL CHECK (class IN ('unavailable', 'declined', 'reversed')), -- the proof that it had no effect
+    class          TEXT    NOT NULL CHECK (class = 'unavailable' OR class = 'declined' OR class = 'reversed'), -- the proof that it had no effect
     PRIMARY KEY (transaction_id, number)
 ) STRICT, WITHOUT ROWID;
 
