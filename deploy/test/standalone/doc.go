@@ -11,8 +11,8 @@
 //   - restrpc, restsandbox: the REST dialect through the RPC endpoint, and its clients' own tests.
 //   - logins: logins issued and revoked while the proxy runs. storm: concurrent requests with
 //     equal keys. drain: a stop with requests in progress.
-//   - greeting, readme, docspage, docsexample: every request that the program prints, that a
-//     document contains, or that /docs shows.
+//   - greeting, readme, guides, docspage, docsexample: every request that the program prints, that
+//     a document or a guide contains, or that /docs shows.
 //   - mle, hook: JOSE libraries encrypt requests, and the official library verifies each webhook.
 //   - refusal, leak: requests that must be refused; card numbers and keys in responses, logs and
 //     files.
