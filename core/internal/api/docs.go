@@ -8,6 +8,7 @@ import (
 
 	"github.com/gorilla/mux"
 
+	"github.com/causeway-pay/causeway/core/docs/guides"
 	"github.com/causeway-pay/causeway/core/internal/apikey"
 	"github.com/causeway-pay/causeway/core/internal/browser"
 	"github.com/causeway-pay/causeway/core/internal/docs"
@@ -35,16 +36,28 @@ func (a *API) showContract(m *mux.Router) []string {
 	}
 	d := docs.New(docs.Source{Contract: v1.OpenAPI(), Cards: a.Cards, Triggers: a.Triggers, Faults: faults(), Scopes: scopes})
 	fixed := func(content []byte) func() ([]byte, error) { return func() ([]byte, error) { return content, nil } }
-	for path, serve := range map[string]http.HandlerFunc{
+	pages := map[string]http.HandlerFunc{
 		contractPath: a.document("application/json", d.Contract),
 		pagePath:     a.document("text/html; charset=utf-8", d.Page),
 		stylePath:    a.document("text/css; charset=utf-8", fixed(docs.Style)),
 		scriptPath:   a.document("text/javascript; charset=utf-8", fixed(docs.Script)),
-	} {
+		browser.Path: a.pageScript(),
+		"/":          redirectToPage,
+		"/docs/":     redirectToPage,
+	}
+	for _, name := range guides.Names() {
+		pages[docs.GuidePath+name] = a.document("text/html; charset=utf-8", func() ([]byte, error) { return d.Guide(name) })
+	}
+	for path, serve := range pages {
 		m.Methods(http.MethodGet, http.MethodHead).Path(path).HandlerFunc(serve)
 	}
-	m.Methods(http.MethodGet, http.MethodHead).Path(browser.Path).HandlerFunc(a.pageScript())
-	return []string{contractPath, pagePath, stylePath, scriptPath, browser.Path}
+	return slices.Sorted(maps.Keys(pages))
+}
+
+// redirectToPage leads people who enter only the host name to the documentation.
+func redirectToPage(w http.ResponseWriter, r *http.Request) {
+	httpx.EventFrom(r.Context()).SetRoute(r.Method + " " + r.URL.Path)
+	http.Redirect(w, r, pagePath, http.StatusTemporaryRedirect)
 }
 
 // pageScript serves the script for the pages of merchants. Browsers keep it for a year, and use it

@@ -14,6 +14,9 @@ import (
 //go:embed page.html
 var pageSource string
 
+//go:embed guide.html
+var guideSource string
+
 // Style is the page's style sheet.
 //
 //go:embed style.css
@@ -58,10 +61,11 @@ type Source struct {
 	Scopes   map[string]string // the scopes of an endpoint, by method, space, path
 }
 
-// Docs makes the contract's two forms, each once. It is safe for concurrent use.
+// Docs makes the contract's two forms and the guides, each once. It is safe for concurrent use.
 type Docs struct {
 	contract func() ([]byte, error)
 	page     func() ([]byte, error)
+	guides   func() (map[string][]byte, error)
 }
 
 // New returns the docs of s. Nothing is made before the first request: the service must start fast.
@@ -74,7 +78,8 @@ func New(s Source) *Docs {
 			}
 			return b, nil
 		}),
-		page: sync.OnceValues(func() ([]byte, error) { return render(s) }),
+		page:   sync.OnceValues(func() ([]byte, error) { return render(s) }),
+		guides: sync.OnceValues(renderGuides),
 	}
 }
 
@@ -83,6 +88,12 @@ func (d *Docs) Contract() ([]byte, error) { return d.contract() }
 
 // Page returns the page as HTML. It loads Style and Script as style.css and script.js.
 func (d *Docs) Page() ([]byte, error) { return d.page() }
+
+// Guide returns the page of a guide, as HTML. Its name is one of guides.Names.
+func (d *Docs) Guide(name string) ([]byte, error) {
+	pages, err := d.guides()
+	return pages[name], err
+}
 
 // part is a piece of a text, or of code where the text had backquotes.
 type part struct {
@@ -136,6 +147,45 @@ func (c *contract) complete(s Source) error {
 	return nil
 }
 
+// templates returns the templates of both kinds of pages, and their common parts.
+func templates() (*template.Template, error) {
+	t, err := template.New("page").Funcs(
+		template.FuncMap{
+			"marked": marked, "pieces": pieces, "words": words, "breakable": breakable, "anchor": v1.ErrorAnchor,
+		}).Parse(pageSource)
+	if err == nil {
+		_, err = t.New("guide").Parse(guideSource)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("templates: %w", err)
+	}
+	return t, nil
+}
+
+// renderGuides returns the page of each guide, by its name.
+func renderGuides() (map[string][]byte, error) {
+	t, err := templates()
+	if err != nil {
+		return nil, err
+	}
+	all, err := readGuides()
+	if err != nil {
+		return nil, err
+	}
+	pages := map[string][]byte{}
+	for _, g := range all {
+		var out bytes.Buffer
+		if err := t.ExecuteTemplate(&out, "guide", struct {
+			guide
+			Guides []guide
+		}{g, all}); err != nil {
+			return nil, fmt.Errorf("guide %s: %w", g.Name, err)
+		}
+		pages[g.Name] = out.Bytes()
+	}
+	return pages, nil
+}
+
 func render(s Source) ([]byte, error) {
 	c, err := read(s.Contract)
 	if err != nil {
@@ -144,22 +194,24 @@ func render(s Source) ([]byte, error) {
 	if err := c.complete(s); err != nil {
 		return nil, err
 	}
-	t, err := template.New("page").Funcs(
-		template.FuncMap{
-			"marked": marked, "pieces": pieces, "words": words, "breakable": breakable, "anchor": v1.ErrorAnchor,
-		}).Parse(pageSource)
+	t, err := templates()
 	if err != nil {
-		return nil, fmt.Errorf("page: %w", err)
+		return nil, err
+	}
+	all, err := readGuides()
+	if err != nil {
+		return nil, err
 	}
 	var out bytes.Buffer
-	if err := t.Execute(&out, struct {
+	if err := t.ExecuteTemplate(&out, "page", struct {
 		*contract
+		Guides               []guide
 		Cards                []Card
 		Triggers             []Trigger
 		Faults               []Fault
-		First, Keyed, Listed string // examples of the guide
-	}{c, s.Cards, s.Triggers, s.Faults, guide("POST", "/v1/transactions", "", sale), guide("POST", "/v1/transactions",
-		"order-1042", sale), guide("GET", "/v1/transactions?limit=3", "", "")}); err != nil {
+		First, Keyed, Listed string // examples of the basics
+	}{c, all, s.Cards, s.Triggers, s.Faults, basic("POST", "/v1/transactions", "", sale), basic("POST", "/v1/transactions",
+		"order-1042", sale), basic("GET", "/v1/transactions?limit=3", "", "")}); err != nil {
 		return nil, fmt.Errorf("page: %w", err)
 	}
 	return out.Bytes(), nil

@@ -256,8 +256,8 @@ func request(b *strings.Builder, method, path, key, body string) {
 	}
 }
 
-// guide returns an example that belongs to no single endpoint.
-func guide(method, path, key, body string) string {
+// basic returns an example that belongs to no single endpoint.
+func basic(method, path, key, body string) string {
 	var b strings.Builder
 	request(&b, method, path, key, body)
 	return b.String()

@@ -1,4 +1,4 @@
-// The page works without this. With it, the examples hold this server's address and the reader's own test key, can be copied, and the
+// The pages work without this. With it, the examples hold this server's address and the reader's own test key, can be copied, and the
 // contents can be searched. The key stays in this page's memory: nothing is stored and nothing is sent.
 "use strict";
 
@@ -28,14 +28,19 @@ const search = document.getElementById("search");
 const found = document.getElementById("found");
 const nothing = document.getElementById("nothing");
 const articles = all("main article");
-const words = articles.map((a) => a.textContent.toLowerCase());
-search.addEventListener("input", () => {
+const errors = all("#errors tbody tr");
+const text = (e) => (e.textContent + " " + (e.dataset.words ?? "")).toLowerCase(); // of a guide, also the words of its page
+const words = new Map([...articles, ...errors].map((e) => [e, text(e)]));
+const showFound = () => {
   const wanted = search.value.toLowerCase().split(/\s+/).filter(Boolean);
   const has = (text, w) => text.includes(w) || (Object.hasOwn(synonyms, w) && text.includes(synonyms[w]));
-  articles.forEach((a, i) => { a.hidden = !wanted.every((w) => has(words[i], w)); });
+  const matches = (e) => wanted.every((w) => has(words.get(e), w));
+  for (const a of articles) a.hidden = !matches(a);
+  const lines = errors.filter(matches); // if there are some, only these
+  for (const e of errors) e.hidden = lines.length > 0 && !lines.includes(e);
   for (const s of all("main > section")) s.hidden = wanted.length > 0 && !s.querySelector("article:not([hidden])");
   for (const link of all("nav a")) {
-    const target = document.getElementById(link.hash.slice(1));
+    const target = document.getElementById(link.dataset.entry ?? link.hash.slice(1));
     link.parentElement.hidden = !target || target.hidden || target.closest("section").hidden;
   }
   for (const list of all("nav ul")) { // with its heading, if it has one
@@ -46,8 +51,17 @@ search.addEventListener("input", () => {
   const count = articles.filter((a) => !a.hidden).length;
   nothing.hidden = count > 0;
   found.textContent = wanted.length === 0 ? "" : count === 1 ? "1 entry" : count + " entries";
-});
-document.getElementById("all").addEventListener("click", () => { search.value = ""; search.dispatchEvent(new Event("input")); search.focus(); });
+};
+if (nothing) {
+  search.addEventListener("input", showFound);
+  document.getElementById("all").addEventListener("click", () => { search.value = ""; showFound(); search.focus(); });
+  search.value = new URLSearchParams(location.search).get("q") ?? search.value;
+  showFound();
+} else { // a guide: its search leads to the entries
+  search.addEventListener("keydown", (e) => {
+    if (e.key === "Enter" && search.value.trim()) location.href = "/docs?q=" + encodeURIComponent(search.value.trim());
+  });
+}
 document.addEventListener("keydown", (e) => {
   if (e.key === "/" && !/^(INPUT|TEXTAREA)$/.test(document.activeElement.tagName)) { e.preventDefault(); search.focus(); }
   if (e.key === "Escape" && document.activeElement === search) { search.value = ""; search.dispatchEvent(new Event("input")); }

@@ -93,7 +93,26 @@ func operations(t *testing.T, p *process) []operation {
 
 func testDocsFitsItsReader(t *testing.T, b *browser.Tab, p *process) {
 	t.Helper()
-	for _, width := range []int64{320, 390, 768, 1200} {
+	wantFit(t, b, "docs", 320, 390, 768, 1200)
+	b.Run(t, chromedp.Evaluate[chromedp.Void]("document.getElementById('createTransaction').scrollIntoView()"))
+	b.Screenshot(t, "docs create")
+	b.WantQuiet(t, p.HTTP)
+}
+
+func testGuideFitsItsReader(t *testing.T, b *browser.Tab, p *process) {
+	t.Helper()
+	b.Open(t, p.HTTP+"/docs/guides/browser")
+	wantFit(t, b, "guide", 390, 1280)
+	if got := browser.Read[string](t, b, "document.querySelector('pre.shell').textContent"); !strings.Contains(got, p.HTTP) {
+		t.Errorf("the first commands are %q, want this server's address in them", got)
+	}
+	b.WantQuiet(t, p.HTTP)
+}
+
+// wantFit checks the width, the contrast and the structure of a page, in light and dark.
+func wantFit(t *testing.T, b *browser.Tab, name string, widths ...int64) {
+	t.Helper()
+	for _, width := range widths {
 		for _, scheme := range []string{"light", "dark"} {
 			b.Run(t, chromedp.EmulateViewport(width, 800),
 				browser.Command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
@@ -105,16 +124,12 @@ func testDocsFitsItsReader(t *testing.T, b *browser.Tab, p *process) {
 			for _, low := range browser.Read[[]string](t, b, contrastScript) {
 				t.Errorf("%s at %d: contrast too low: %s", scheme, width, low)
 			}
-			b.Screenshot(t, fmt.Sprintf("docs %s %d", scheme, width))
-			b.Run(t, chromedp.Evaluate[chromedp.Void]("document.getElementById('createTransaction').scrollIntoView()"))
-			b.Screenshot(t, fmt.Sprintf("docs create %s %d", scheme, width))
-			b.Run(t, chromedp.Evaluate[chromedp.Void]("scrollTo(0, 0)"))
+			b.Screenshot(t, fmt.Sprintf("%s %s %d", name, scheme, width))
 		}
 	}
 	for _, fault := range browser.Read[[]string](t, b, structureScript) {
 		t.Error(fault)
 	}
-	b.WantQuiet(t, p.HTTP)
 }
 
 // contrastScript lists the texts whose contrast with their background is below 4.5 (WCAG 2.2 AA).
@@ -195,14 +210,19 @@ func testDocsByKeyboard(t *testing.T, b *browser.Tab, p *process) {
 	if got, want := browser.Read[string](t, b, shown), "redeliverEvent"; got != want {
 		t.Errorf("found = %q, want %q", got, want)
 	}
-	if got, want := browser.Read[string](t, b, "document.getElementById('found').textContent"), "1 entry"; got != want {
+	if got, want := browser.Read[string](t, b, "document.getElementById('found').textContent"), "2 entries"; got != want {
 		t.Errorf("said = %q, want %q", got, want)
 	}
 	b.Run(t, chromedp.KeyEvent(kb.Escape))
 	if got := browser.Read[string](t, b, shown); got != all {
 		t.Errorf("after Escape = %q, want all", got)
 	}
-	b.Run(t, chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter)) // the first link of the contents
+	b.Run(t, chromedp.KeyEvent(kb.Tab)) // the first link of the contents
+	if got, want := focused(t, b), "Make a first payment"; got != want {
+		t.Errorf("after the search = %q, want %q", got, want)
+	}
+	b.Run(t, chromedp.Evaluate[chromedp.Void](`document.querySelector('nav a[href="#start"]').focus()`),
+		chromedp.KeyEvent(kb.Enter))
 	if got, want := browser.Read[string](t, b, "location.hash"), "#start"; got != want {
 		t.Errorf("followed = %q, want %q", got, want)
 	}
@@ -213,7 +233,7 @@ func testDocsCopiesByKeyboard(t *testing.T, b *browser.Tab, p *process) {
 	t.Helper()
 	b.AllowClipboard(t, p.HTTP)
 	b.Run(t, chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter)) // past the contents
-	for range 12 {                                                   // past the example and the links to the first button
+	for range 40 {                                                   // past the guides and the links to the first button
 		if strings.HasPrefix(focused(t, b), "Copy") {
 			break
 		}
