@@ -29,7 +29,7 @@ func TestPageScript(t *testing.T) {
 	if len(got) >= 10_000 {
 		t.Errorf("the script has %d bytes, want less than 10,000", len(got))
 	}
-	for _, name := range []string{"../../docs/browser.md", "../browser/page.html"} {
+	for _, name := range []string{"../../docs/guides/browser.md", "../browser/page.html"} {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)

@@ -14,7 +14,7 @@ func TestUnknownRoutesAndMethods(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	txn := b.MustCreate(t, 100, "").ID
-	for _, path := range []string{"/", "/v1", "/v1/", "/v2/transactions", "/v1/transactions/", "//v1/transactions", "/v1/transactions/" + txn + "/", "/v1/transactions/" + txn + "/refunds", "/v1/Transactions", "/v1/transactions/../health", "/metrics"} {
+	for _, path := range []string{"/v1", "/v1/", "/v2/transactions", "/v1/transactions/", "//v1/transactions", "/v1/transactions/" + txn + "/", "/v1/transactions/" + txn + "/refunds", "/v1/Transactions", "/v1/transactions/../health", "/metrics"} {
 		wantRefusal(t, b.get(t, path, header("Authorization")), refusal{404, v1.ErrorTypeInvalidRequestError, "route_not_found", ""})
 	}
 	for _, c := range []struct{ method, path, allow string }{

@@ -1,5 +1,5 @@
 // Causeway for web pages, version 1. The card goes from the payer's browser to Causeway, never to
-// the merchant's server. The documentation is in core/docs/browser.md.
+// the merchant's server. The documentation is in core/docs/guides/browser.md.
 (() => {
   "use strict";
   // The service has the address of this script.
