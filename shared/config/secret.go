@@ -43,6 +43,9 @@ func (s Secret) Source() string {
 	return ""
 }
 
+// File returns the path of the secret's file, "" if it is in none.
+func (s Secret) File() string { return s.file }
+
 // Resolve returns the value of the variable, or the content of the file without one trailing
 // newline. It returns the zero secret if the Secret is not set. An error names the variable or the
 // file if it is missing, empty, blank or too large. For a missing file, errors.Is(err,

@@ -80,7 +80,12 @@ func read(paths []string) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &table{}
+	return s.build()
+}
+
+// build checks the entries and resolves their secrets.
+func (s set) build() (t *table, err error) {
+	t = &table{}
 	if t.a, err = s.buildA(); err == nil {
 		t.b, err = s.buildB()
 	}

@@ -50,9 +50,52 @@ func files(path string) (paths []string, state string, err error) {
 			return nil, "", fmt.Errorf("credentials: %w", err)
 		}
 		paths = append(paths, p)
-		_, _ = fmt.Fprintf(&all, "%q %d %d\n", p, info.ModTime().UnixNano(), info.Size())
+		all.WriteString(version(p, info))
 	}
 	return paths, all.String(), nil
+}
+
+// version returns a line that changes if the file does.
+func version(path string, info fs.FileInfo) string {
+	return fmt.Sprintf("%q %d %d\n", path, info.ModTime().UnixNano(), info.Size())
+}
+
+// versions returns a text that changes if one of the files does. A file may be missing.
+func versions(paths []string) string {
+	var all strings.Builder
+	for _, p := range paths {
+		if info, err := os.Stat(p); err == nil {
+			all.WriteString(version(p, info))
+		}
+	}
+	return all.String()
+}
+
+// named returns the files that hold the secrets and certificates of the entries.
+func (s set) named() []string {
+	var from []config.Secret
+	for _, e := range s.a {
+		from = append(from, e.entry.TransactionKey, e.entry.APIKey, e.entry.SignatureKey)
+	}
+	for _, e := range s.b {
+		from = append(append(from, e.entry.APIKey), e.entry.Certificates...)
+		for _, k := range e.entry.Keys {
+			from = append(from, k.SharedSecret)
+		}
+		for _, r := range e.entry.ResponseKeys {
+			from = append(from, r.Certificate)
+		}
+	}
+	for _, e := range s.encryption {
+		from = append(from, e.entry.Key, e.entry.Certificate)
+	}
+	var paths []string
+	for _, f := range from {
+		if p := f.File(); p != "" {
+			paths = append(paths, p)
+		}
+	}
+	return paths
 }
 
 // load reads the files at paths, unchecked. The first one must exist.

@@ -54,6 +54,7 @@ type Store struct {
 	mu      sync.Mutex // held while the files are checked
 	checked time.Time  // guarded by mu
 	seen    string     // guarded by mu: the fingerprint of the files last read, valid or not
+	named   []string   // guarded by mu: the files that those files name
 }
 
 // Open reads the credentials file at path and the login files. An empty path means no logins. The
@@ -125,7 +126,7 @@ func (s *Store) refresh(ctx context.Context) {
 		s.warn(ctx, err, "")
 		return
 	}
-	if state == s.seen {
+	if state+versions(s.named) == s.seen {
 		return
 	}
 	if err := s.load(paths, state); err != nil {
@@ -160,8 +161,13 @@ func (s *Store) warn(ctx context.Context, err error, seen string) {
 
 // load puts the logins of the files into force if all files are valid. The caller holds mu.
 func (s *Store) load(paths []string, state string) error {
-	s.seen = state
-	t, err := read(paths)
+	logins, err := load(paths)
+	s.named = logins.named()
+	s.seen = state + versions(s.named) // before they are read: a change meanwhile is then seen later
+	var t *table
+	if err == nil {
+		t, err = logins.build()
+	}
 	s.record(err)
 	if err != nil {
 		return err

@@ -56,6 +56,22 @@ func mustWrite(t *testing.T, path, text string) {
 	}
 }
 
+// TestReplacedKeyFile: the proxy sees that a file was replaced whose path a login names, also after
+// the file was empty for a moment.
+func TestReplacedKeyFile(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	file := filepath.Join(t.TempDir(), "key")
+	mustWrite(t, file, "sk_test_sandbox")
+	b.mustAdd(t, "1.yaml", fmt.Sprintf("provider_a:\n  - {name: file1, transaction_key: k1, api_key: {file: %q}}\n", file))
+	login := [2]string{"file1", "k1"}
+	b.wantKeys(t, map[[2]string]string{login: "sk_test_sandbox"})
+	mustWrite(t, file, "")
+	b.wantKeys(t, map[[2]string]string{login: "sk_test_sandbox"})
+	mustWrite(t, file, "sk_test_production")
+	b.wantKeys(t, map[[2]string]string{login: "sk_test_production"})
+}
+
 // key returns the API key of the login, "" if it is refused.
 func (b bundle) key(t *testing.T, name, transactionKey string) string {
 	t.Helper()
