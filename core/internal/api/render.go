@@ -239,14 +239,15 @@ func showTransaction(t *payment.Transaction) v1.Transaction {
 	return out
 }
 
-// showResult adds the acquirer's result if the acquirer was reached.
+// showResult adds the decline code, and the acquirer's result if the acquirer was reached. A decline
+// by the rules of the card's network reaches none.
 func showResult(out *v1.Transaction, r *payment.Result) {
-	if !r.Reached {
-		return
-	}
 	if r.DeclineCode != "" {
 		code := v1.DeclineCode(r.DeclineCode)
 		out.DeclineCode = &code
+	}
+	if !r.Reached {
+		return
 	}
 	out.Checks = &v1.Checks{
 		Cvc: v1.CheckResult(r.CheckCVC), AddressLine: v1.CheckResult(r.CheckAddressLine), PostalCode: v1.CheckResult(r.CheckPostalCode),

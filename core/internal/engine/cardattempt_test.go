@@ -28,7 +28,11 @@ func payByCard(t *testing.T, s *coretest.Service, key, brand string, amount int6
 	if err != nil {
 		return 0, err.Error()
 	}
-	return a.Status, lastDecline(t, s)
+	code := lastDecline(t, s)
+	if !strings.Contains(string(a.Body), code) {
+		t.Errorf("the response %s has no decline code %q", a.Body, code)
+	}
+	return a.Status, code
 }
 
 func cardSource() acquirer.Source {
