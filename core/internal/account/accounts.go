@@ -139,7 +139,7 @@ func (a *Accounts) ForPayment(
 	case len(out) > 0:
 		return out, nil
 	case failed != nil:
-		return nil, failed
+		return nil, fmt.Errorf("%w: %w", acquirer.ErrUnavailable, failed)
 	}
 	return nil, acquirer.ErrNoAccount
 }

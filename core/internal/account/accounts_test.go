@@ -453,7 +453,7 @@ func TestAlteredAccountIsShown(t *testing.T) {
 	n := b.add(t, func(*operator.AccountCreate) {})
 	b.MustExec(t, "UPDATE acquirer_accounts SET profile = replace(profile, 'host.example', 'other.example')")
 	_, err := b.ids(t, "usd", acquirer.CardMethod)
-	if !errors.Is(err, account.ErrAltered) || errors.Is(err, acquirer.ErrNoAccount) {
+	if !errors.Is(err, account.ErrAltered) || !errors.Is(err, acquirer.ErrUnavailable) {
 		t.Errorf("got %v, want %v", err, account.ErrAltered)
 	}
 	const cause = "the stored account was changed outside core"

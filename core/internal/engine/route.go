@@ -29,6 +29,9 @@ func (e *Engine) accounts(
 	if err == nil && len(found) == 0 {
 		err = acquirer.ErrNoAccount
 	}
+	if errors.Is(err, acquirer.ErrUnavailable) {
+		return nil, fmt.Errorf("%w: %w", ErrAcquirerUnavailable, err)
+	}
 	return found, noAcquirer(err)
 }
 
