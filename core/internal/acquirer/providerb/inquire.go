@@ -156,7 +156,7 @@ func (c *Connector) timeout(ctx context.Context, about acquirer.Sent, reversal b
 	out, err := c.send(ctx, request, s)
 	switch {
 	case err != nil: // ErrUnavailable is about this request only
-		return "", fmt.Errorf("provider-b: timeout reversal: %w", acquirer.ErrUnknown)
+		return "", fmt.Errorf("provider-b: timeout reversal: %w: %s", acquirer.ErrUnknown, acquirer.Cause(err))
 	case out.response.Approved:
 		return undone, nil
 	case out.reason == "INVALID_DATA" && namesTransaction(out.body),
