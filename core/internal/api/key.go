@@ -231,7 +231,7 @@ func forced(r *http.Request) (bool, error) {
 
 // creator returns a key as the creator of others.
 func creator(k *payment.APIKey) engine.Creator {
-	return engine.Creator{Scopes: k.Scopes, Addresses: k.Addresses}
+	return engine.Creator{Scopes: k.Scopes, Addresses: k.Addresses, ExpiresAt: k.ExpiresAt}
 }
 
 // scopeFault returns the refusal for a key that manages another key with a scope that it lacks. The

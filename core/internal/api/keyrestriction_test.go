@@ -170,6 +170,10 @@ func TestEndingKeyMakesKeys(t *testing.T) {
 	}
 	wantRefusal(t, b.post(t, "/v1/api_keys", `{"kind":"secret","expires_at":"2026-11-21T10:30:00.001Z"}`, as(key)), later)
 	wantRefusal(t, b.post(t, "/v1/api_keys/"+lasting.ID+"/roll", "", as(key)), later)
+	// The repeated request of a key without an end does not return that key's response.
+	const makes = `{"kind":"secret","name":"office"}`
+	MustDecode[v1.APIKey](t, b.post(t, "/v1/api_keys", makes, keyed("make")), 201)
+	wantKeyReused(t, b.post(t, "/v1/api_keys", makes, as(key), keyed("make")))
 	heir := MustDecode[v1.APIKey](t, b.post(t, "/v1/api_keys/"+ending.ID+"/roll", `{"expires_in":60}`, as(key)), 201)
 	if k, _ := b.createKey(t, `{"kind":"secret"}`, as(key)); !k.ExpiresAt.Equal(birth.Add(time.Minute)) {
 		t.Errorf("by a rolled key: the key ends at %v, want a minute from now", k.ExpiresAt)

@@ -66,10 +66,17 @@ func (l Roll) after(old *payment.APIKey) NewKey {
 type Creator struct {
 	Scopes    []string       // a key that it makes has no others
 	Addresses []netip.Prefix // of payment.APIKey: a secret key that it makes works from no others
+	ExpiresAt time.Time      // of payment.APIKey: a key that it makes ends no later
 }
 
-// Rights returns the scopes and addresses as texts.
-func (c Creator) Rights() []string { return append(payment.PrefixTexts(c.Addresses), c.Scopes...) }
+// Rights returns the scopes, the addresses and the end as texts.
+func (c Creator) Rights() []string {
+	rights := append(payment.PrefixTexts(c.Addresses), c.Scopes...)
+	if !c.ExpiresAt.IsZero() {
+		rights = append(rights, c.ExpiresAt.UTC().Format(time.RFC3339Nano))
+	}
+	return rights
+}
 
 // Unlimited returns the creator of the keys that an operator makes.
 func Unlimited() Creator { return Creator{Scopes: apikey.AllScopes()} }
