@@ -20,7 +20,8 @@ func TestRefundUnderAWrongClock(t *testing.T) {
 	}{
 		"ahead at the inquiry":                    {0, 25 * time.Hour, true, []string{"unknown", "unknown", "not_found"}},
 		"behind at the request":                   {-25 * time.Hour, 0, true, []string{"unknown", "unknown", "not_found"}},
-		"ahead at the inquiry of another process": {0, 25 * time.Hour, false, []string{"unknown", "not_found", "not_found"}},
+		"ahead at the inquiry of another process": {0, 25 * time.Hour, false, []string{"unknown", "unknown", "not_found"}},
+		"behind at the request of another one":    {-25 * time.Hour, 0, false, []string{"unknown", "unknown", "not_found"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

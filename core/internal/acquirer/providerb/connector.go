@@ -76,7 +76,7 @@ func New(cfg Config) (*Connector, error) {
 	}
 	return &Connector{
 		echoes: new(atomic.Bool),
-		waits:  &waits{clock: cfg.Clock, settle: cfg.SettleUnknownAfter, of: map[string]wait{}},
+		waits:  &waits{clock: cfg.Clock, settle: cfg.SettleUnknownAfter, since: map[string]time.Duration{}},
 		signer: signer{
 			auth: cfg.Auth, host: cfg.Upstream.Host(), merchant: cfg.MerchantID, keyID: cfg.KeyID,
 			key: secret.New(string(key)), newID: newUUID,

@@ -81,6 +81,7 @@ func (c *Connector) undo(ctx context.Context, about acquirer.Sent) (acquirer.Res
 	case err != nil:
 		return acquirer.Response{}, err
 	case result == undone:
+		c.waits.end(about.Reference)
 		return acquirer.Response{Approved: true, Released: true, ResponseCode: "00", Amount: about.Amount}, nil
 	case result == refused:
 		return acquirer.Response{}, fmt.Errorf("provider-b: %w: it refuses to undo it", acquirer.ErrUndecided)

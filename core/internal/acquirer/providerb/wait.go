@@ -2,6 +2,7 @@ package providerb
 
 import (
 	"errors"
+	"maps"
 	"sync"
 	"time"
 
@@ -9,30 +10,22 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-const (
-	// wrongClock is how long a wrong clock may last before it is corrected (clock.Guard).
-	wrongClock = time.Hour
-	// mostWaits bounds the waits that are kept.
-	mostWaits = 10_000
-)
+// mostWaits bounds the waits that are kept: about 20 MB.
+const mostWaits = 200_000
 
 // waits are the operations that the provider may still carry out. An operation that the provider
-// does not find counts as without effect after a time. One reading of a wrong clock must not end
-// that time, so it is also measured by the monotonic clock:
-//
-//   - After its request was lost in this process, an operation waits for the whole time.
-//   - Another process has measured a part of the time. So an operation of another process waits for
-//     wrongClock since this process did not find it.
+// does not find counts as without effect after settle. One reading of a wrong clock must not end
+// that time, so it is also measured by the monotonic clock. It begins when the request was lost.
+// For an operation of another process it begins when this one first misses it, so a restart makes
+// it longer.
 type waits struct {
 	clock  clock.Clock
 	settle time.Duration
 
-	mu sync.Mutex
-	of map[string]wait // guarded by mu: by reference
+	mu    sync.Mutex
+	since map[string]time.Duration // guarded by mu: by reference, on the monotonic clock
+	swept time.Duration            // guarded by mu: the last sweep, on the monotonic clock
 }
-
-// wait is how long an operation must wait, and since when by the monotonic clock.
-type wait struct{ since, least time.Duration }
 
 // sent begins the wait of an operation if the error of its request is acquirer.ErrUnknown.
 func (w *waits) sent(reference string, err error) {
@@ -41,7 +34,7 @@ func (w *waits) sent(reference string, err error) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.begin(reference, w.settle)
+	w.begin(reference)
 }
 
 // over reports whether an operation that the provider did not find has waited. If this process has
@@ -49,21 +42,34 @@ func (w *waits) sent(reference string, err error) {
 func (w *waits) over(reference string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	found, ok := w.of[reference]
+	since, ok := w.since[reference]
 	if !ok {
-		w.begin(reference, min(w.settle, wrongClock))
+		w.begin(reference)
 		return false
 	}
-	return clock.MonotonicOf(w.clock)-found.since >= found.least
+	return clock.MonotonicOf(w.clock)-since >= w.settle
 }
 
-// begin keeps a wait. If there are too many, it drops any other one, which then begins again.
-func (w *waits) begin(reference string, least time.Duration) {
-	if len(w.of) >= mostWaits {
-		for other := range w.of {
-			delete(w.of, other)
+// end forgets the wait of an operation that the provider has.
+func (w *waits) end(reference string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.since, reference)
+}
+
+// begin keeps a wait. If there are too many, it drops the waits that were over long ago, else any
+// other one, which then begins again.
+func (w *waits) begin(reference string) {
+	now := clock.MonotonicOf(w.clock)
+	if len(w.since) >= mostWaits && now-w.swept >= time.Minute {
+		w.swept = now
+		maps.DeleteFunc(w.since, func(_ string, since time.Duration) bool { return now-since > 2*w.settle })
+	}
+	if len(w.since) >= mostWaits {
+		for other := range w.since {
+			delete(w.since, other)
 			break
 		}
 	}
-	w.of[reference] = wait{clock.MonotonicOf(w.clock), least}
+	w.since[reference] = now
 }
