@@ -80,11 +80,8 @@ func (s *authorizationStep) failOver(
 		}
 		return err
 	})
-	switch {
-	case errors.Is(err, errNotRetried), first.err == nil && errors.Is(err, store.ErrConflict): // it has not moved
+	if err != nil { // the next account has nothing, so the proof stands; its commit checks the account
 		return first.response, first.err
-	case err != nil:
-		return acquirer.Response{}, err
 	}
 	a, err := next.Authorize(ctx, s.request(p))
 	if first.err != nil || !errors.Is(err, acquirer.ErrUnavailable) {
@@ -93,6 +90,9 @@ func (s *authorizationStep) failOver(
 	err = s.moveTo(ctx, &here, firstAttempt{err: err, proof: payment.NotTaken}, func(tx *store.Tx) error {
 		return tx.WithdrawCardAttempt(s.t, limitedCard(s.t))
 	})
+	if !errors.Is(err, store.ErrConflict) {
+		err = nil // neither account has anything
+	}
 	return first.response, err
 }
 
