@@ -239,8 +239,8 @@ func showTransaction(t *payment.Transaction) v1.Transaction {
 	return out
 }
 
-// showResult adds the decline code, and the acquirer's result if the acquirer was reached. A decline
-// by the rules of the card's network reaches none.
+// showResult adds the decline code, and the acquirer's result if the acquirer was reached. A
+// decline by the rules of the card's network reaches none.
 func showResult(out *v1.Transaction, r *payment.Result) {
 	if r.DeclineCode != "" {
 		code := v1.DeclineCode(r.DeclineCode)
