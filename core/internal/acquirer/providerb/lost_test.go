@@ -214,7 +214,7 @@ func lostRefund(t *testing.T, a *timed, wire *losing) {
 	if got, err := a.Refund(t.Context(), never); !errors.Is(err, acquirer.ErrUnknown) {
 		t.Errorf("a refund of another process: got %+v and %v, want %v", got, err, acquirer.ErrUnknown)
 	}
-	a.pass(time.Hour)
+	a.pass(24 * time.Hour)
 	if got, err := a.Refund(t.Context(), never); !errors.Is(err, acquirer.ErrNotFound) {
 		t.Errorf("a refund that never arrived: got %+v and %v, want %v", got, err, acquirer.ErrNotFound)
 	}

@@ -151,7 +151,7 @@ func TestUndo(t *testing.T) {
 			s.clock.Advance(time.Second)
 			inquire(c.inquiries[0], c.paths)
 			void(c.voids[0])
-			s.clock.Advance(24*time.Hour - time.Minute - time.Second)
+			s.clock.Advance(24*time.Hour - time.Second) // since the first inquiry
 			inquire(c.inquiries[0], c.paths)
 			s.clock.Advance(time.Second)
 			inquire(c.inquiries[1], c.paths)
