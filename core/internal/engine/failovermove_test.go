@@ -27,15 +27,16 @@ func TestFailoverThatIsNotWritten(t *testing.T) {
 			proofs[c.proof](first)
 			findingNothing(first)
 			end := func() {}
+			refuse := func() { end = s.MustRefuse(t, "INSERT", "attempts", "1") }
 			second.Before = func(_ context.Context, call coretest.Call) error {
 				if call.Verb == coretest.Inquire {
 					return acquirer.ErrNotListed
 				}
-				end = s.MustRefuse(t, "INSERT", "attempts", "1") // in "back" it is the second row
+				refuse() // the second row, which moves the payment back
 				return acquirer.ErrUnavailable
 			}
 			if !c.back {
-				end = s.MustRefuse(t, "INSERT", "attempts", "1")
+				refuse()
 			}
 			a, err := s.Pay(t.Context(), s.Request("k"), 100, true)
 			end()

@@ -47,7 +47,10 @@ var urlOfServer = regexp.MustCompile("postgres(?:ql)?://([^\\s`'\"\\\\]+)")
 func TestServersAreVerified(t *testing.T) {
 	t.Parallel()
 	seen := 0
-	paths := []string{"deploy/on", "deploy/docs", "deploy/README.md", "core/README.md", "core/docs", "mle-filter/README.md", "mle-filter/docs"}
+	paths := []string{
+		"deploy/on", "deploy/docs", "deploy/README.md", "core/README.md", "core/docs", "mle-filter/README.md",
+		"mle-filter/docs",
+	}
 	for name, text := range textsBelow(t, paths...) {
 		for line := range strings.Lines(text) {
 			for _, found := range urlOfServer.FindAllStringSubmatch(line, -1) {

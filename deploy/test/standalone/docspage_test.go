@@ -103,7 +103,8 @@ func testGuideFitsItsReader(t *testing.T, b *browser.Tab, p *process) {
 	t.Helper()
 	b.Open(t, p.HTTP+"/docs/guides/browser")
 	wantFit(t, b, "guide", 390, 1280)
-	if got := browser.Read[string](t, b, "document.querySelector('pre.shell').textContent"); !strings.Contains(got, p.HTTP) {
+	got := browser.Read[string](t, b, "document.querySelector('pre.shell').textContent")
+	if !strings.Contains(got, p.HTTP) {
 		t.Errorf("the first commands are %q, want this server's address in them", got)
 	}
 	b.WantQuiet(t, p.HTTP)
