@@ -27,7 +27,7 @@ func TestFailoverThatIsNotWritten(t *testing.T) {
 			proofs[c.proof](first)
 			findingNothing(first)
 			end := func() {}
-			refuse := func() { end = s.MustRefuse(t, "INSERT", "attempts", "1") }
+			refuse := func() { end = s.MustRefuse(t, "INSERT", "attempts", "NEW.number > 0") }
 			second.Before = func(_ context.Context, call coretest.Call) error {
 				if call.Verb == coretest.Inquire {
 					return acquirer.ErrNotListed
