@@ -123,7 +123,7 @@ func TestHTTPSByTheDevelopmentAuthority(t *testing.T) {
 func TestUnknownPathSpeaksV1(t *testing.T) {
 	t.Parallel()
 	m := merchantOf(t, start(t, t.TempDir()))
-	for _, path := range []string{"/", "/v2/transactions", "/compatible", "/favicon.ico"} {
+	for _, path := range []string{"/v2", "/v2/transactions", "/compatible", "/favicon.ico"} {
 		got := m.must(t, http.MethodGet, path, "", "")
 		if got.status != http.StatusNotFound {
 			t.Errorf("%s: status = %d, want %d", path, got.status, http.StatusNotFound)

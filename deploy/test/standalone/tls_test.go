@@ -53,7 +53,7 @@ func TestEveryHTTPSResponseHasHSTS(t *testing.T) {
 		{http.MethodPost, "/v1/transactions", p.Keys.SKTest, "{", http.StatusBadRequest},
 		{http.MethodPost, "/v1/transactions", "", sale, http.StatusUnauthorized},
 		{http.MethodPost, "/v1/transactions", p.Keys.PKTest, sale, http.StatusForbidden},
-		{http.MethodGet, "/", "", "", http.StatusNotFound},
+		{http.MethodGet, "/nowhere", "", "", http.StatusNotFound},
 		{http.MethodDelete, "/v1/health", "", "", http.StatusMethodNotAllowed},
 		{
 			http.MethodPost, "/v1/transactions", p.Keys.SKTest, `"` + strings.Repeat("a", 1<<20) + `"`,
