@@ -5,7 +5,7 @@ import "runtime/debug"
 // percent is the garbage that may accumulate before a collection, in percent of the memory in use.
 // Our servers keep little in use, some megabytes. With Go's default of 100 they would collect many
 // times a second under load: 2 to 7 % of a payment's instructions. This costs 2 to 5 MB;
-// ARCHITECTURE.md has the figures.
+// deploy/docs/architecture.md has the figures.
 const percent = 120
 
 // stateless is the value for a program that keeps only about a megabyte in use. With percent, such

@@ -21,7 +21,7 @@ type partitionedTable struct {
 }
 
 // partitionedTables returns the tables that grow without bound and whose old rows are removed whole
-// partitions at a time. ARCHITECTURE.md names the others.
+// partitions at a time. deploy/docs/architecture.md names the others.
 func partitionedTables() []partitionedTable {
 	return []partitionedTable{
 		{name: "events", days: 28, slack: 28},
