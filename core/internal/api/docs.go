@@ -54,7 +54,7 @@ func (a *API) showContract(m *mux.Router) []string {
 	return slices.Sorted(maps.Keys(pages))
 }
 
-// redirectToPage leads people who enter only the host name to the documentation.
+// redirectToPage redirects a request for the host name alone to the documentation.
 func redirectToPage(w http.ResponseWriter, r *http.Request) {
 	httpx.EventFrom(r.Context()).SetRoute(r.Method + " " + r.URL.Path)
 	http.Redirect(w, r, pagePath, http.StatusTemporaryRedirect)

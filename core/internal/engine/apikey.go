@@ -66,7 +66,7 @@ func (l Roll) after(old *payment.APIKey) NewKey {
 type Creator struct {
 	Scopes    []string       // a key that it makes has no others
 	Addresses []netip.Prefix // of payment.APIKey: a secret key that it makes works from no others
-	ExpiresAt time.Time      // of payment.APIKey: a key that it makes ends no later
+	ExpiresAt time.Time      // of payment.APIKey, when it was read: for Rights. creatorsEnd reads the present one
 }
 
 // Rights returns the scopes, the addresses and the end as texts.
