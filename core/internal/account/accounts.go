@@ -27,8 +27,9 @@ const (
 var (
 	// errBroken reports stored credentials that are not the text that was sealed.
 	errBroken = errors.New("account: the stored credentials are broken")
-	// errAltered reports an account that is not the one for which its credentials were sealed.
-	errAltered = errors.New("account: the stored account was changed outside core")
+	// errAltered reports an account that is not the one for which its credentials were sealed, or a
+	// payment with the account of another merchant.
+	errAltered = errors.New("account: the stored account or payment was changed outside core")
 )
 
 // Store has the accounts.
@@ -145,13 +146,16 @@ func (a *Accounts) ForPayment(
 }
 
 // Account implements acquirer.Accounts.
-func (a *Accounts) Account(ctx context.Context, n int64) (acquirer.Account, error) {
+func (a *Accounts) Account(ctx context.Context, merchant, n int64) (acquirer.Account, error) {
 	row, err := cached(a, a.byID, n, func() (*payment.Account, error) { return a.Store.Account(ctx, n) })
 	if errors.Is(err, payment.ErrNotFound) {
 		return acquirer.Account{}, acquirer.ErrNoAccount
 	}
 	if err != nil {
 		return acquirer.Account{}, fmt.Errorf("account: read %s: %w", id.Format(id.Account, n), err)
+	}
+	if row.Merchant != merchant {
+		return acquirer.Account{}, fmt.Errorf("account: use %s: %w", id.Format(id.Account, n), errAltered)
 	}
 	o, err := a.open(ctx, row)
 	return o.account, err

@@ -133,7 +133,7 @@ func (b *bundle) pay(t *testing.T, a acquirer.Account, reference string) (key st
 
 func (b *bundle) account(t *testing.T, n int64) acquirer.Account {
 	t.Helper()
-	a, err := b.accounts.Account(t.Context(), n)
+	a, err := b.accounts.Account(t.Context(), b.Tenant.Merchant, n)
 	if err != nil || a.ID != n {
 		t.Fatalf("got %d, %v", a.ID, err)
 	}
@@ -177,8 +177,11 @@ func TestForPayment(t *testing.T) {
 	if !errors.Is(err, acquirer.ErrNoAccount) {
 		t.Errorf("another merchant: got %v, want %v", err, acquirer.ErrNoAccount)
 	}
-	if _, err := b.accounts.Account(t.Context(), 1); !errors.Is(err, acquirer.ErrNoAccount) {
+	if _, err := b.accounts.Account(t.Context(), b.Tenant.Merchant, 1); !errors.Is(err, acquirer.ErrNoAccount) {
 		t.Errorf("no such account: got %v, want %v", err, acquirer.ErrNoAccount)
+	}
+	if _, err := b.accounts.Account(t.Context(), b.Tenant.Merchant+1, first); !errors.Is(err, account.ErrAltered) {
+		t.Errorf("the account of another merchant: got %v, want %v", err, account.ErrAltered)
 	}
 	if got := b.host.Opened(); got != 4+4 { // each was checked once, and opened once
 		t.Errorf("opened %d connectors, want 8", got)
@@ -194,7 +197,7 @@ func TestCapturesOnce(t *testing.T) {
 		kind := b.accounts.Kinds[coretest.HostKind]
 		kind.CapturesOnce = want
 		b.accounts.Kinds[coretest.HostKind] = kind
-		a, err := b.accounts.Account(t.Context(), n)
+		a, err := b.accounts.Account(t.Context(), b.Tenant.Merchant, n)
 		if err != nil || a.CapturesOnce != want {
 			t.Errorf("got %t, %v, want %t", a.CapturesOnce, err, want)
 		}
@@ -399,7 +402,7 @@ func TestSealedAtRest(t *testing.T) {
 	other := b.add(t, func(in *operator.AccountCreate) { in.Currency = "eur" })
 	b.MustExec(t, `UPDATE acquirer_accounts SET credentials = (SELECT credentials FROM acquirer_accounts
 		WHERE currency = 'usd') WHERE currency = 'eur'`)
-	if _, err := b.accounts.Account(t.Context(), other); !errors.Is(err, account.ErrAltered) {
+	if _, err := b.accounts.Account(t.Context(), b.Tenant.Merchant, other); !errors.Is(err, account.ErrAltered) {
 		t.Errorf("moved credentials: got %v, want %v", err, account.ErrAltered)
 	}
 }
@@ -422,7 +425,7 @@ func TestAlteredAccount(t *testing.T) {
 		altered := b.Number(t, "SELECT id FROM acquirer_accounts")
 		for name, accounts := range map[string]*account.Accounts{"open": b.accounts, "new": b.open(t)} {
 			accounts.Forget()
-			if _, err := accounts.Account(t.Context(), altered); !errors.Is(err, account.ErrAltered) {
+			if _, err := accounts.Account(t.Context(), b.Tenant.Merchant, altered); !errors.Is(err, account.ErrAltered) {
 				t.Errorf("%s, %s: got %v, want %v", change, name, err, account.ErrAltered)
 			}
 			var failed *account.CheckError
@@ -456,7 +459,7 @@ func TestAlteredAccountIsShown(t *testing.T) {
 	if !errors.Is(err, account.ErrAltered) || !errors.Is(err, acquirer.ErrUnavailable) {
 		t.Errorf("got %v, want %v", err, account.ErrAltered)
 	}
-	const cause = "the stored account was changed outside core"
+	const cause = "the stored account or payment was changed outside core"
 	if got := b.accounts.Activity(n); got.Outcomes["unavailable"] != 1 || !strings.Contains(got.LastError, cause) {
 		t.Errorf("got %+v", got)
 	}

@@ -33,6 +33,7 @@ type Accounts interface {
 	// ForPayment returns the enabled accounts for a new payment of a merchant, in the order in which
 	// they are tried: one, or two. It returns ErrNoAccount if there is none.
 	ForPayment(ctx context.Context, merchant int64, currency string, method Method) ([]Account, error)
-	// Account returns an account by its id, also a disabled one: open payments must finish.
-	Account(ctx context.Context, id int64) (Account, error)
+	// Account returns an account of a merchant by its id, also a disabled one: open payments must
+	// finish. It returns ErrNoAccount if there is none, and refuses the account of another merchant.
+	Account(ctx context.Context, merchant, id int64) (Account, error)
 }

@@ -121,7 +121,7 @@ func (a *Accounts) ForPayment(
 }
 
 // Account implements acquirer.Accounts.
-func (a *Accounts) Account(_ context.Context, id int64) (acquirer.Account, error) {
+func (a *Accounts) Account(_ context.Context, _, id int64) (acquirer.Account, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	found, ok := a.all[id]

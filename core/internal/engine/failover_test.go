@@ -557,9 +557,9 @@ type moving struct {
 	move func()
 }
 
-func (m *moving) Account(ctx context.Context, id int64) (acquirer.Account, error) {
+func (m *moving) Account(ctx context.Context, merchant, id int64) (acquirer.Account, error) {
 	m.move()
-	return m.Accounts.Account(ctx, id)
+	return m.Accounts.Account(ctx, merchant, id)
 }
 
 // TestRecoveryOfAMovedPayment: a payment moves to its second account after recovery has read it.

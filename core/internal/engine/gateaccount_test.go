@@ -39,7 +39,7 @@ func (*hanging) ForPayment(context.Context, int64, string, acquirer.Method) ([]a
 	return nil, acquirer.ErrNoAccount
 }
 
-func (u *hanging) Account(_ context.Context, account int64) (acquirer.Account, error) {
+func (u *hanging) Account(_ context.Context, _, account int64) (acquirer.Account, error) {
 	if account == u.id {
 		return acquirer.Account{ID: account, Acquirer: u}, nil
 	}

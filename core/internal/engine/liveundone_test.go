@@ -61,7 +61,7 @@ func (u *undoing) ForPayment(context.Context, int64, string, acquirer.Method) ([
 	return []acquirer.Account{{ID: coretest.LiveAccount, Acquirer: u}}, nil
 }
 
-func (u *undoing) Account(context.Context, int64) (acquirer.Account, error) {
+func (u *undoing) Account(context.Context, int64, int64) (acquirer.Account, error) {
 	return acquirer.Account{ID: coretest.LiveAccount, Acquirer: u}, nil
 }
 

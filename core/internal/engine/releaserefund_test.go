@@ -66,7 +66,7 @@ func (u *refundUndoing) standing() int {
 	return n
 }
 
-func (u *refundUndoing) Account(context.Context, int64) (acquirer.Account, error) {
+func (u *refundUndoing) Account(context.Context, int64, int64) (acquirer.Account, error) {
 	return acquirer.Account{ID: coretest.LiveAccount, Acquirer: u}, nil
 }
 

@@ -187,7 +187,7 @@ func resumeAfter(page []store.Unreported, reports []acquirer.Settlement, first i
 func (o *round) request(ctx context.Context, captures []store.Unreported) ([]acquirer.Settlement, error) {
 	ctx, cancel := context.WithTimeout(ctx, reportTime)
 	defer cancel()
-	a, err := o.e.Live.Account(ctx, o.account)
+	a, err := o.e.Live.Account(ctx, o.day.tenant.Merchant, o.account)
 	if err == nil && a.Reporter == nil {
 		err = errors.New("engine: the acquirer makes no reports")
 	}

@@ -48,7 +48,7 @@ func (e *Engine) storedAccount(ctx context.Context, t payment.Tenant, id int64) 
 	case !t.Live && id == 0:
 		return acquirer.Account{Acquirer: e.Test}, nil
 	case t.Live && id != 0 && e.Live != nil:
-		a, err := e.Live.Account(ctx, id)
+		a, err := e.Live.Account(ctx, t.Merchant, id)
 		return a, noAcquirer(err)
 	}
 	return acquirer.Account{}, ErrNoAcquirer

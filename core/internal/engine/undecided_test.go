@@ -54,7 +54,7 @@ func (u *byPayment) ForPayment(context.Context, int64, string, acquirer.Method) 
 }
 
 // Account implements acquirer.Accounts.
-func (u *byPayment) Account(context.Context, int64) (acquirer.Account, error) {
+func (u *byPayment) Account(context.Context, int64, int64) (acquirer.Account, error) {
 	return acquirer.Account{ID: coretest.LiveAccount, Acquirer: u}, nil
 }
 
@@ -255,7 +255,7 @@ func (*silent) Inquire(context.Context, acquirer.Sent) (acquirer.Response, error
 }
 
 // Account implements acquirer.Accounts.
-func (u *silent) Account(context.Context, int64) (acquirer.Account, error) {
+func (u *silent) Account(context.Context, int64, int64) (acquirer.Account, error) {
 	return acquirer.Account{ID: coretest.LiveAccount, Acquirer: u}, nil
 }
 
@@ -333,6 +333,6 @@ func (u *another) Inquire(ctx context.Context, about acquirer.Sent) (acquirer.Re
 }
 
 // Account implements acquirer.Accounts.
-func (u *another) Account(context.Context, int64) (acquirer.Account, error) {
+func (u *another) Account(context.Context, int64, int64) (acquirer.Account, error) {
 	return acquirer.Account{ID: coretest.LiveAccount, Acquirer: u}, nil
 }

@@ -40,7 +40,7 @@ func (a *searching) Refund(ctx context.Context, f acquirer.Follow) (acquirer.Res
 	return a.Acquirer.Refund(ctx, f)
 }
 
-func (a *searching) Account(context.Context, int64) (acquirer.Account, error) {
+func (a *searching) Account(context.Context, int64, int64) (acquirer.Account, error) {
 	return acquirer.Account{ID: coretest.LiveAccount, Acquirer: a}, nil
 }
 

@@ -93,7 +93,7 @@ func (p *Planted) ForPayment(
 }
 
 // Account implements acquirer.Accounts.
-func (p *Planted) Account(_ context.Context, id int64) (acquirer.Account, error) {
+func (p *Planted) Account(_ context.Context, _, id int64) (acquirer.Account, error) {
 	found, known := p.byID[id]
 	if !known {
 		return acquirer.Account{}, acquirer.ErrNoAccount
