@@ -39,6 +39,7 @@ type Store interface {
 	Merchant(ctx context.Context, id int64) (payment.Merchant, error)
 	AllAccounts(ctx context.Context) ([]*payment.Account, error)
 	AccountSteps(ctx context.Context, since time.Time) (map[int64]int64, error)
+	acquirer.Missing
 }
 
 // Call is a call of an account that has ended.
@@ -287,6 +288,6 @@ func (a *Accounts) connector(kind string, s Settings) (Connector, error) {
 	if !ok {
 		return nil, fieldError("kind", "one of %s", strings.Join(a.Kinds.Names(), ", "))
 	}
-	s.Clock = a.Clock
+	s.Clock, s.Missing = a.Clock, a.Store
 	return of.Open(s)
 }

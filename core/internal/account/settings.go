@@ -48,6 +48,7 @@ type Settings struct {
 	Profile     map[string]string        // the kind's settings without secrets, by name
 	Credentials map[string]secret.String // by name
 	Clock       clock.Clock
+	Missing     acquirer.Missing
 }
 
 // Reader returns a reader of the kind's settings.

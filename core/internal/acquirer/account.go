@@ -3,6 +3,7 @@ package acquirer
 import (
 	"context"
 	"errors"
+	"time"
 )
 
 // ErrNoAccount reports that the merchant has no account for the payment, or that no such account
@@ -36,4 +37,12 @@ type Accounts interface {
 	// Account returns an account of a merchant by its id, also a disabled one: open payments must
 	// finish. It returns ErrNoAccount if there is none, and refuses the account of another merchant.
 	Account(ctx context.Context, merchant, id int64) (Account, error)
+}
+
+// Missing counts how long an acquirer has not had an operation. It is safe for concurrent use.
+type Missing interface {
+	// Missed records that the acquirer does not have the operation of a reference now. It returns how
+	// long the operation has been missing, measured by no clock that can be set, and never more than
+	// the time since its first call for that reference.
+	Missed(ctx context.Context, reference string) (time.Duration, error)
 }

@@ -23,7 +23,7 @@ func (c Config) purge(ctx context.Context) error {
 		eng.Log.InfoContext(ctx, "purged", slog.Int64("idempotency_keys", n))
 	}
 	_, attempts := eng.Store.PurgeCardAttempts(ctx, now)
-	return errors.Join(err, attempts, eng.Store.MakePartitions(ctx), c.purgeEvents(ctx))
+	return errors.Join(err, attempts, eng.Store.PurgeMissing(ctx, now), eng.Store.MakePartitions(ctx), c.purgeEvents(ctx))
 }
 
 // purgeEvents removes the events that are older than their period.

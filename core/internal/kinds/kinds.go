@@ -39,7 +39,8 @@ func providerB(s account.Settings) (account.Connector, error) {
 	cfg := providerb.Config{
 		MerchantID: r.Text("merchant_id"), Auth: r.Choice("auth", providerb.AuthSignature, providerb.AuthJWT),
 		SettleUnknownAfter: r.Duration("settle_unknown_after", settleUnknownAfter),
-		KeyID:              r.Secret("key_id").Reveal(), SharedSecret: r.Secret("shared_secret"), Clock: s.Clock,
+		KeyID:              r.Secret("key_id").Reveal(), SharedSecret: r.Secret("shared_secret"),
+		Clock: s.Clock, Missing: s.Missing,
 	}
 	if err := r.Err(); err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/causeway-pay/causeway/core/internal/account"
+	"github.com/causeway-pay/causeway/core/internal/acquirer/acquirertest"
 	"github.com/causeway-pay/causeway/core/internal/kinds"
 	"github.com/causeway-pay/causeway/core/internal/operator"
 	"github.com/causeway-pay/causeway/shared/clock"
@@ -40,6 +41,7 @@ func TestKinds(t *testing.T) {
 		open := func(change func(account.Settings)) error {
 			s := whole()[name]
 			s.BaseURL, s.Clock = "http://127.0.0.1:1", clock.System()
+			s.Missing = acquirertest.NewMissing(s.Clock)
 			change(s)
 			_, err := all[name].Open(s)
 			return err

@@ -91,19 +91,5 @@ func (tx *Tx) ForgetCardAttempts(t *payment.Transaction, c payment.LimitedCard) 
 // PurgeCardAttempts removes the attempts that have ended to count by a time, and returns how many.
 // The caller reads the time from the clock.
 func (db *DB) PurgeCardAttempts(ctx context.Context, now time.Time) (purged int64, err error) {
-	ended := toMillis(db.confirmed(now).Add(-payment.RetryMemory))
-	for {
-		n := int64(0)
-		err := db.Update(ctx, func(tx *Tx) (err error) {
-			n, err = tx.execCount(deleteOldCardAttempts, ended, purgeBatch)
-			return err
-		})
-		purged += n
-		if err != nil || n < purgeBatch {
-			return purged, err
-		}
-		if err := pause(ctx); err != nil {
-			return purged, err
-		}
-	}
+	return db.purgeBatches(ctx, deleteOldCardAttempts, db.confirmed(now).Add(-payment.RetryMemory))
 }

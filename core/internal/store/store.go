@@ -61,6 +61,7 @@ type DB struct {
 	reads       map[Purpose]*turns.Turns[Caller] // of ByID and Essential
 	unknownKeys *turns.Turns[netip.Prefix]       // of the reads of unknown API keys, by network
 	slow        slowLists
+	instance    int64                   // a number that no other process on this store has
 	process     int64                   // the id of this process, stored with its work; 0 if no other can do that work
 	trusts      func(at time.Time) bool // whether an idempotency key may be claimed by a time; nil for always
 
@@ -85,6 +86,7 @@ func New(ctx context.Context, c clock.Clock, open func(*DB) (Engine, error)) (*D
 	}
 	db.unknownKeys = turns.New(unknownKeyBounds(db.engine.Readers(Essential)))
 	db.shared = db.engine.Shared()
+	db.instance = db.ids.Next()
 	db.endpoints = newEndpointCache(!db.shared)
 	err = db.resume(ctx)
 	if err == nil {

@@ -10,9 +10,11 @@ import (
 	"testing"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/core/internal/acquirer/acquirertest"
 	"github.com/causeway-pay/causeway/core/internal/acquirer/providera"
 	"github.com/causeway-pay/causeway/core/internal/acquirer/providerb"
 	"github.com/causeway-pay/causeway/core/internal/acquirer/upstream"
+	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
@@ -58,6 +60,7 @@ func start(t *testing.T, provider string) *host {
 	} else {
 		h.Acquirer, err = providerb.New(providerb.Config{
 			MerchantID: merchantID, KeyID: keyID, SharedSecret: secret.New(sharedSecret), Upstream: client,
+			Missing: acquirertest.NewMissing(clock.System()),
 		})
 	}
 	if err != nil {

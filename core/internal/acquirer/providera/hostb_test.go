@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/causeway-pay/causeway/core/internal/acquirer/acquirertest"
 	"github.com/causeway-pay/causeway/core/internal/acquirer/providerb"
 	"github.com/causeway-pay/causeway/core/internal/acquirer/upstream"
 	"github.com/causeway-pay/causeway/shared/clock"
@@ -88,6 +89,7 @@ func connectB(t *testing.T, url string, c clock.Clock) *providerb.Connector {
 	t.Cleanup(client.Close)
 	made, err := providerb.New(providerb.Config{
 		MerchantID: "shop", KeyID: "key", SharedSecret: secret.New("c2VjcmV0"), Upstream: client, Clock: c,
+		Missing: acquirertest.NewMissing(c),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/acquirer/acquirertest"
 	"github.com/causeway-pay/causeway/core/internal/acquirer/providerb"
 	"github.com/causeway-pay/causeway/core/internal/acquirer/upstream"
+	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
@@ -33,6 +34,7 @@ func BenchmarkAuthorize(b *testing.B) {
 		return providerb.New(providerb.Config{
 			MerchantID: "demo_merchant_1", KeyID: "11112222-3333-4444-5555-666677778888",
 			SharedSecret: secret.New("c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0"), Upstream: c,
+			Missing: acquirertest.NewMissing(clock.System()),
 		})
 	})
 }

@@ -10,8 +10,10 @@ import (
 	"testing"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/core/internal/acquirer/acquirertest"
 	"github.com/causeway-pay/causeway/core/internal/acquirer/providerb"
 	"github.com/causeway-pay/causeway/core/internal/acquirer/upstream"
+	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
@@ -88,6 +90,7 @@ func (p *proving) connect(t *testing.T, auth string) *providerb.Connector {
 	t.Cleanup(client.Close)
 	c, err := providerb.New(providerb.Config{
 		MerchantID: "m", KeyID: "k", SharedSecret: secret.New("c2VjcmV0"), Auth: auth, Upstream: client,
+		Missing: acquirertest.NewMissing(clock.System()),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -56,3 +56,23 @@ func TestRefundUnderAWrongClock(t *testing.T) {
 		})
 	}
 }
+
+// TestMissingBeyondTheConnector: a restart or a change of the account opens another connector. It
+// continues the time for which an operation has been missing.
+func TestMissingBeyondTheConnector(t *testing.T) {
+	t.Parallel()
+	s := newScripted(t)
+	s.respond(script{byReversal: noMatch})
+	about := acquirer.Sent{
+		Kind: acquirer.Authorization, Reference: "lost", Amount: 300, Currency: "usd",
+		Tag: s.clock.Now().Format(time.RFC3339),
+	}
+	s.clock.Advance(time.Minute)
+	for hours, want := range []string{"unknown", "unknown", "not_found"} {
+		s.reopen(t)
+		if got, err := s.Inquire(t.Context(), about); result(got, err) != want {
+			t.Errorf("after %d times 12 hours: got %+v and %v, want %s", hours, got, err, want)
+		}
+		s.clock.Advance(12 * time.Hour)
+	}
+}

@@ -31,17 +31,18 @@ type Config struct {
 	// had no effect. The default is 24 hours.
 	SettleUnknownAfter time.Duration
 	Upstream           *upstream.Client // of the provider's host
+	Missing            acquirer.Missing // required
 	Clock              clock.Clock      // nil means the machine's
 }
 
 // Connector sends payments to one account. It is safe for concurrent use.
 type Connector struct {
-	signer signer
-	settle time.Duration
-	host   *upstream.Client
-	clock  clock.Clock
-	waits  *waits
-	echoes *atomic.Bool // the host has repeated a correlation id
+	signer  signer
+	settle  time.Duration
+	host    *upstream.Client
+	clock   clock.Clock
+	missing acquirer.Missing
+	echoes  *atomic.Bool // the host has repeated a correlation id
 }
 
 var (
@@ -73,10 +74,12 @@ func New(cfg Config) (*Connector, error) {
 		return nil, fmt.Errorf("provider-b: authentication %q: want %q or %q", cfg.Auth, AuthSignature, AuthJWT)
 	case cfg.SettleUnknownAfter < timeoutAfter:
 		return nil, fmt.Errorf("provider-b: settle unknown after %s: want at least %s", cfg.SettleUnknownAfter, timeoutAfter)
+	case cfg.Missing == nil:
+		return nil, errors.New("provider-b: no record of missing operations")
 	}
 	return &Connector{
-		echoes: new(atomic.Bool),
-		waits:  &waits{clock: cfg.Clock, settle: cfg.SettleUnknownAfter, since: map[string]time.Duration{}},
+		echoes:  new(atomic.Bool),
+		missing: cfg.Missing,
 		signer: signer{
 			auth: cfg.Auth, host: cfg.Upstream.Host(), merchant: cfg.MerchantID, keyID: cfg.KeyID,
 			key: secret.New(string(key)), newID: newUUID,
@@ -132,7 +135,6 @@ func (c *Connector) Authorize(ctx context.Context, r acquirer.Authorize) (acquir
 		operation = selling
 	}
 	out, err := c.send(ctx, request, sent{operation: operation, amount: r.Amount, currency: r.Currency})
-	c.waits.sent(r.Reference, err)
 	switch {
 	case err != nil:
 		return acquirer.Response{}, err
@@ -198,7 +200,6 @@ func (c *Connector) Credit(ctx context.Context, r acquirer.Credit) (acquirer.Res
 		return notSent(err)
 	}
 	out, err := c.send(ctx, request, sent{operation: crediting, amount: r.Amount, currency: r.Currency})
-	c.waits.sent(r.Reference, err)
 	return out.response, err
 }
 
@@ -209,7 +210,6 @@ func (c *Connector) follow(
 		return notSent(err)
 	}
 	out, err := c.send(ctx, request, sent{operation: o, amount: r.Amount, currency: r.Currency})
-	c.waits.sent(r.Reference, err)
 	return out.response, err
 }
 

@@ -26,6 +26,7 @@ type scripted struct {
 	*providerb.Connector
 
 	clock     *clock.Fake
+	config    providerb.Config
 	mu        sync.Mutex
 	responses script   // by path: the status, a space and the body; "" breaks the connection
 	received  []string // paths
@@ -58,13 +59,21 @@ func newScripted(t *testing.T) *scripted {
 		t.Fatal(err)
 	}
 	t.Cleanup(client.Close)
-	s.Connector, err = providerb.New(providerb.Config{
+	s.config = providerb.Config{
 		MerchantID: "m", KeyID: "k", SharedSecret: secret.New("c2VjcmV0"), Upstream: client, Clock: s.clock,
-	})
-	if err != nil {
+		Missing: acquirertest.NewMissing(s.clock),
+	}
+	s.reopen(t)
+	return s
+}
+
+// reopen makes another connector with the same configuration, as a restart does.
+func (s *scripted) reopen(t *testing.T) {
+	t.Helper()
+	var err error
+	if s.Connector, err = providerb.New(s.config); err != nil {
 		t.Fatal(err)
 	}
-	return s
 }
 
 // respond sets the responses.
@@ -217,7 +226,10 @@ func TestNew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	good := providerb.Config{MerchantID: "m", KeyID: "k", SharedSecret: secret.New("c2VjcmV0"), Upstream: client}
+	good := providerb.Config{
+		MerchantID: "m", KeyID: "k", SharedSecret: secret.New("c2VjcmV0"), Upstream: client,
+		Missing: acquirertest.NewMissing(clock.System()),
+	}
 	c, err := providerb.New(good)
 	if text := fmt.Sprintf("%+v", *c); err != nil || strings.Contains(text, "115 101 99 114 101 116") {
 		t.Errorf("the connector prints its key, %v: %s", err, text)

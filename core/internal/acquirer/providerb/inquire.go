@@ -81,11 +81,15 @@ func (c *Connector) undo(ctx context.Context, about acquirer.Sent) (acquirer.Res
 	case err != nil:
 		return acquirer.Response{}, err
 	case result == undone:
-		c.waits.end(about.Reference)
 		return acquirer.Response{Approved: true, Released: true, ResponseCode: "00", Amount: about.Amount}, nil
 	case result == refused:
 		return acquirer.Response{}, fmt.Errorf("provider-b: %w: it refuses to undo it", acquirer.ErrUndecided)
-	case !c.waits.over(about.Reference) || age < c.settle:
+	}
+	missing, err := c.missing.Missed(ctx, about.Reference)
+	switch {
+	case err != nil:
+		return acquirer.Response{}, fmt.Errorf("provider-b: %w: %w", acquirer.ErrUnknown, err)
+	case missing < c.settle || age < c.settle:
 		return acquirer.Response{}, unknownUndo("the provider does not have it yet")
 	}
 	return acquirer.Response{}, nil

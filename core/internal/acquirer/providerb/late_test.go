@@ -8,8 +8,10 @@ import (
 	"testing"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/core/internal/acquirer/acquirertest"
 	"github.com/causeway-pay/causeway/core/internal/acquirer/providerb"
 	"github.com/causeway-pay/causeway/core/internal/acquirer/upstream"
+	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
@@ -59,6 +61,7 @@ func TestLateDuplicate(t *testing.T) {
 			}
 			c, err := providerb.New(providerb.Config{
 				MerchantID: "shop", KeyID: "id", SharedSecret: secret.New("c2VjcmV0"), Upstream: host,
+				Missing: acquirertest.NewMissing(clock.System()),
 			})
 			if err != nil {
 				t.Fatal(err)

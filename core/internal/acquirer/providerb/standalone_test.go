@@ -15,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/core/internal/acquirer/acquirertest"
 	"github.com/causeway-pay/causeway/core/internal/acquirer/providerb"
 	"github.com/causeway-pay/causeway/core/internal/acquirer/upstream"
 	"github.com/causeway-pay/causeway/shared/clock"
@@ -79,7 +80,7 @@ func (s *standalone) connectBy(t *testing.T, base, auth string, at clock.Clock) 
 	t.Cleanup(host.Close)
 	c, err := providerb.New(providerb.Config{
 		MerchantID: s.ProviderB.MerchantID, KeyID: s.ProviderB.KeyID, SharedSecret: secret.New(s.ProviderB.SharedSecret),
-		Auth: auth, Upstream: host, Clock: at,
+		Auth: auth, Upstream: host, Clock: at, Missing: acquirertest.NewMissing(at),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -72,6 +72,14 @@ var recoverySQL = map[string]string{
 		WHERE kind = ? AND object_id = ? AND number = ?`,
 	"resetAttempts": `UPDATE step_attempts SET attempts = 1, running = 0, next_at = 0, last_error = ''
 		WHERE kind = ? AND object_id = ? AND number = ?`,
+	"countMissing": `INSERT INTO missing_operations (reference, missing, process, looked, at)
+			VALUES (?1, 0, ?2, ?3, ?4)
+		ON CONFLICT (reference) DO UPDATE
+			SET missing = missing + CASE WHEN process = ?2 THEN MAX(?3 - looked, 0) ELSE 0 END,
+				process = ?2, looked = ?3, at = ?4
+		RETURNING missing`,
+	"deleteOldMissing": `DELETE FROM missing_operations WHERE reference IN (
+		SELECT reference FROM missing_operations WHERE at <= ? ORDER BY at LIMIT ?)`,
 	"removeAttempt": `DELETE FROM step_attempts WHERE kind = ? AND object_id = ? AND number = ?`,
 	"selectEndedAttempts": `SELECT kind, object_id, number FROM step_attempts
 		WHERE (kind, object_id, number) > (?, ?, ?) AND ` + endedAttempt + ` ORDER BY kind, object_id, number LIMIT ?`,

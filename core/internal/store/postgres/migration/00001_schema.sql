@@ -304,6 +304,16 @@ CREATE TABLE step_attempts (
     PRIMARY KEY (kind, object_id, number)
 );
 
+CREATE TABLE missing_operations (
+    reference TEXT   NOT NULL PRIMARY KEY,
+    missing   BIGINT NOT NULL,
+    process   BIGINT NOT NULL,
+    looked    BIGINT NOT NULL,
+    at        BIGINT NOT NULL
+);
+
+CREATE INDEX missing_operations_by_time ON missing_operations (at);
+
 -- events and webhook_deliveries are partitioned by id, that is by time: retention drops whole
 -- partitions. The first partition ends 28 to 56 days after the schema was created. The leader
 -- creates further partitions in time. A row that no other partition covers goes to the default

@@ -334,6 +334,17 @@ CREATE TABLE step_attempts (
     PRIMARY KEY (kind, object_id, number)
 ) STRICT, WITHOUT ROWID;
 
+-- The operations that an acquirer did not have at the last look, and how long they were missing.
+CREATE TABLE missing_operations (
+    reference TEXT    NOT NULL PRIMARY KEY,
+    missing   INTEGER NOT NULL, -- milliseconds, see Missed of the store
+    process   INTEGER NOT NULL, -- that looked last
+    looked    INTEGER NOT NULL, -- when, in milliseconds of its monotonic clock
+    at        INTEGER NOT NULL  -- when, by the clock
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX missing_operations_by_time ON missing_operations (at);
+
 CREATE TABLE events (
     id          INTEGER PRIMARY KEY,
     merchant_id INTEGER NOT NULL,

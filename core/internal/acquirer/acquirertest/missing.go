@@ -1,0 +1,35 @@
+package acquirertest
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/shared/clock"
+)
+
+// missing is an acquirer.Missing of one process.
+type missing struct {
+	clock clock.Clock
+	mu    sync.Mutex
+	first map[string]time.Duration // guarded by mu: the first call by reference, on the monotonic clock
+}
+
+// NewMissing returns an acquirer.Missing that counts by the monotonic reading of a clock.
+func NewMissing(c clock.Clock) acquirer.Missing {
+	return &missing{clock: c, first: map[string]time.Duration{}}
+}
+
+// Missed implements acquirer.Missing.
+func (m *missing) Missed(_ context.Context, reference string) (time.Duration, error) {
+	now := clock.MonotonicOf(m.clock)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	first, known := m.first[reference]
+	if !known {
+		m.first[reference] = now
+		return 0, nil
+	}
+	return now - first, nil
+}

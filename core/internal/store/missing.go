@@ -1,0 +1,61 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/causeway-pay/causeway/shared/clock"
+)
+
+var (
+	countMissing     = declare("countMissing")
+	deleteOldMissing = declare("deleteOldMissing")
+)
+
+// missingMemory is how long the record of a missing operation is kept after its last look. An
+// operation that is still open then has been looked for in the meantime.
+const missingMemory = 30 * 24 * time.Hour
+
+// Missed records that an acquirer does not have the operation of a reference now. It returns how
+// long the operation has been missing: the sum of the times between two looks of one process, by
+// its monotonic clock. So no wrong clock makes it longer. A restart takes away only the time since
+// the last look before it.
+func (db *DB) Missed(ctx context.Context, reference string) (missing time.Duration, err error) {
+	err = db.Update(ctx, func(tx *Tx) error {
+		row, err := tx.row(countMissing,
+			reference, db.instance, clock.MonotonicOf(db.clock).Milliseconds(), toMillis(tx.Now))
+		if err != nil {
+			return err
+		}
+		n, err := scanOne(row)
+		missing = time.Duration(n) * time.Millisecond
+		return err
+	})
+	return missing, err
+}
+
+// PurgeMissing removes the records of missing operations that were not looked for in the last 30
+// days. The caller reads the time from the clock.
+func (db *DB) PurgeMissing(ctx context.Context, now time.Time) error {
+	_, err := db.purgeBatches(ctx, deleteOldMissing, db.confirmed(now).Add(-missingMemory))
+	return err
+}
+
+// purgeBatches runs a statement that removes up to ?2 rows from before a time ?1, until no row is
+// left. It returns how many it removed.
+func (db *DB) purgeBatches(ctx context.Context, s *Statement, before time.Time) (purged int64, err error) {
+	for {
+		n := int64(0)
+		err := db.Update(ctx, func(tx *Tx) (err error) {
+			n, err = tx.execCount(s, toMillis(before), purgeBatch)
+			return err
+		})
+		purged += n
+		if err != nil || n < purgeBatch {
+			return purged, err
+		}
+		if err := pause(ctx); err != nil {
+			return purged, err
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/coretest"
+)
+
+// mustMiss looks for the operation "lost", and checks how long it has been missing.
+func mustMiss(t *testing.T, s *coretest.Service, when string, want time.Duration) {
+	t.Helper()
+	if got, err := s.DB.Missed(t.Context(), "lost"); got != want || err != nil {
+		t.Errorf("%s: missing for %s, %v; want %s", when, got, err, want)
+	}
+}
+
+// TestMissed: an operation is missing for the time between looks of one process. No clock that is
+// set makes the time longer, and no restart begins it again.
+func TestMissed(t *testing.T) {
+	t.Parallel()
+	onEachEngine(t, func(t *testing.T, s *coretest.Service) {
+		t.Helper()
+		mustMiss(t, s, "first look", 0)
+		s.Clock.Advance(10 * time.Hour)
+		mustMiss(t, s, "later", 10*time.Hour)
+		for _, step := range []time.Duration{25 * time.Hour, -60 * time.Hour, 35 * time.Hour} {
+			s.Clock.Step(step)
+			mustMiss(t, s, "after a step of the clock", 10*time.Hour)
+		}
+		if got, err := s.DB.Missed(t.Context(), "another"); got != 0 || err != nil {
+			t.Errorf("another operation: missing for %s, %v", got, err)
+		}
+		restarted := s.Revive(t, s.Snapshot(t))
+		restarted.Clock.Advance(5 * time.Hour)
+		mustMiss(t, restarted, "first look after a restart", 10*time.Hour)
+		restarted.Clock.Advance(time.Hour)
+		mustMiss(t, restarted, "an hour later", 11*time.Hour)
+		mustMiss(t, s, "in the process that runs on", 16*time.Hour)
+		s.MustExec(t, "UPDATE missing_operations SET process = 1")
+		mustMiss(t, s, "after a look of another process", 16*time.Hour)
+		s.MustExec(t, "UPDATE missing_operations SET looked = looked + 1000")
+		mustMiss(t, s, "after a look that ended later", 16*time.Hour)
+	})
+}
+
+// TestPurgeMissing: only what was not looked for in the last 30 days is removed.
+func TestPurgeMissing(t *testing.T) {
+	t.Parallel()
+	onEachEngine(t, func(t *testing.T, s *coretest.Service) {
+		t.Helper()
+		mustMiss(t, s, "first look", 0)
+		s.Clock.Advance(24 * time.Hour)
+		if _, err := s.DB.Missed(t.Context(), "later"); err != nil {
+			t.Fatal(err)
+		}
+		s.Clock.Advance(29 * 24 * time.Hour)
+		if err := s.DB.PurgeMissing(t.Context(), s.Clock.Now()); err != nil {
+			t.Fatal(err)
+		}
+		left := s.Number(t, "SELECT COUNT(*) FROM missing_operations WHERE reference = 'later'")
+		all := s.Number(t, "SELECT COUNT(*) FROM missing_operations")
+		if left != 1 || all != 1 {
+			t.Errorf("%d records are left, %d of the later one; want only that one", all, left)
+		}
+	})
+}
