@@ -121,7 +121,7 @@ func (s *authorizationStep) moveTo(
 		}
 		return tx.MoveTransaction(s.t, next, last.proof)
 	})
-	if err != nil {
+	if err != nil && !s.movedTo(ctx, next) {
 		return err
 	}
 	s.Log.WarnContext(ctx, "authorize: the attempt at an account has no effect; the payment goes to another one",
@@ -129,6 +129,14 @@ func (s *authorizationStep) moveTo(
 		slog.String("to", accountName(next.Account)), slog.String("proof", string(last.proof)), slog.String("cause", last.cause()))
 	s.t.Account, s.t.Tag, s.t.VoidTag = next.Account, next.Tag, next.VoidTag
 	return nil
+}
+
+// movedTo reports whether a move stands although its commit has failed: only the confirmation of
+// the commit may be missing. It is false if recovery has reclaimed the payment.
+func (s *authorizationStep) movedTo(ctx context.Context, next *payment.Transaction) bool {
+	return s.Store.Update(ctx, func(tx *store.Tx) error {
+		return tx.LockUnreclaimed(authorizationStepID(s.t), next.Account)
+	}) == nil
 }
 
 // cause returns the reason of an attempt without effect in few words.

@@ -2,6 +2,8 @@ package engine_test
 
 import (
 	"context"
+	"fmt"
+	"net/http"
 	"testing"
 	"time"
 
@@ -62,5 +64,63 @@ func findingNothing(a *coretest.Acquirer) {
 			return before(ctx, call)
 		}
 		return nil
+	}
+}
+
+// preparing calls a function with the tag of each request to the second account, just before the
+// move to it is committed.
+type preparing struct {
+	*coretest.Accounts
+	before func(tag string)
+}
+
+// ForPayment implements acquirer.Accounts.
+func (p *preparing) ForPayment(
+	ctx context.Context, merchant int64, currency string, m acquirer.Method,
+) ([]acquirer.Account, error) {
+	found, err := p.Accounts.ForPayment(ctx, merchant, currency, m)
+	if len(found) == 2 {
+		found[1].Acquirer = &preparedBy{found[1].Acquirer, p.before}
+	}
+	return found, err
+}
+
+type preparedBy struct {
+	acquirer.Acquirer
+	before func(tag string)
+}
+
+// Prepare implements acquirer.Acquirer.
+func (p *preparedBy) Prepare(ctx context.Context) (string, error) {
+	tag, err := p.Acquirer.Prepare(ctx)
+	p.before(tag)
+	return tag, err
+}
+
+// TestFailoverWithoutConfirmation: the move to the second account is committed, and only the
+// confirmation of the commit is missing. That account gets the payment, unless recovery has
+// reclaimed it.
+func TestFailoverWithoutConfirmation(t *testing.T) {
+	t.Parallel()
+	for proof := range proofs {
+		for reclaimed, want := range map[int64]int{0: 1, 1: 0} {
+			t.Run(fmt.Sprintf("%s, reclaimed %d", proof, reclaimed), func(t *testing.T) {
+				t.Parallel()
+				s := coretest.OpenLive(t)
+				second := s.AddAccount(t, otherAccount)
+				proofs[proof](s.Acquirer)
+				s.Engine.Live = &preparing{s.Accounts, func(tag string) {
+					s.MustExec(t, "UPDATE transactions SET account = ?, tag = ?, void_tag = '', reclaimed_at = ?",
+						int64(otherAccount), tag, reclaimed)
+				}}
+				a, err := s.Pay(t.Context(), s.Request("k"), 100, true)
+				if got := len(second.Payments()); got != want {
+					t.Errorf("the second account got %d payments, want %d", got, want)
+				}
+				if paid := a.Status == http.StatusCreated; paid != (want == 1) || err != nil {
+					t.Errorf("got %d %.160s, %v", a.Status, a.Body, err)
+				}
+			})
+		}
 	}
 }
