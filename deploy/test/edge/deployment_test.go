@@ -191,6 +191,12 @@ func (r *deployment) client(t *testing.T, change func(*http.Transport)) *http.Cl
 	return &http.Client{Transport: transport, Timeout: patience}
 }
 
+// onlyHTTP2 makes a transport offer HTTP/2 alone. Envoy prefers HTTP/1.1.
+func onlyHTTP2(tr *http.Transport) {
+	tr.Protocols = new(http.Protocols)
+	tr.Protocols.SetHTTP2(true)
+}
+
 // leaf returns the certificate of a new handshake.
 func (r *deployment) leaf(t *testing.T) (*x509.Certificate, error) {
 	t.Helper()

@@ -60,7 +60,7 @@ func TestTLSAudit(t *testing.T) {
 // testV1 makes, captures and lists a payment, and reads the documentation and the health.
 func testV1(t *testing.T, r *deployment) {
 	t.Helper()
-	client := r.client(t, func(tr *http.Transport) { tr.ForceAttemptHTTP2 = true })
+	client := r.client(t, onlyHTTP2)
 	made := r.api(t, client, http.MethodPost, "/v1/transactions", strings.Replace(sale, "%s", `,"capture":"manual"`, 1))
 	var x v1.Transaction
 	if made.status != http.StatusCreated || json.Unmarshal([]byte(made.body), &x) != nil ||

@@ -38,7 +38,12 @@ func (r *deployment) load(t *testing.T, n int) *load {
 	}
 	for range n {
 		for kind := range 3 {
-			client := r.client(t, func(tr *http.Transport) { tr.ForceAttemptHTTP2, tr.DisableKeepAlives = kind == 1, kind == 2 })
+			client := r.client(t, func(tr *http.Transport) {
+				tr.DisableKeepAlives = kind == 2
+				if kind == 1 {
+					onlyHTTP2(tr)
+				}
+			})
 			all.Go(func() {
 				for i := 0; ctx.Err() == nil; i++ {
 					l.one(ctx, client, r.key, paths[i%len(paths)], kind == 2)

@@ -38,7 +38,7 @@ func (r *deployment) newKey(t *testing.T, client *http.Client, body string) stri
 // whichever program wrote it. Each field is written once: a browser rejects a repeated one.
 func testPages(t *testing.T, r *deployment) {
 	t.Helper()
-	client := r.client(t, func(tr *http.Transport) { tr.ForceAttemptHTTP2 = true })
+	client := r.client(t, onlyHTTP2)
 	key := r.newKey(t, client, `{"kind":"publishable"}`)
 	const tokens, confirm, current = "/v1/tokens", "/v1/transactions/txn_1/confirm", "/v1/mle/keys/current"
 	const card = `{"card":{"number":"4111111111111111","exp_month":4,"exp_year":2031}}`

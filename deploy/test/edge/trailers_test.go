@@ -33,7 +33,7 @@ func testTrailers(t *testing.T, r *deployment) {
 	s := r.system()
 	s.V1, s.HTTP = "https://"+host, r.client(t, nil)
 	private := sdk.RegisterKey(t, s)
-	h2 := r.client(t, func(tr *http.Transport) { tr.ForceAttemptHTTP2 = true }).Transport
+	h2 := r.client(t, onlyHTTP2).Transport
 	client := &http.Client{
 		Transport: mle.New(mle.Config{Private: private, Next: &trailing{next: h2}}), Timeout: patience,
 	}

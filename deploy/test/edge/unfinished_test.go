@@ -50,7 +50,7 @@ const legacyPath = "/compat/provider-a/xml"
 func (r *deployment) unfinished(t *testing.T, from, path string, n, size int) <-chan response {
 	t.Helper()
 	client := r.client(t, func(tr *http.Transport) {
-		tr.ForceAttemptHTTP2 = true
+		onlyHTTP2(tr)
 		tr.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
 			d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
 			return d.DialContext(ctx, "tcp", r.https())

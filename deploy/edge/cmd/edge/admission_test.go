@@ -28,7 +28,7 @@ func TestLegacyBodyLimit(t *testing.T) {
 	b.run(t)
 	b.envoy(t).Listeners(t)
 	for size, want := range map[int]int{1024: 200, 1025: 413} {
-		got := b.send(t, b.client(nil), "POST", "https://"+host+"/compat/x", strings.Repeat("a", size))
+		got := b.send(t, b.client(), "POST", "https://"+host+"/compat/x", strings.Repeat("a", size))
 		if got.status != want || want == 413 && !strings.Contains(got.body, "body_too_large") {
 			t.Errorf("%d bytes: got %d %s, want %d", size, got.status, got.body, want)
 		}
@@ -152,7 +152,7 @@ func TestUnfinishedBodies(t *testing.T) {
 		if grown := allocated(t, e) - before; grown > bodies*size/2 {
 			t.Errorf("%s: Envoy's heap has %d bytes more for %d unfinished bodies of %d bytes", path, grown, bodies, size)
 		}
-		if got := b.send(t, b.client(nil), "POST", "https://"+host+path, "a"); got.status != 200 {
+		if got := b.send(t, b.client(), "POST", "https://"+host+path, "a"); got.status != 200 {
 			t.Errorf("%s: another client: got %d %s", path, got.status, got.body)
 		}
 		stop()
@@ -207,9 +207,9 @@ func TestResets(t *testing.T) {
 	b.run(t)
 	b.envoy(t).Listeners(t)
 	var dials atomic.Int64
-	client := b.client(nil)
+	client := b.client()
 	transport := client.Transport.(*http.Transport)
-	transport.ForceAttemptHTTP2 = true
+	onlyHTTP2(transport)
 	dial := transport.DialContext
 	transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
 		dials.Add(1)

@@ -23,7 +23,7 @@ func TestPages(t *testing.T) {
 	b.run(t)
 	b.envoy(t).Listeners(t)
 	long := strings.Repeat("x", 1025)
-	for name, client := range map[string]*http.Client{"HTTP1": b.client(nil), "HTTP2": b.http2()} {
+	for name, client := range map[string]*http.Client{"HTTP1": b.client(), "HTTP2": b.http2()} {
 		for _, c := range []struct {
 			method, path, body string
 			fields             []string
@@ -64,7 +64,7 @@ func TestPages(t *testing.T) {
 		}
 	}
 	b.refusesLongHeads(t)
-	if got := b.send(t, b.client(nil), "OPTIONS", "https://"+host+"/v1/tokens", ""); got.body != "core /v1/tokens" {
+	if got := b.send(t, b.client(), "OPTIONS", "https://"+host+"/v1/tokens", ""); got.body != "core /v1/tokens" {
 		t.Errorf("OPTIONS: got %d %s, want core's response", got.status, got.body)
 	}
 }
@@ -94,7 +94,7 @@ func TestPagesOverTheRate(t *testing.T) {
 	b.run(t)
 	b.envoy(t).Listeners(t)
 	for range 10 {
-		got := b.send(t, b.client(nil), "OPTIONS", "https://"+host+"/v1/tokens", "")
+		got := b.send(t, b.client(), "OPTIONS", "https://"+host+"/v1/tokens", "")
 		if got.status == 200 {
 			continue
 		}

@@ -79,7 +79,7 @@ func served(t *testing.T) *testbed {
 func TestRoutes(t *testing.T) {
 	t.Parallel()
 	b := served(t)
-	for name, client := range map[string]*http.Client{"HTTP1": b.client(nil), "HTTP2": b.http2()} {
+	for name, client := range map[string]*http.Client{"HTTP1": b.client(), "HTTP2": b.http2()} {
 		for path, want := range map[string]struct {
 			body, word string
 			status     int
@@ -109,21 +109,21 @@ func TestRoutes(t *testing.T) {
 		"https://trust.example.com/v1/x":             404,
 		"https://" + host + "/v1/trust/fingerprints": 200,
 	} {
-		if got := b.send(t, b.client(nil), "GET", url, ""); got.status != want || got.header.Get(tlspolicy.HSTSHeader) == "" {
+		if got := b.send(t, b.client(), "GET", url, ""); got.status != want || got.header.Get(tlspolicy.HSTSHeader) == "" {
 			t.Errorf("%s: got %d %v", url, got.status, got.header)
 		}
 	}
 	// The doc_url of an error of the trust host is relative.
-	docs := b.send(t, b.client(nil), "GET", "https://trust.example.com/docs", "")
+	docs := b.send(t, b.client(), "GET", "https://trust.example.com/docs", "")
 	if want := "https://" + host + "/docs"; docs.status != 307 || docs.header.Get("Location") != want {
 		t.Errorf("/docs of the trust host: got %d %v, want a redirect to %s", docs.status, docs.header, want)
 	}
 }
 
 func (b *testbed) http2() *http.Client {
-	c := b.client(func(c *tls.Config) { c.NextProtos = []string{"h2"} })
+	c := b.client()
 	if t, ok := c.Transport.(*http.Transport); ok {
-		t.ForceAttemptHTTP2 = true
+		onlyHTTP2(t)
 	}
 	return c
 }
@@ -132,7 +132,7 @@ func (b *testbed) http2() *http.Client {
 func TestOnDemand(t *testing.T) {
 	t.Parallel()
 	b := served(t)
-	for name, client := range map[string]*http.Client{"HTTP1": b.client(nil), "HTTP2": b.http2()} {
+	for name, client := range map[string]*http.Client{"HTTP1": b.client(), "HTTP2": b.http2()} {
 		for path, tt := range map[string]struct {
 			fields []string
 			word   string
@@ -157,7 +157,7 @@ func TestOnDemand(t *testing.T) {
 func TestLargeResponses(t *testing.T) {
 	t.Parallel()
 	b := served(t)
-	for name, client := range map[string]*http.Client{"HTTP1": b.client(nil), "HTTP2": b.http2()} {
+	for name, client := range map[string]*http.Client{"HTTP1": b.client(), "HTTP2": b.http2()} {
 		for method, body := range map[string]string{"GET": "", "POST": "{}", "PUT": strings.Repeat("x", 256<<10)} {
 			for _, fields := range [][]string{
 				nil, {"X-SVC-MLE-Response", "required"}, {"X-SVC-MLE", "v1", "X-SVC-MLE-Response", "required"},
@@ -221,7 +221,7 @@ func TestPaths(t *testing.T) {
 func TestResponsesOfEnvoy(t *testing.T) {
 	t.Parallel()
 	b := served(t)
-	client := b.client(nil)
+	client := b.client()
 	url := "https://" + host
 	head := "Host: " + host + "\r\nConnection: close\r\n"
 	ids := map[string]struct{}{}

@@ -82,7 +82,7 @@ func TestForeignHosts(t *testing.T) {
 	b.run(t)
 	b.envoy(t).Listeners(t)
 	const foreign = "apitest.cybersource.com"
-	for name, client := range map[string]*http.Client{"HTTP1": b.client(nil), "HTTP2": b.http2()} {
+	for name, client := range map[string]*http.Client{"HTTP1": b.client(), "HTTP2": b.http2()} {
 		for path, want := range map[string]struct {
 			status int
 			body   string
@@ -106,7 +106,7 @@ func TestForeignHosts(t *testing.T) {
 			}
 		}
 	}
-	for _, client := range []*http.Client{b.client(nil), b.http2()} {
+	for _, client := range []*http.Client{b.client(), b.http2()} {
 		got := b.send(t, client, "POST", "https://"+host+"/pts/x", "{}", "Host", foreign, "X-Svc-Mle", "v1")
 		if got.status != 200 || b.filter.word("/pts/x") != "optional" {
 			t.Errorf("encrypted: got %d %s, filter %q", got.status, got.body, b.filter.word("/pts/x"))

@@ -139,7 +139,7 @@ func TestSilentConnections(t *testing.T) {
 		_, _ = b.handshake(t, nil)
 	}
 	e.Wait(t, "keeps silent connections", func() bool { return connections(t, e) < most*8/10 })
-	if got := b.send(t, b.client(nil), "GET", "https://"+host+"/v1/x", ""); got.status != http.StatusOK {
+	if got := b.send(t, b.client(), "GET", "https://"+host+"/v1/x", ""); got.status != http.StatusOK {
 		t.Errorf("got %d %s", got.status, got.body)
 	}
 	const idle = 2 * time.Minute // without reduction

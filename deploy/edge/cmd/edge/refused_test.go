@@ -42,7 +42,7 @@ func TestNACK(t *testing.T) {
 	b.logged(t, e, "a node rejected its configuration")
 	b.logged(t, e, "the configuration was rejected; the previous one stays in effect")
 	b.https = mine
-	if got := b.send(t, b.client(nil), "GET", "https://"+host+"/v1/x", ""); got.status != 200 {
+	if got := b.send(t, b.client(), "GET", "https://"+host+"/v1/x", ""); got.status != 200 {
 		t.Errorf("got %d %s", got.status, got.body)
 	}
 	if got := fetched(t, "http://"+admin+"/metrics"); !strings.Contains(got,
@@ -86,7 +86,7 @@ func TestRate(t *testing.T) {
 	e := b.envoy(t)
 	e.Listeners(t)
 	for range 10 {
-		got := b.send(t, b.client(nil), "GET", "https://"+host+"/v1/x", "")
+		got := b.send(t, b.client(), "GET", "https://"+host+"/v1/x", "")
 		if got.status == 200 {
 			continue
 		}
@@ -208,7 +208,7 @@ func (b *testbed) http2At(t *testing.T, address string) *tls.Conn {
 
 // clientAt returns a client with an address.
 func (b *testbed) clientAt(address string) *http.Client {
-	client := b.client(nil)
+	client := b.client()
 	client.Transport.(*http.Transport).DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
 		d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}}
 		return d.DialContext(ctx, "tcp", b.https)
@@ -239,7 +239,7 @@ func TestMutualTLS(t *testing.T) {
 	b.configure(t, "")
 	b.run(t)
 	b.envoy(t).Listeners(t)
-	if got := b.send(t, b.client(nil), "GET", "https://"+host+"/v1/x", ""); got.status != 200 {
+	if got := b.send(t, b.client(), "GET", "https://"+host+"/v1/x", ""); got.status != 200 {
 		t.Errorf("got %d %s", got.status, got.body)
 	}
 }

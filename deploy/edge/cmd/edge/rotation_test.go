@@ -49,7 +49,7 @@ func TestRotation(t *testing.T) {
 	}
 	serial := strings.ToLower(last.Leaf.NotAfter.UTC().Format("2006-01-02T15:04:05"))
 	e.Wait(t, "has another fingerprint than its certificate", func() bool {
-		got := b.send(t, b.client(nil), "GET", "https://"+host+"/v1/trust/fingerprints", "")
+		got := b.send(t, b.client(), "GET", "https://"+host+"/v1/trust/fingerprints", "")
 		var decoded struct {
 			Current []struct {
 				SPKI string `json:"spki_sha256"`
@@ -68,7 +68,7 @@ func (b *testbed) load(t *testing.T) (soFar func() int64, stop func() (done, fai
 	var all sync.WaitGroup
 	var done, failed atomic.Int64
 	for i := range 4 {
-		client := b.client(nil)
+		client := b.client()
 		if i%2 == 1 {
 			client = b.http2()
 		}
@@ -140,7 +140,7 @@ func TestEnvoyFirst(t *testing.T) {
 	}
 	b.run(t)
 	e.Listeners(t)
-	if got := b.send(t, b.client(nil), "GET", "https://"+host+"/v1/x", ""); got.status != 200 {
+	if got := b.send(t, b.client(), "GET", "https://"+host+"/v1/x", ""); got.status != 200 {
 		t.Errorf("got %d %s", got.status, got.body)
 	}
 }
@@ -157,7 +157,7 @@ func TestKilled(t *testing.T) {
 	kill()
 	serving := func(what string) {
 		t.Helper()
-		if got := b.send(t, b.client(nil), "GET", "https://"+host+"/v1/x", ""); got.status != 200 {
+		if got := b.send(t, b.client(), "GET", "https://"+host+"/v1/x", ""); got.status != 200 {
 			t.Errorf("%s: got %d %s", what, got.status, got.body)
 		}
 	}
@@ -185,7 +185,7 @@ func TestKilled(t *testing.T) {
 	}
 	b.configure(t, "routes: [{path: /later/**, upstream: compat, mle: off}]")
 	e.Wait(t, "takes no changes", func() bool {
-		return b.send(t, b.client(nil), "GET", "https://"+host+"/later/x", "").status == 200
+		return b.send(t, b.client(), "GET", "https://"+host+"/later/x", "").status == 200
 	})
 }
 
@@ -209,7 +209,7 @@ func TestReload(t *testing.T) {
 	e.Listeners(t)
 	b.configure(t, "routes: [{path: /later/**, upstream: compat, mle: off}]")
 	e.Wait(t, "does not take the new routes", func() bool {
-		return b.send(t, b.client(nil), "GET", "https://"+host+"/later/x", "").status == 200
+		return b.send(t, b.client(), "GET", "https://"+host+"/later/x", "").status == 200
 	})
 	for more, reason := range map[string]string{
 		"routes: [{path: /a, upstream: nowhere}]": "is not in upstreams",
@@ -219,7 +219,7 @@ func TestReload(t *testing.T) {
 	} {
 		b.configure(t, more)
 		b.logged(t, e, reason)
-		if got := b.send(t, b.client(nil), "GET", "https://"+host+"/later/x", ""); got.status != 200 {
+		if got := b.send(t, b.client(), "GET", "https://"+host+"/later/x", ""); got.status != 200 {
 			t.Errorf("%s: got %d %s", more, got.status, got.body)
 		}
 	}

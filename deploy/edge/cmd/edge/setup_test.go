@@ -208,12 +208,9 @@ func (b *testbed) bootstrap(t *testing.T, id string) (file string) {
 	return file
 }
 
-// client returns an HTTP/1.1 or HTTP/2 client that connects to Envoy for every host name.
-func (b *testbed) client(change func(*tls.Config)) *http.Client {
+// client returns an HTTP/1.1 client that connects to Envoy for every host name.
+func (b *testbed) client() *http.Client {
 	policy := &tls.Config{RootCAs: b.authority.Pool(), ServerName: host, MinVersion: tls.VersionTLS12}
-	if change != nil {
-		change(policy)
-	}
 	return &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{

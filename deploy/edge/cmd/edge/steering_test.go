@@ -75,7 +75,7 @@ const spoofedID = "11111111-2222-4333-8444-555555555555"
 func TestSteering(t *testing.T) {
 	t.Parallel()
 	b := served(t)
-	for name, client := range map[string]*http.Client{"HTTP1": b.client(nil), "HTTP2": b.http2()} {
+	for name, client := range map[string]*http.Client{"HTTP1": b.client(), "HTTP2": b.http2()} {
 		for _, to := range []struct {
 			path   string
 			status int

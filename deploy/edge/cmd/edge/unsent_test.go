@@ -134,7 +134,7 @@ func unsentTestbed(t *testing.T) (b *testbed, leaves net.Listener) {
 func TestUnavailableIsUnsent(t *testing.T) {
 	t.Parallel()
 	b, leaves := unsentTestbed(t)
-	for _, client := range []*http.Client{b.client(nil), b.http2()} {
+	for _, client := range []*http.Client{b.client(), b.http2()} {
 		for path, want := range map[string]string{
 			"/resets": lost, "/closes": lost, "/garbles": lost, "/stops": lost,
 			"/gone": unavailable, "/refuses": unavailable, "/stranger": unavailable,
@@ -151,11 +151,11 @@ func TestUnavailableIsUnsent(t *testing.T) {
 			}
 		}
 	}
-	if got := b.send(t, b.client(nil), http.MethodPost, "https://"+host+"/leaves", "{}"); got.status != http.StatusOK {
+	if got := b.send(t, b.client(), http.MethodPost, "https://"+host+"/leaves", "{}"); got.status != http.StatusOK {
 		t.Errorf("before it leaves: got %d %s", got.status, got.body)
 	}
 	_ = leaves.Close()
-	b.wantFailure(t, b.client(nil), http.MethodPost, "/leaves", unavailable)
+	b.wantFailure(t, b.client(), http.MethodPost, "/leaves", unavailable)
 }
 
 // wantFailure checks Envoy's own response to a request.

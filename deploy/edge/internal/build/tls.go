@@ -2,6 +2,7 @@ package build
 
 import (
 	"net/netip"
+	"slices"
 
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	tlsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/tls/v3"
@@ -25,6 +26,9 @@ func parameters(e tlspolicy.Envoy) *tlsv3.TlsParameters {
 // downstream returns the TLS for clients.
 func (b *builder) downstream() *corev3.TransportSocket {
 	e := b.policy.Envoy()
+	// Envoy takes its first protocol that the client offers. Over HTTP/2 it resets the stream after a
+	// response that does not wait for the body, and older versions of libcurl then lose the response.
+	slices.Reverse(e.ALPN)
 	common := &tlsv3.CommonTlsContext{TlsParams: parameters(e), AlpnProtocols: e.ALPN}
 	for _, name := range b.secretNames() {
 		from := &tlsv3.SdsSecretConfig{Name: name}
