@@ -161,7 +161,6 @@ type authentication struct {
 
 type reversalDetails struct {
 	Amounts amounts `json:"amountDetails"`
-	Reason  string  `json:"reason,omitzero"`
 }
 
 // responseBody has the members of all responses that the connector reads.
@@ -190,8 +189,7 @@ type responseBody struct {
 }
 
 type detail struct {
-	Field  string `json:"field"`
-	Reason string `json:"reason"`
+	Field string `json:"field"`
 }
 
 type errorInformation struct {
