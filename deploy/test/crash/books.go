@@ -7,18 +7,18 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// Unfinished returns the unfinished steps and pending reversals in the store at place, one line for
+// Unfinished returns the unfinished steps and pending reversals in the store at location, one line for
 // each type.
-func (h *Harness) Unfinished(ctx context.Context, place Place) (left []string, err error) {
-	err = withStore(ctx, place, func(s *storeReader) {
+func (h *Harness) Unfinished(ctx context.Context, location Location) (left []string, err error) {
+	err = withStore(ctx, location, func(s *storeReader) {
 		left = s.found(append([]check{{"pending reversals", `SELECT COUNT(*) FROM reversals`}}, open...))
 	})
 	return left, err
 }
 
-// Due returns the number of pending reversals in the store at place that are due by a time.
-func (h *Harness) Due(ctx context.Context, place Place, by time.Time) (due int, err error) {
-	err = withStore(ctx, place, func(s *storeReader) {
+// Due returns the number of pending reversals in the store at location that are due by a time.
+func (h *Harness) Due(ctx context.Context, location Location, by time.Time) (due int, err error) {
+	err = withStore(ctx, location, func(s *storeReader) {
 		due = s.count(`SELECT COUNT(*) FROM reversals WHERE due_at <= ?1`, by.UnixMilli())
 	})
 	return due, err
@@ -28,8 +28,8 @@ func (h *Harness) Due(ctx context.Context, place Place, by time.Time) (due int, 
 // in which responses were lost at both ends and clocks jumped. It judges money only. Every
 // acknowledged payment, capture, void and refund is there, and no request had two effects. The
 // acquirer's effects equal v1's. Nothing may be unfinished.
-func (h *Harness) JudgeBooks(ctx context.Context, place Place) ([]string, error) {
-	return h.inspect(ctx, place, h.all, func(j *judge) {
+func (h *Harness) JudgeBooks(ctx context.Context, location Location) ([]string, error) {
+	return h.inspect(ctx, location, h.all, func(j *judge) {
 		j.hostile = true
 		j.read(marks{})
 		j.transactionsAreRight()
@@ -75,13 +75,13 @@ func (j *judge) creditsOnce() {
 
 // Agree compares the acquirer's journal with the state of v1 at base, after the load of other
 // clients, and returns the faults. The service must be idle.
-func Agree(ctx context.Context, place Place, base string, keys Keys) ([]string, error) {
+func Agree(ctx context.Context, location Location, base string, keys Keys) ([]string, error) {
 	h := &Harness{keys: keys, api: newClient(keys.Secret)}
 	h.Attach(base)
 	if err := h.learnMerchant(ctx); err != nil {
 		return nil, err
 	}
-	return h.inspect(ctx, place, nil, func(j *judge) {
+	return h.inspect(ctx, location, nil, func(j *judge) {
 		j.read(marks{})
 		j.acquirerAgrees()
 	})

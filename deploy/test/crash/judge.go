@@ -45,17 +45,17 @@ type event struct {
 
 // Judge inspects everything since the last inspection, and returns the faults. The process must be
 // idle.
-func (h *Harness) Judge(ctx context.Context, place Place) ([]string, error) {
-	return h.judged(ctx, place, h.calls, h.since, false)
+func (h *Harness) Judge(ctx context.Context, location Location) ([]string, error) {
+	return h.judged(ctx, location, h.calls, h.since, false)
 }
 
 // JudgeAll inspects the objects of all rounds.
-func (h *Harness) JudgeAll(ctx context.Context, place Place) ([]string, error) {
-	return h.judged(ctx, place, h.all, h.base, true)
+func (h *Harness) JudgeAll(ctx context.Context, location Location) ([]string, error) {
+	return h.judged(ctx, location, h.all, h.base, true)
 }
 
-func (h *Harness) judged(ctx context.Context, place Place, calls []*Call, since marks, all bool) ([]string, error) {
-	return h.inspect(ctx, place, calls, func(j *judge) {
+func (h *Harness) judged(ctx context.Context, location Location, calls []*Call, since marks, all bool) ([]string, error) {
+	return h.inspect(ctx, location, calls, func(j *judge) {
 		j.later = all
 		if n, err := id.Parse(id.Event, since.event); err == nil {
 			j.since = n
@@ -80,9 +80,9 @@ func (h *Harness) judged(ctx context.Context, place Place, calls []*Call, since 
 
 // inspect calls fn with an inspection of calls, and returns the faults that it found.
 func (h *Harness) inspect(
-	ctx context.Context, place Place, calls []*Call, fn func(*judge),
+	ctx context.Context, location Location, calls []*Call, fn func(*judge),
 ) (faults []string, err error) {
-	err = withStore(ctx, place, func(s *storeReader) {
+	err = withStore(ctx, location, func(s *storeReader) {
 		j := newJudge(calls)
 		j.h, j.ctx, j.store = h, ctx, s
 		fn(j)

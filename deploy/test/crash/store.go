@@ -11,15 +11,15 @@ import (
 	_ "modernc.org/sqlite" // the driver
 )
 
-// Place names the data of a service.
-type Place struct {
+// Location names the data of a service.
+type Location struct {
 	Store   string // a standalone's data folder, or the URL of a PostgreSQL server
 	Journal string // path of the simulated acquirer's journal
 }
 
-// Folder returns the place of a standalone's data folder.
-func Folder(data string) Place {
-	return Place{Store: data, Journal: filepath.Join(data, "core", "simulator.journal")}
+// Folder returns the location of a standalone's data folder.
+func Folder(data string) Location {
+	return Location{Store: data, Journal: filepath.Join(data, "core", "simulator.journal")}
 }
 
 // storeReader is the service's store, read by separate code.
@@ -30,11 +30,11 @@ type storeReader struct {
 	journal string // path of the acquirer's journal
 }
 
-// withStore calls fn with the store at a place, and returns the error that ended fn early. For a
+// withStore calls fn with the store at a location, and returns the error that ended fn early. For a
 // server, the test must link the driver "pgx".
-func withStore(ctx context.Context, place Place, fn func(*storeReader)) error {
-	s := &storeReader{ctx: ctx, server: strings.HasPrefix(place.Store, "postgres://"), journal: place.Journal}
-	driver, source, folder := "pgx", place.Store, filepath.Join(place.Store, "core")
+func withStore(ctx context.Context, location Location, fn func(*storeReader)) error {
+	s := &storeReader{ctx: ctx, server: strings.HasPrefix(location.Store, "postgres://"), journal: location.Journal}
+	driver, source, folder := "pgx", location.Store, filepath.Join(location.Store, "core")
 	if !s.server {
 		driver, source = "sqlite", "file:"+filepath.Join(folder, "causeway.db")+"?mode=ro&_pragma=busy_timeout(300000)"
 	}

@@ -20,7 +20,7 @@ import (
 // PostgreSQL server. No other round uses that server, because its clock jumps.
 type arrangement struct {
 	binary, folder string
-	place          crash.Place
+	location       crash.Location
 	server         *pgtest.Server // nil on SQLite
 	cores          []*process
 	args, env      []string // of each core and command
@@ -52,14 +52,14 @@ func arrange(t *testing.T, cores int) *arrangement {
 		})
 	}
 	if cores == 1 {
-		a.place, a.args = crash.Folder(a.folder), []string{"--data", filepath.Join(a.folder, "core")}
+		a.location, a.args = crash.Folder(a.folder), []string{"--data", filepath.Join(a.folder, "core")}
 		a.setClock(t, 0)
 		return a
 	}
 	a.server = pgtest.Steered(t)
-	a.place = crash.Place{Store: a.server.URL(nil), Journal: filepath.Join(a.folder, "simulator.journal")}
+	a.location = crash.Location{Store: a.server.URL(nil), Journal: filepath.Join(a.folder, "simulator.journal")}
 	// On a busy machine a connection can take over a second, after which a core that starts gives up.
-	a.env = []string{"CAUSEWAY_STORE=" + a.place.Store + "&patience=5s", "CAUSEWAY_VAULT_KEK=" + programtest.Secret()}
+	a.env = []string{"CAUSEWAY_STORE=" + a.location.Store + "&patience=5s", "CAUSEWAY_VAULT_KEK=" + programtest.Secret()}
 	a.setClock(t, 0)
 	a.run(t, "migrate")
 	return a
@@ -83,7 +83,7 @@ func (a *arrangement) setClock(t *testing.T, offset time.Duration) {
 // logSessions logs each session of the server that does something, and the sessions that block it.
 func (a *arrangement) logSessions(t *testing.T) {
 	t.Helper()
-	db, err := sql.Open("pgx", a.place.Store)
+	db, err := sql.Open("pgx", a.location.Store)
 	if err != nil {
 		t.Error(err)
 		return
@@ -114,7 +114,7 @@ func (a *arrangement) launch(t *testing.T, p *process) {
 		Path: a.binary, Env: append(a.env, fleet.SteeredBy+"="+p.clock), Stderr: &a.log,
 		Args: append([]string{
 			"serve", "--listen", p.address, "--rate-limit", "0", "--webhooks-allow-private",
-			"--simulator", filepath.Join(a.folder, "simulator.yaml"), "--simulator-journal", a.place.Journal,
+			"--simulator", filepath.Join(a.folder, "simulator.yaml"), "--simulator-journal", a.location.Journal,
 		}, a.args...),
 	})
 	if err != nil {

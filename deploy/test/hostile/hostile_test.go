@@ -175,14 +175,14 @@ func (r *round) settle(t *testing.T) {
 	for range 80 {
 		programtest.WaitFor(t, "each pending reversal has looked", func() bool {
 			now := time.Now().Add(r.offset) //nolint:forbidigo // as the steered clock reads it
-			due, err := r.h.Due(t.Context(), r.place, now)
+			due, err := r.h.Due(t.Context(), r.location, now)
 			if err != nil {
 				t.Fatal(err)
 			}
 			return due == 0
 		})
 		var err error
-		if left, err = r.h.Unfinished(t.Context(), r.place); err != nil {
+		if left, err = r.h.Unfinished(t.Context(), r.location); err != nil {
 			t.Fatal(err)
 		}
 		if len(left) == 0 {
@@ -224,7 +224,7 @@ func (r *round) complete(t *testing.T, seed uint64) {
 	r.kill()
 	r.suffer(t, 1+r.rng.IntN(3))
 	r.settle(t)
-	faults, err := r.h.JudgeBooks(t.Context(), r.place)
+	faults, err := r.h.JudgeBooks(t.Context(), r.location)
 	if err != nil {
 		t.Error(err)
 	}

@@ -39,20 +39,20 @@ func TestJudgePostgreSQL(t *testing.T) {
 	if err := h.Recover(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	place := crash.Place{Store: store, Journal: f.Journal}
-	judged := func(ctx context.Context, place crash.Place) []string {
+	location := crash.Location{Store: store, Journal: f.Journal}
+	judged := func(ctx context.Context, location crash.Location) []string {
 		t.Helper()
-		faults, err := h.JudgeAll(ctx, place)
+		faults, err := h.JudgeAll(ctx, location)
 		if err != nil {
 			t.Fatal(err)
 		}
-		more, err := crash.Agree(ctx, place, f.Cores.URL(), keys)
+		more, err := crash.Agree(ctx, location, f.Cores.URL(), keys)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return append(faults, more...)
 	}
-	if faults := judged(t.Context(), place); len(faults) > 0 {
+	if faults := judged(t.Context(), location); len(faults) > 0 {
 		t.Fatalf("before anything is wrong: %v", faults)
 	}
 	db, err := sql.Open("pgx", store)
@@ -71,7 +71,7 @@ func TestJudgePostgreSQL(t *testing.T) {
 		row := " WHERE id = (SELECT id FROM %t WHERE %w ORDER BY id LIMIT 1)"
 		fill := strings.NewReplacer("%t", c.table, "%w", c.where).Replace
 		mustExec(t, db, fill(saved), fill(c.harm+row))
-		if faults := judged(t.Context(), place); !regexp.MustCompile(c.want).MatchString(strings.Join(faults, "\n")) {
+		if faults := judged(t.Context(), location); !regexp.MustCompile(c.want).MatchString(strings.Join(faults, "\n")) {
 			t.Errorf("%s: found %v, want %q", c.harm, faults, c.want)
 		}
 		mustExec(t, db, fill("DELETE FROM %t WHERE id IN (SELECT id FROM saved)"),
@@ -82,13 +82,13 @@ func TestJudgePostgreSQL(t *testing.T) {
 		`(?m)^r re_(\S+ \S+ 00 .*\n)`: {"r rx_$1", "which v1 does not show"},
 		`(?m)^(a \S+ - 00 .*\n)`:      {"$1$1", "the acquirer did .* twice"},
 	} {
-		harmed := crash.Place{Store: store, Journal: filepath.Join(t.TempDir(), "simulator.journal")}
+		harmed := crash.Location{Store: store, Journal: filepath.Join(t.TempDir(), "simulator.journal")}
 		mustChangeLine(t, f.Journal, harmed.Journal, regexp.MustCompile(line), c.becomes)
 		if faults := judged(t.Context(), harmed); !regexp.MustCompile(c.want).MatchString(strings.Join(faults, "\n")) {
 			t.Errorf("%s: found %v, want %q", line, faults, c.want)
 		}
 	}
-	if faults := judged(t.Context(), place); len(faults) > 0 {
+	if faults := judged(t.Context(), location); len(faults) > 0 {
 		t.Errorf("with all put right again: %v", faults)
 	}
 }

@@ -80,7 +80,9 @@ func startKilling(t *testing.T, seed uint64, filters, proxies int) *killing {
 	return o
 }
 
-func (o *killing) place() crash.Place { return crash.Place{Store: o.store, Journal: o.f.Journal} }
+func (o *killing) location() crash.Location {
+	return crash.Location{Store: o.store, Journal: o.f.Journal}
+}
 
 // phase runs some rounds and then judges their result. In each round, programs are killed at a
 // random request while clients pay.
@@ -120,7 +122,7 @@ func (o *killing) phase(t *testing.T, n, rounds int) {
 	if err := o.h.Recover(t.Context()); err != nil {
 		t.Errorf("look %d: %v", n, err)
 	}
-	o.report(t, n, func() ([]string, error) { return o.h.Judge(t.Context(), o.place()) })
+	o.report(t, n, func() ([]string, error) { return o.h.Judge(t.Context(), o.location()) })
 	o.report(t, n, func() ([]string, error) { return o.h.Overlap(t.Context(), n) })
 	if err := o.h.Clear(t.Context()); err != nil {
 		t.Error(err)
@@ -203,9 +205,9 @@ func (o *killing) run(t *testing.T, seed uint64) {
 		}
 	}
 	o.report(t, looks, func() ([]string, error) { return o.h.Delivered(t.Context()) })
-	o.report(t, looks, func() ([]string, error) { return o.h.JudgeAll(t.Context(), o.place()) })
+	o.report(t, looks, func() ([]string, error) { return o.h.JudgeAll(t.Context(), o.location()) })
 	if o.l != nil {
-		o.l.agree(t, o.place())
+		o.l.agree(t, o.location())
 		t.Logf("legacy clients: %d payments, %d requests, %d responses lost", o.l.judged.Load(), o.l.requests.Load(),
 			o.l.lost.Load())
 		if o.l.judged.Load() == 0 {

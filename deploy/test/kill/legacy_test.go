@@ -196,9 +196,9 @@ func (l *legacy) judge(t *testing.T) {
 }
 
 // agree compares the acquirer's records with v1.
-func (l *legacy) agree(t *testing.T, place crash.Place) {
+func (l *legacy) agree(t *testing.T, location crash.Location) {
 	t.Helper()
-	wrong, err := crash.Agree(t.Context(), place, l.f.Cores.All()[0].URL(), crash.Keys{Secret: l.f.Secret})
+	wrong, err := crash.Agree(t.Context(), location, l.f.Cores.All()[0].URL(), crash.Keys{Secret: l.f.Secret})
 	if err != nil {
 		t.Fatal(err)
 	}
