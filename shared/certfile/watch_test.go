@@ -108,7 +108,7 @@ func (w *watched) none(t *testing.T) {
 	}
 }
 
-func TestWatcherTellsOfRotations(t *testing.T) {
+func TestWatcherReportsRotations(t *testing.T) {
 	t.Parallel()
 	var first *certtest.Issued
 	w := watch(t, t.TempDir(), func(w *watched) {

@@ -176,7 +176,7 @@ func TestNoticeComesFirst(t *testing.T) {
 	}
 }
 
-func TestCloseTellsAll(t *testing.T) {
+func TestCloseSignalsAll(t *testing.T) {
 	t.Parallel()
 	f, first, second := mustOpen(t, io.Discard), errors.New("first"), errors.New("second")
 	f.OnClose(func(context.Context) error { return first })

@@ -33,7 +33,7 @@ func TestDescriptionIsKept(t *testing.T) {
 	}
 }
 
-func TestSinceTellsWhatChanged(t *testing.T) {
+func TestSinceNamesTheChange(t *testing.T) {
 	t.Parallel()
 	whole, one := (tlspolicy.Policy{}).Describe(), mustNarrow(t, "", ecdsaAES128, ecdsaChaCha).Describe()
 	only13 := mustNarrow(t, "1.3").Describe()

@@ -10,7 +10,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
 )
 
-func TestReadmeTellsTheTable(t *testing.T) {
+func TestReadmeHasTheTable(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("README.md")
 	if err != nil {

@@ -77,8 +77,8 @@ func liveAKeysLife(t *testing.T, data, url string) {
 	wantSoon(first, 401)
 }
 
-// TestKeysOfPlaces creates and rolls keys with lists of addresses and origins, and lists them.
-func TestKeysOfPlaces(t *testing.T) {
+// TestKeysWithRestrictions creates and rolls keys with lists of addresses and origins, and lists them.
+func TestKeysWithRestrictions(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
 	merchant := MustPrint(t, "merchants", "--data", data, "create", "My shop")

@@ -35,7 +35,7 @@ func types(events []v1.Event) []string {
 	return out
 }
 
-func TestEventsTellTheWholeStory(t *testing.T) {
+func TestEventsShowEachTransition(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	held := b.MustCreate(t, 1000, manual)
@@ -75,7 +75,7 @@ func TestEventsTellTheWholeStory(t *testing.T) {
 	}
 }
 
-func TestADeclineIsToldAsThePlainTransaction(t *testing.T) {
+func TestDeclineIsShownAsThePlainTransaction(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	a := b.post(t, "/v1/transactions", `{"amount":100,"currency":"usd","payment_method":"pm_card_declined"}`)

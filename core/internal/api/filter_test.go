@@ -83,9 +83,9 @@ func TestSealedBodies(t *testing.T) {
 		refusal{415, v1.ErrorTypeInvalidRequestError, "unsupported_media_type", "Content-Type"})
 }
 
-// TestFilterAsksWhoseAPublishableKeyIs: only our filter gets the response, and no other holder of
+// TestFilterReadsMerchantOfPublishableKey: only our filter gets the response, and no other holder of
 // the key.
-func TestFilterAsksWhoseAPublishableKeyIs(t *testing.T) {
+func TestFilterReadsMerchantOfPublishableKey(t *testing.T) {
 	t.Parallel()
 	b, _ := operated(t)
 	pk := b.publishable(t)
@@ -115,9 +115,9 @@ var (
 	}
 )
 
-// TestSealedAnswersAreNotRepeatedInTheClear: a retry without the demand for encryption does not get
+// TestEncryptedResponsesAreNotReplayedInTheClear: a retry without the demand for encryption does not get
 // the encrypted response.
-func TestSealedAnswersAreNotRepeatedInTheClear(t *testing.T) {
+func TestEncryptedResponsesAreNotReplayedInTheClear(t *testing.T) {
 	t.Parallel()
 	b := openBundle(t, &bundle{rateLimit: -1, filter: proof})
 	for name, c := range map[string]struct{ path, body, other string }{

@@ -225,7 +225,7 @@ func TestTextsThatPass(t *testing.T) {
 func TestCommandsRejectCardNumbers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	a, err := admin.Open(t.Context(), b.place())
+	a, err := admin.Open(t.Context(), b.config())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -81,7 +81,7 @@ func TestReplay(t *testing.T) {
 	replayAll()
 }
 
-func TestReplayKnowsTheSameRequest(t *testing.T) {
+func TestReplayRecognizesTheSameRequest(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	first := b.post(t, "/v1/transactions", `{"amount":5,"currency":"usd","payment_method":"card","metadata":{"a":"1","b":"é"}}`, keyed("k"))
@@ -145,7 +145,7 @@ func TestAcquirerUnavailable(t *testing.T) {
 	}
 }
 
-func TestLostAnswers(t *testing.T) {
+func TestLostResponses(t *testing.T) {
 	t.Parallel()
 	b := setupWith(t, MustHurryCatalogue(t, 20*time.Millisecond))
 	for method, final := range map[string]int{"pm_card_timeout_after_effect": 201, "pm_card_timeout_before_effect": 0} {

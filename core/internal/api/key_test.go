@@ -180,7 +180,7 @@ func TestLiveKeys(t *testing.T) {
 func TestKeyMadeWhileTheServiceRuns(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	a, err := admin.Open(t.Context(), b.place())
+	a, err := admin.Open(t.Context(), b.config())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -110,8 +110,8 @@ func TestPaymentMethodList(t *testing.T) {
 	wantRefusal(t, b.get(t, list+"color=red"), invalid("unknown_parameter", "color"))
 }
 
-// TestWhosePaymentMethod: the payment method must belong to the payer, for every kind of key.
-func TestWhosePaymentMethod(t *testing.T) {
+// TestPaymentMethodOfAnotherCustomer: the payment method must belong to the payer, for every kind of key.
+func TestPaymentMethodOfAnotherCustomer(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	one, two := b.MustCustomer(t, "{}").ID, b.MustCustomer(t, "{}").ID

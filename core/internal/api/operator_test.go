@@ -211,7 +211,7 @@ func TestDisabledMerchantsOpenWorkGoesOn(t *testing.T) {
 	wantRefusal(t, b.get(t, "/v1/transactions"), refusal{403, v1.ErrorTypePermissionError, "merchant_disabled", ""})
 }
 
-func TestOperatorIsAskedForTheToken(t *testing.T) {
+func TestOperatorNeedsTheToken(t *testing.T) {
 	t.Parallel()
 	b, p := operated(t)
 	wrong := refusal{401, v1.ErrorTypeAuthenticationError, "invalid_operator_token", ""}

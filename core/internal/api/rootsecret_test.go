@@ -30,7 +30,7 @@ func (b *bundle) secrets(t *testing.T, change func(*admin.Admin) error) error {
 // unconfirmed is secrets without a confirmed time.
 func (b *bundle) unconfirmed(t *testing.T, change func(*admin.Admin) error) error {
 	t.Helper()
-	a, err := admin.Open(t.Context(), b.place())
+	a, err := admin.Open(t.Context(), b.config())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,7 +241,7 @@ func TestRestoreAcrossARotationSQLite(t *testing.T) {
 	now, err := os.ReadFile(filepath.Join(b.dir, "root.secret"))
 	must(t, err)
 	must(t, os.WriteFile(filepath.Join(b.dir, "root.secret"), old, 0o600))
-	_, err = admin.Open(t.Context(), b.place())
+	_, err = admin.Open(t.Context(), b.config())
 	if !errors.Is(err, datadir.ErrLost) || !strings.Contains(err.Error(), "has no version 2, which") {
 		t.Errorf("got %v", err)
 	}

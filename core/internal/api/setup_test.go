@@ -94,7 +94,7 @@ func openBundle(t *testing.T, b *bundle) *bundle {
 func (b *bundle) start(t *testing.T) {
 	t.Helper()
 	log := slog.New(slog.NewJSONHandler(b.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	at := b.place()
+	at := b.config()
 	cfg := core.Config{
 		Data: at.Data, Database: at.Database, VaultKEK: at.VaultKEK, Clock: at.Clock, ClockApart: true,
 		SimulatorJournal: filepath.Join(b.dir, "simulator.journal"), // of a store on a server, too
@@ -121,8 +121,8 @@ func testKEK() secret.String {
 	return secret.New(base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, vault.KEKSize)))
 }
 
-// place returns the location of the bundle's store for commands.
-func (b *bundle) place() datadir.Config {
+// config returns the location of the bundle's store for commands.
+func (b *bundle) config() datadir.Config {
 	at := datadir.Config{Data: b.dir, Clock: b.clock}
 	if b.on != nil || coretest.Shared() && !b.file {
 		at.Database, at.VaultKEK = b.database.Open, testKEK()

@@ -20,7 +20,7 @@ import (
 // rotateWithProgress rotates the vault like another process.
 func (b *bundle) rotateWithProgress(t *testing.T, drop bool, progress *bytes.Buffer) error {
 	t.Helper()
-	a, err := admin.Open(t.Context(), b.place())
+	a, err := admin.Open(t.Context(), b.config())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -103,7 +103,7 @@ func TestConfirmWhileTheAcquirerIsAway(t *testing.T) {
 	wantConfirmed(t, s, "k")
 }
 
-func TestConfirmLostAnswer(t *testing.T) {
+func TestConfirmLostResponse(t *testing.T) {
 	t.Parallel()
 	for _, after := range []bool{false, true} {
 		t.Run(map[bool]string{false: "before the effect", true: "after the effect"}[after], func(t *testing.T) {

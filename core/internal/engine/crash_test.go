@@ -37,7 +37,7 @@ func (st step) wantResponse(t *testing.T, s *coretest.Service, status int, repla
 	return a.Body
 }
 
-func TestKilledBeforeTheAcquirerHeard(t *testing.T) {
+func TestKilledBeforeTheRequestWasSent(t *testing.T) {
 	t.Parallel()
 	for _, st := range steps() {
 		for _, key := range []string{"", "k"} {

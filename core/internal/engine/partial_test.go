@@ -40,7 +40,7 @@ func wantPartReversed(t *testing.T, s *coretest.Service, held int64) {
 	}
 }
 
-func TestPartialApprovalNobodyAskedFor(t *testing.T) {
+func TestUnrequestedPartialApproval(t *testing.T) {
 	t.Parallel()
 	for _, capture := range []bool{false, true} {
 		for _, held := range []int64{1, 99} {

@@ -40,7 +40,7 @@ func TestHTTPS(t *testing.T) {
 	}
 }
 
-func TestAnEndlessAnswerIsCutOff(t *testing.T) {
+func TestEndlessResponseIsCutOff(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	r := newReceiver(t, func(w http.ResponseWriter, q *http.Request) {
@@ -89,14 +89,14 @@ func TestSwitchedProtocol(t *testing.T) {
 	})
 }
 
-func TestNoProxyIsAsked(t *testing.T) {
+func TestNoProxyIsUsed(t *testing.T) {
 	t.Parallel()
 	if setup(t).deliverer().Proxied() {
 		t.Error("a proxy would connect past the policy")
 	}
 }
 
-func TestAnEventThatCannotBeShownStopsNobody(t *testing.T) {
+func TestEventThatCannotBeShownStopsNoOther(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	r := newReceiver(t, nil)

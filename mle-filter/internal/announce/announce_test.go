@@ -71,7 +71,7 @@ func open(t *testing.T, source string, c *clock.Fake) *keystore.DB {
 	return db
 }
 
-func tell(t *testing.T, db *keystore.DB, names ...string) {
+func announced(t *testing.T, db *keystore.DB, names ...string) {
 	t.Helper()
 	err := db.Update(t.Context(), func(tx *keystore.Tx) error {
 		for _, name := range names {
@@ -118,7 +118,7 @@ func TestDeliver(t *testing.T) {
 				}
 			}
 			deliver(0, false)
-			tell(t, db, "one")
+			announced(t, db, "one")
 			c.set(503)
 			deliver(1, true)
 			deliver(1, false) // not due
@@ -158,7 +158,7 @@ func TestDeliverTogether(t *testing.T) {
 			c := newCore(t)
 			db := open(t, source, now)
 			names := strings.Split("abcdefghijklmnopqrst", "")
-			tell(t, db, names...)
+			announced(t, db, names...)
 			var wg sync.WaitGroup
 			for range 4 {
 				a := announcer(open(t, source, now), c, now)
@@ -182,7 +182,7 @@ func TestLease(t *testing.T) {
 	now := clock.NewFake(birth)
 	db := open(t, storetest.SQLite(t), now)
 	c := newCore(t)
-	tell(t, db, "one")
+	announced(t, db, "one")
 	if _, err := db.ClaimAnnouncement(t.Context(), time.Minute); err != nil {
 		t.Fatal(err)
 	}

@@ -58,14 +58,14 @@ func watch(t *testing.T, e *engine.Engine, bounds admission.Config, identify she
 		c.Around = func(h http.Handler) http.Handler {
 			h = httpx.Recover(shell.Broken, log, admission.New(bounds).Handler(http.HandlerFunc(shell.Overloaded), h))
 			h = httpx.Trace(tracer, httpx.LogRequests(log, clock.NewFake(enginetest.Noon), h))
-			return withID(tell(w.ended, h))
+			return withID(signalEnd(w.ended, h))
 		}
 	})))}
 	return w
 }
 
-// tell signals the end of a request, after the rest of its middleware.
-func tell(ended chan<- struct{}, h http.Handler) http.Handler {
+// signalEnd signals the end of a request, after the rest of its middleware.
+func signalEnd(ended chan<- struct{}, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h.ServeHTTP(w, r)
 		ended <- struct{}{}

@@ -483,9 +483,9 @@ func TestCheckOfAnotherHost(t *testing.T) {
 	}
 }
 
-// TestSourcesWithoutAPlace: a source or an approval that the API has no place for is declined
+// TestSourcesWithoutAField: a source or an approval that the API has no field for is declined
 // unsent.
-func TestSourcesWithoutAPlace(t *testing.T) {
+func TestSourcesWithoutAField(t *testing.T) {
 	t.Parallel()
 	h, c := startHost(t)
 	long := visa()

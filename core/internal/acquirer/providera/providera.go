@@ -196,7 +196,7 @@ func accountOf(s acquirer.Source) secret.String {
 // longestNumber is the greatest length of a card number in the API.
 const longestNumber = 16
 
-// refusal returns the decline of a source that the API has no place for.
+// refusal returns the decline of a source that the API has no field for.
 func refusal(s acquirer.Source) (verdict, bool) {
 	if s.Card.Number.Len() > longestNumber || s.NetworkToken.Number.Len() > longestNumber {
 		return verdict{declined, v1.DeclineCodeCardNotSupported, isoNotPermitted}, true

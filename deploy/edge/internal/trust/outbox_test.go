@@ -56,8 +56,8 @@ func (c *core) requests() []string {
 	return append([]string(nil), c.got...)
 }
 
-// telling returns a publisher with a core in this process.
-func telling(t *testing.T) (*published, *core, *bytes.Buffer) {
+// publishing returns a publisher with a core in this process.
+func publishing(t *testing.T) (*published, *core, *bytes.Buffer) {
 	t.Helper()
 	c, log := &core{}, &bytes.Buffer{}
 	return begin(t, func(cfg *trust.Config) {
@@ -79,7 +79,7 @@ func (s *published) deliver(t *testing.T, c *core, want int) {
 // It is sent until core accepts it, also after a restart.
 func TestEvents(t *testing.T) {
 	t.Parallel()
-	s, c, log := telling(t)
+	s, c, log := publishing(t)
 	first, second := s.pair(t), s.pair(t)
 	s.live(t, first)
 	s.deliver(t, c, 0)
@@ -152,7 +152,7 @@ func (s *published) checkRotation(t *testing.T, sent string, old, now *certfile.
 // TestEventsOfPolicy checks that an event has the added and the removed parts.
 func TestEventsOfPolicy(t *testing.T) {
 	t.Parallel()
-	s, c, _ := telling(t)
+	s, c, _ := publishing(t)
 	for _, suites := range [][]string{{"B", "A"}, {"A", "B"}, {"C", "A"}} {
 		if err := s.Policy(t.Context(), v1.TLSPolicy{Versions: []string{"1.2", "1.3"}, CipherSuites: suites}); err != nil {
 			t.Fatal(err)
@@ -177,7 +177,7 @@ func TestEventsOfPolicy(t *testing.T) {
 // TestEventsDropped checks that an event for which the outbox has no room is logged and counted.
 func TestEventsDropped(t *testing.T) {
 	t.Parallel()
-	s, c, log := telling(t)
+	s, c, log := publishing(t)
 	c.set(503)
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(s)
@@ -253,7 +253,7 @@ func TestTokenIsReadAgain(t *testing.T) {
 // further change, with one event. The pauses grow.
 func TestPolicyIsRetried(t *testing.T) {
 	t.Parallel()
-	s, c, log := telling(t)
+	s, c, log := publishing(t)
 	set := func(suites ...string) error { return s.Policy(t.Context(), v1.TLSPolicy{CipherSuites: suites}) }
 	if err := set("A"); err != nil {
 		t.Fatal(err)
