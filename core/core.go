@@ -163,7 +163,7 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 		LogSize: func() int64 { return db.Stats().LogSize },
 		Leads:   c.cluster.Leads, Server: c.server(), Secrets: c.dir.SecretAges, Unfinished: c.unfinished,
 	})
-	db.Observe(c.metrics.Group, func(err error) {
+	db.Observe(c.metrics.Batch, func(err error) {
 		cfg.Log.ErrorContext(ctx, "store: the metrics miss a commit", slog.Any("error", err))
 	})
 	db.Trace(cfg.Tracer)

@@ -23,13 +23,13 @@ import (
 // source is a source whose updates the test sends.
 type source chan certfile.Update
 
-func (s source) Run(ctx context.Context, tell func(context.Context, certfile.Update)) error {
+func (s source) Run(ctx context.Context, publish func(context.Context, certfile.Update)) error {
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case u := <-s:
-			tell(ctx, u)
+			publish(ctx, u)
 		}
 	}
 }
@@ -127,17 +127,17 @@ func TestRotator(t *testing.T) {
 	t.Parallel()
 	ca := certtest.Root(t)
 	pair := func() *certfile.Pair { return ca.Issue(t).Pair(t) }
-	tell := func(s *stage, u certfile.Update) { s.source <- u }
+	send := func(s *stage, u certfile.Update) { s.source <- u }
 
 	t.Run("published ahead, then served", func(t *testing.T) {
 		t.Parallel()
 		a, b := pair(), pair()
 		s := start(t, a, time.Hour)
 		s.until(t, a, nil)
-		tell(s, certfile.Update{Pairs: []*certfile.Pair{b}})
+		send(s, certfile.Update{Pairs: []*certfile.Pair{b}})
 		s.until(t, a, b)
-		tell(s, certfile.Update{Pairs: []*certfile.Pair{b}})
-		tell(s, certfile.Update{Refusal: errors.New("a key of another certificate")})
+		send(s, certfile.Update{Pairs: []*certfile.Pair{b}})
+		send(s, certfile.Update{Refusal: errors.New("a key of another certificate")})
 		s.until(t, a, b)
 		s.clock.Advance(time.Hour)
 		s.until(t, b, nil)
@@ -146,12 +146,12 @@ func TestRotator(t *testing.T) {
 		t.Parallel()
 		a, b := pair(), pair()
 		s := start(t, a, time.Hour)
-		tell(s, certfile.Update{Pairs: []*certfile.Pair{b}})
+		send(s, certfile.Update{Pairs: []*certfile.Pair{b}})
 		s.until(t, a, b)
-		tell(s, certfile.Update{Pairs: []*certfile.Pair{a}})
+		send(s, certfile.Update{Pairs: []*certfile.Pair{a}})
 		s.until(t, a, nil)
 		s.clock.Advance(2 * time.Hour)
-		tell(s, certfile.Update{Pairs: []*certfile.Pair{a}})
+		send(s, certfile.Update{Pairs: []*certfile.Pair{a}})
 		s.until(t, a, nil)
 	})
 	t.Run("before the end of the present one", func(t *testing.T) {
@@ -163,7 +163,7 @@ func TestRotator(t *testing.T) {
 		if got := s.fingerprints(t).Rotation.EffectiveAt; !got.Equal(latest) {
 			t.Errorf("planned for %s, want %s", got, latest)
 		}
-		tell(s, certfile.Update{Pairs: []*certfile.Pair{b}})
+		send(s, certfile.Update{Pairs: []*certfile.Pair{b}})
 		s.until(t, a, b)
 		if got := s.fingerprints(t).Rotation.EffectiveAt; !got.Equal(latest) {
 			t.Errorf("announced for %s, want %s", got, latest)
@@ -171,7 +171,7 @@ func TestRotator(t *testing.T) {
 		s.clock.Set(latest)
 		s.until(t, b, nil)
 		s.clock.Set(b.Leaf().NotAfter.Add(-time.Hour))
-		tell(s, certfile.Update{Pairs: []*certfile.Pair{c}})
+		send(s, certfile.Update{Pairs: []*certfile.Pair{c}})
 		s.until(t, c, nil)
 	})
 	t.Run("again when it could not be served", func(t *testing.T) {
@@ -180,7 +180,7 @@ func TestRotator(t *testing.T) {
 		s := start(t, a, 0)
 		s.until(t, a, nil)
 		s.fails(true)
-		tell(s, certfile.Update{Pairs: []*certfile.Pair{b}})
+		send(s, certfile.Update{Pairs: []*certfile.Pair{b}})
 		<-s.failed
 		s.until(t, a, b)
 		s.fails(false)

@@ -270,7 +270,7 @@ func TestItemsWithoutALimit(t *testing.T) {
 // hundreds is the caller of an item: those below 100 have one, and so on.
 func hundreds(item int) any { return item / 100 }
 
-// TestTurns: callers take turns at the places of a batch. An item waits for about one item of each
+// TestTurns: callers take turns in each batch. An item waits for about one item of each
 // other caller, also if it arrives during a batch.
 func TestTurns(t *testing.T) {
 	t.Parallel()

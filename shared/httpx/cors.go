@@ -56,7 +56,7 @@ var (
 // fields are the same for every origin, so a cache needs no Vary. Pages cannot send cookies.
 //
 // It responds to OPTIONS on these routes with 204. A browser sends such a preflight request without
-// the API key. The response therefore needs neither the key, nor the store, nor a place among the
+// the API key. The response therefore needs neither the key, nor the store, nor a slot among the
 // concurrent requests.
 func CrossOrigin(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

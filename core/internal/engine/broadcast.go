@@ -120,7 +120,7 @@ func merchantID(merchant int64) int64 { return merchant }
 
 // next writes the events of the next merchants in one commit.
 func (x *broadcasting) next(ctx context.Context, merchants []int64) (int, error) {
-	return x.move(ctx, merchants, true, x.tell)
+	return x.move(ctx, merchants, true, x.announce)
 }
 
 // fail records that the broadcast failed for a merchant, and moves past it.
@@ -138,7 +138,7 @@ func (x *broadcasting) again(ctx context.Context, merchants []int64) (int, error
 		if err := tx.MendBroadcast(x.b, merchant); err != nil {
 			return 0, err
 		}
-		return x.tell(tx, merchant)
+		return x.announce(tx, merchant)
 	})
 }
 
@@ -185,15 +185,15 @@ func (x *broadcasting) move(
 	return n, err
 }
 
-// tell makes the events of one merchant.
-func (x *broadcasting) tell(tx *store.Tx, merchant int64) (int, error) {
-	return x.e.tell(tx, merchant, x.b)
+// announce makes the events of one merchant.
+func (x *broadcasting) announce(tx *store.Tx, merchant int64) (int, error) {
+	return x.e.announceBroadcast(tx, merchant, x.b)
 }
 
-// tell makes a merchant's events, one in each mode, unless it is out of service or has them
-// already. It returns 1 for a merchant in service, and 0 for a merchant that does not exist any
-// more.
-func (e *Engine) tell(tx *store.Tx, merchant int64, b *payment.Broadcast) (int, error) {
+// announceBroadcast makes a merchant's events, one in each mode, unless it is out of service or has
+// them already. It returns 1 for a merchant in service, and 0 for a merchant that does not exist
+// any more.
+func (e *Engine) announceBroadcast(tx *store.Tx, merchant int64, b *payment.Broadcast) (int, error) {
 	m, err := tx.Merchant(merchant)
 	if errors.Is(err, payment.ErrNotFound) {
 		return 0, nil // the merchant does not exist any more

@@ -25,8 +25,8 @@ const (
 	// After laneFailures consecutive failures, a pass tries only that many steps of a lane, one after
 	// the other.
 	laneFailures = 3
-	// In each lane, one of retryPlace places is for a step that was tried before.
-	retryPlace = 3
+	// In each lane, every retryEvery-th step to be queued is one that was tried before.
+	retryEvery = 3
 	// errorBytes is the length to which the stored error of an attempt is cut.
 	errorBytes = 300
 	// refusedPause is the pause of a step after the store refused to write an attempt.
@@ -65,7 +65,7 @@ type lane struct {
 	gate     *gate
 	due      []offered // found by this pass
 	queue    []task
-	places   int // how many steps were queued so far
+	queued   int // how many steps were queued so far
 	workers  int
 	failures int // in a row
 }
@@ -219,7 +219,7 @@ func (q *lanes) due(key stepKey, last payment.StepAttempt, now time.Time) bool {
 }
 
 // start queues the steps that the pass has found and lets workers try them. The shortest queues
-// come first, so that no tenant's backlog takes all places of a gate. It returns how many lanes it
+// come first, so that no tenant's backlog takes all slots of a gate. It returns how many lanes it
 // has added to.
 func (q *lanes) start(ctx context.Context) (started int) {
 	q.mu.Lock()
@@ -278,8 +278,8 @@ func (q *lanes) enqueue(l *lane) bool {
 }
 
 // first returns the n due steps to queue next. Steps without an attempt go first: old failures must
-// not delay a step that succeeds immediately. But each retryPlace-th place is for the retry that
-// has been due for longest, because new failures must not delay it either.
+// not delay a step that succeeds immediately. But every retryEvery-th step is the retry that has
+// been due for longest, because new failures must not delay it either.
 func (l *lane) first(n int) (out []offered) {
 	slices.SortStableFunc(l.due, func(a, b offered) int { return a.nextAt.Compare(b.nextAt) })
 	at := 0
@@ -288,9 +288,9 @@ func (l *lane) first(n int) (out []offered) {
 	}
 	untried, retries := l.due[:at], l.due[at:]
 	for range n {
-		l.places++
+		l.queued++
 		from := &untried
-		if len(untried) == 0 || len(retries) > 0 && l.places%retryPlace == 0 {
+		if len(untried) == 0 || len(retries) > 0 && l.queued%retryEvery == 0 {
 			from = &retries
 		}
 		out, *from = append(out, (*from)[0]), (*from)[1:]

@@ -20,14 +20,14 @@ import (
 
 // Metrics holds the series. It is safe for concurrent use.
 type Metrics struct {
-	registry *prometheus.Registry
-	requests *prometheus.HistogramVec
-	groups   prometheus.Histogram
-	commits  prometheus.Histogram
-	waits    prometheus.Histogram
-	calls    *prometheus.HistogramVec
-	refused  *prometheus.CounterVec
-	logins   *prometheus.CounterVec
+	registry   *prometheus.Registry
+	requests   *prometheus.HistogramVec
+	batchSizes prometheus.Histogram
+	commits    prometheus.Histogram
+	waits      prometheus.Histogram
+	calls      *prometheus.HistogramVec
+	refused    *prometheus.CounterVec
+	logins     *prometheus.CounterVec
 
 	webhooks
 	passes
@@ -72,7 +72,7 @@ func New(c Config) *Metrics {
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "causeway_request_seconds", Help: "Duration of a request, by route and status.", Buckets: latencies,
 		}, []string{"route", "status"}),
-		groups: prometheus.NewHistogram(prometheus.HistogramOpts{
+		batchSizes: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "causeway_store_group_commands", Help: "Number of commands in one group commit.", Buckets: commands,
 		}),
 		commits: prometheus.NewHistogram(prometheus.HistogramOpts{
@@ -99,7 +99,7 @@ func New(c Config) *Metrics {
 	}
 	m.accounts, m.reports = newAccounts(), newReports(c.Clock)
 	m.startAtZero()
-	m.registry.MustRegister(m.refused, m.logins, m.requests, m.groups, m.commits, m.waits, m.calls,
+	m.registry.MustRegister(m.refused, m.logins, m.requests, m.batchSizes, m.commits, m.waits, m.calls,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "causeway_store_waiting_commands", Help: "Commands that wait for the store's writer.",
 		}, func() float64 { return float64(c.Waiting()) }),
@@ -170,11 +170,11 @@ func (m *Metrics) Request(s httpx.Sample) {
 // OperatorLogin counts a login at the operator's API.
 func (m *Metrics) OperatorLogin(result string) { m.logins.WithLabelValues(result).Inc() }
 
-// Group counts a group commit.
-func (m *Metrics) Group(g store.Batch) {
-	m.groups.Observe(float64(g.Commands))
-	m.commits.Observe(g.Took.Seconds())
-	m.waits.Observe(g.Waited.Seconds())
+// Batch counts a group commit.
+func (m *Metrics) Batch(b store.Batch) {
+	m.batchSizes.Observe(float64(b.Commands))
+	m.commits.Observe(b.Took.Seconds())
+	m.waits.Observe(b.Waited.Seconds())
 }
 
 // Acquirer returns a, measured.

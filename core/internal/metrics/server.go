@@ -64,27 +64,27 @@ func (*onServer) Describe(out chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector.
 func (s *onServer) Collect(out chan<- prometheus.Metric) {
-	tell := func(d *prometheus.Desc, kind prometheus.ValueType, value float64, labels ...string) {
+	send := func(d *prometheus.Desc, kind prometheus.ValueType, value float64, labels ...string) {
 		out <- prometheus.MustNewConstMetric(d, kind, value, labels...)
 	}
 	p := s.Stats()
 	for _, of := range p.Pools {
-		tell(connections, prometheus.GaugeValue, float64(of.InUse), of.Name, "in_use")
-		tell(connections, prometheus.GaugeValue, float64(of.Idle), of.Name, "idle")
-		tell(most, prometheus.GaugeValue, float64(of.Max), of.Name)
-		tell(waited, prometheus.CounterValue, float64(of.Waited), of.Name)
-		tell(waiting, prometheus.CounterValue, of.Waiting.Seconds(), of.Name)
+		send(connections, prometheus.GaugeValue, float64(of.InUse), of.Name, "in_use")
+		send(connections, prometheus.GaugeValue, float64(of.Idle), of.Name, "idle")
+		send(most, prometheus.GaugeValue, float64(of.Max), of.Name)
+		send(waited, prometheus.CounterValue, float64(of.Waited), of.Name)
+		send(waiting, prometheus.CounterValue, of.Waiting.Seconds(), of.Name)
 	}
 	for reason, n := range p.RolledBack {
-		tell(rolledBack, prometheus.CounterValue, float64(n), reason)
+		send(rolledBack, prometheus.CounterValue, float64(n), reason)
 	}
-	tell(unavailable, prometheus.CounterValue, float64(p.Unavailable))
-	tell(members, prometheus.GaugeValue, float64(s.Alive()))
-	tell(offset, prometheus.GaugeValue, s.Offset().Seconds())
+	send(unavailable, prometheus.CounterValue, float64(p.Unavailable))
+	send(members, prometheus.GaugeValue, float64(s.Alive()))
+	send(offset, prometheus.GaugeValue, s.Offset().Seconds())
 	ctx, cancel := context.WithTimeout(context.Background(), pendingPatience)
 	defer cancel()
 	if oldest, next, err := s.LowWaterMark(ctx); err == nil {
-		tell(held, prometheus.GaugeValue, s.heldFor(oldest, next).Seconds())
+		send(held, prometheus.GaugeValue, s.heldFor(oldest, next).Seconds())
 	}
 }
 

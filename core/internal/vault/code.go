@@ -39,7 +39,7 @@ func (v *Vault) ResealCodeKey(k payment.CodeKey) (payment.CodeKey, error) {
 
 func (v *Vault) sealCodeKey(k payment.CodeKey, key []byte) (payment.CodeKey, error) {
 	current := v.current()
-	sealed, err := current.aead.Encrypt(key, codeKeyPlace(k))
+	sealed, err := current.aead.Encrypt(key, codeKeyBinding(k))
 	if err != nil {
 		return payment.CodeKey{}, fmt.Errorf("vault: seal code key: %w", err)
 	}
@@ -52,7 +52,7 @@ func (v *Vault) openCodeKey(k payment.CodeKey) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	key, err := keys.aead.Decrypt(k.Sealed, codeKeyPlace(k))
+	key, err := keys.aead.Decrypt(k.Sealed, codeKeyBinding(k))
 	if err != nil {
 		return nil, fmt.Errorf("%w: the code key of hour %d", ErrNotHere, k.Hour)
 	}
@@ -71,7 +71,7 @@ func (v *Vault) SealCode(o Object, k payment.CodeKey, value, code secret.String)
 		return payment.SealedCode{}, err
 	}
 	//nolint:gosec // this AEAD draws its own nonce
-	return payment.SealedCode{Key: k, Text: aead.Seal(nil, nil, []byte(code.Reveal()), place(o, fieldCVC))}, nil
+	return payment.SealedCode{Key: k, Text: aead.Seal(nil, nil, []byte(code.Reveal()), fieldBinding(o, fieldCVC))}, nil
 }
 
 // OpenCode decrypts the security code of a token by the token's value. It returns ErrCodeGone if
@@ -85,7 +85,7 @@ func (v *Vault) OpenCode(o Object, c payment.SealedCode, value secret.String) (s
 	if err != nil {
 		return secret.String{}, err
 	}
-	plain, err := aead.Open(nil, nil, c.Text, place(o, fieldCVC))
+	plain, err := aead.Open(nil, nil, c.Text, fieldBinding(o, fieldCVC))
 	if err != nil {
 		return secret.String{}, fmt.Errorf("%w: %s of %s", ErrNotHere, fieldCVC, o.ID)
 	}
@@ -109,7 +109,7 @@ func (v *Vault) codeAEAD(k payment.CodeKey, value secret.String) (cipher.AEAD, e
 	return cipher.NewGCMWithRandomNonce(block)
 }
 
-// codeKeyPlace returns the associated data of a code key.
-func codeKeyPlace(k payment.CodeKey) []byte {
+// codeKeyBinding returns the associated data of a code key.
+func codeKeyBinding(k payment.CodeKey) []byte {
 	return []byte("security-code key|" + strconv.FormatInt(k.ID, 10) + "|" + strconv.FormatInt(k.Hour, 10))
 }

@@ -35,8 +35,8 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// TestNoTwoPlacesAreOne: no name of an object makes its number open as another object's code.
-func TestNoTwoPlacesAreOne(t *testing.T) {
+// TestNoTwoBindingsAreEqual: no name of an object makes its number open as another object's code.
+func TestNoTwoBindingsAreEqual(t *testing.T) {
 	t.Parallel()
 	v := MustLoad(t, filepath.Join(t.TempDir(), "vault.keyset"))
 	s, err := v.Seal(token, vault.Secrets{Number: secret.New(number)})

@@ -187,7 +187,7 @@ func (k *keys) seal(o Object, field string, s secret.String) ([]byte, error) {
 	if s.IsZero() {
 		return nil, nil
 	}
-	sealed, err := k.aead.Encrypt([]byte(s.Reveal()), place(o, field))
+	sealed, err := k.aead.Encrypt([]byte(s.Reveal()), fieldBinding(o, field))
 	if err != nil {
 		return nil, fmt.Errorf("vault: seal %s of %s: %w", field, o.ID, err)
 	}
@@ -195,16 +195,16 @@ func (k *keys) seal(o Object, field string, s secret.String) ([]byte, error) {
 }
 
 func (k *keys) open(o Object, field string, sealed []byte) (secret.String, error) {
-	plain, err := k.aead.Decrypt(sealed, place(o, field))
+	plain, err := k.aead.Decrypt(sealed, fieldBinding(o, field))
 	if err != nil {
 		return secret.String{}, fmt.Errorf("%w: %s of %s", ErrNotHere, field, o.ID)
 	}
 	return secret.New(string(plain)), nil
 }
 
-// place returns the associated data, which binds a ciphertext to its object and field. No part
-// contains the separator, so different places have different data.
-func place(o Object, field string) []byte {
+// fieldBinding returns the associated data, which binds a ciphertext to its object and field. No
+// part contains the separator, so no two fields share their data.
+func fieldBinding(o Object, field string) []byte {
 	mode := "test"
 	if o.Tenant.Live {
 		mode = "live"

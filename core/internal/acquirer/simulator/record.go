@@ -116,11 +116,11 @@ type checks [3]check
 type codes struct{ avs, cvc, cavv byte }
 
 func (c codes) shown() acquirer.ResultCodes {
-	return acquirer.ResultCodes{AVS: letter(c.avs), CVC: letter(c.cvc), CAVV: letter(c.cavv)}
+	return acquirer.ResultCodes{AVS: resultCode(c.avs), CVC: resultCode(c.cvc), CAVV: resultCode(c.cavv)}
 }
 
-// letters returns the letters that the journal has for codes, a dash for no code.
-func (c codes) letters() []byte {
+// journaled returns the codes as the journal has them, a dash for no code.
+func (c codes) journaled() []byte {
 	out := []byte{c.avs, c.cvc, c.cavv}
 	for i, b := range out {
 		if b == 0 {
@@ -130,7 +130,7 @@ func (c codes) letters() []byte {
 	return out
 }
 
-func letter(b byte) string {
+func resultCode(b byte) string {
 	if b == 0 {
 		return ""
 	}
@@ -244,7 +244,7 @@ func (e effect) appendLine(dst []byte) []byte {
 		dst = strconv.AppendInt(append(dst, " b"...), r.balance.Amount, 10)
 	}
 	if r.codes != (codes{}) {
-		dst = append(append(dst, " k"...), r.codes.letters()...)
+		dst = append(append(dst, " k"...), r.codes.journaled()...)
 	}
 	if r.prior[0] != 0 {
 		dst = append(append(dst, " p"...), r.priorCode()...)
@@ -322,7 +322,7 @@ func (c *codes) parse(field []byte) bool {
 		if b == '-' {
 			continue
 		}
-		if !upperAlphanumeric(letter(b)) {
+		if !upperAlphanumeric(resultCode(b)) {
 			return false
 		}
 		*into[i] = b

@@ -65,13 +65,13 @@ type behindEnvoy struct {
 }
 
 // Run implements certfile.Source.
-func (b behindEnvoy) Run(ctx context.Context, tell func(context.Context, certfile.Update)) error {
+func (b behindEnvoy) Run(ctx context.Context, publish func(context.Context, certfile.Update)) error {
 	_ = b.envoys(ctx) // an Envoy that refuses a resource does not hold up the others
 	select {
 	case <-ctx.Done():
 		return nil
 	default:
-		return b.Source.Run(ctx, tell)
+		return b.Source.Run(ctx, publish)
 	}
 }
 

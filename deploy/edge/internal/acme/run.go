@@ -13,7 +13,7 @@ import (
 
 // Run sends an update for the stored certificate, if it is valid, and for each new one. A failed
 // attempt is a refusal. Call Run once.
-func (s *Source) Run(ctx context.Context, tell func(context.Context, certfile.Update)) error {
+func (s *Source) Run(ctx context.Context, publish func(context.Context, certfile.Update)) error {
 	defer s.cache.Stop()
 	kept, err := s.store.load(ctx)
 	if refusal := (*certfile.RefusalError)(nil); errors.As(err, &refusal) {
@@ -22,7 +22,7 @@ func (s *Source) Run(ctx context.Context, tell func(context.Context, certfile.Up
 	} else if err != nil {
 		return err
 	}
-	r := &running{Source: s, tell: tell, by: kept.by, state: kept.state}
+	r := &running{Source: s, publish: publish, by: kept.by, state: kept.state}
 	r.resume(ctx, kept.pair)
 	look := time.NewTicker(s.Look)
 	defer look.Stop()
@@ -39,7 +39,7 @@ func (s *Source) Run(ctx context.Context, tell func(context.Context, certfile.Up
 // running is the state of Run.
 type running struct {
 	*Source
-	tell func(context.Context, certfile.Update)
+	publish func(context.Context, certfile.Update)
 
 	pair  *certfile.Pair // the present one, or nil
 	by    string         // the directory of its authority
@@ -66,7 +66,7 @@ func (r *running) resume(ctx context.Context, pair *certfile.Pair) {
 		return
 	}
 	r.pair = pair
-	r.tell(ctx, certfile.Update{Pairs: []*certfile.Pair{pair}, Warnings: warnings})
+	r.publish(ctx, certfile.Update{Pairs: []*certfile.Pair{pair}, Warnings: warnings})
 }
 
 // step orders a certificate if it is due.
@@ -87,7 +87,7 @@ func (r *running) step(ctx context.Context) {
 	switch {
 	case err == nil:
 		warnings, _ := r.examine(pair) // accept has checked it
-		r.tell(ctx, certfile.Update{Pairs: []*certfile.Pair{pair}, Warnings: warnings})
+		r.publish(ctx, certfile.Update{Pairs: []*certfile.Pair{pair}, Warnings: warnings})
 	case ctx.Err() == nil:
 		r.fail(ctx, err)
 	default: // the program stops, which is no failure
@@ -138,7 +138,7 @@ func (r *running) fail(ctx context.Context, err error) {
 	r.setStatus(status)
 	r.Log.WarnContext(ctx, "acme: no certificate was issued", slog.Any("error", err),
 		slog.Int("attempt", r.state.Failures), slog.Time("next", r.next))
-	r.tell(ctx, certfile.Update{
+	r.publish(ctx, certfile.Update{
 		Refusal: fmt.Errorf("the authority issued no certificate (attempt %d; the next one at %s): %w",
 			r.state.Failures, r.next.UTC().Format(time.RFC3339), err),
 	})

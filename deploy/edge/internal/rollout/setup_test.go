@@ -177,11 +177,11 @@ type source struct {
 	taken   chan struct{} // one value for each update
 }
 
-func (s *source) Run(ctx context.Context, tell func(context.Context, certfile.Update)) error {
+func (s *source) Run(ctx context.Context, publish func(context.Context, certfile.Update)) error {
 	for {
 		select {
 		case u := <-s.updates:
-			tell(ctx, u)
+			publish(ctx, u)
 			select {
 			case s.taken <- struct{}{}:
 			case <-ctx.Done():
