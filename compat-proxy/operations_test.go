@@ -102,6 +102,38 @@ func TestMetrics(t *testing.T) {
 		call+`"1",route="GET /v1/api_keys/current",status="200"\} 1`)
 }
 
+// withoutAccount is a v1 whose merchant has no account at an acquirer.
+type withoutAccount struct{ v1 }
+
+func (a *withoutAccount) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodPost {
+		a.v1.ServeHTTP(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusServiceUnavailable)
+	_, _ = io.WriteString(w, `{"error":{"type":"api_error","code":"acquirer_not_configured","message":"No account.","status":503}}`)
+}
+
+// TestMetricsOfMerchantWithoutAccount: only the refusals of a merchant without an account are
+// counted as no fault of the service.
+func TestMetricsOfMerchantWithoutAccount(t *testing.T) {
+	t.Parallel()
+	const refused = `causeway_compat_v1_refused_calls_total\{reason="acquirer_not_configured"\} `
+	for _, c := range []struct {
+		upstream http.Handler
+		want     string
+	}{
+		{&withoutAccount{}, "1"},
+		{&faltering{}, "0"},
+	} {
+		o := mustOperate(t, c.upstream, nil)
+		o.wantSeries(t, refused+"0")
+		send(t, http.MethodPost, o.url+path, strings.NewReader(sale), nil)
+		o.wantSeries(t, refused+c.want)
+	}
+}
+
 func TestMetricsOfShedRequests(t *testing.T) {
 	t.Parallel()
 	s := &v1{hold: make(chan struct{}), arrived: make(chan struct{}, 1)}
