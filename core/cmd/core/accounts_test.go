@@ -282,14 +282,14 @@ func TestAccountsCardNumbers(t *testing.T) {
 	t.Parallel()
 	a := newAccountsAt(t)
 	a.host.Accept("planted-first")
-	for _, args := range [][]string{
-		{"--base-url", "https://host.example.com/4242424242424242"},
-		{"--setting", "more=4242 4242 4242 4242"},
-		{"--setting", "4242424242424242=more"},
+	for want, args := range map[string][]string{
+		"--base-url: the base URL contains a card number":         {"--base-url", "https://host.example.com/4242424242424242"},
+		"--setting: the setting contains a card number":           {"--setting", "more=4242 4242 4242 4242"},
+		"--setting: the name of a setting contains a card number": {"--setting", "4242424242424242=more"},
 	} {
 		code, stdout, stderr := a.add(t, firstCredentials, args...)
-		if code != 1 || stdout != "" || !strings.Contains(stderr, "contains a card number") || strings.Contains(stderr, "4242") {
-			t.Errorf("%v: got %d, %q, %q", args, code, stdout, stderr)
+		if code != 1 || stdout != "" || !strings.Contains(stderr, want) || strings.Contains(stderr, "4242") {
+			t.Errorf("%v: got %d, %q, %q, want %q", args, code, stdout, stderr, want)
 		}
 	}
 }

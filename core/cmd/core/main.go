@@ -187,7 +187,7 @@ func (m *Main) run(ctx context.Context) error {
 	}
 	switch m.Args[0] {
 	case "help", "-h", "-help", "--help":
-		_, err := io.WriteString(m.Stdout, usageOf(m.Args[1:]))
+		_, err := io.WriteString(m.Stdout, usageOf(beforeFlags(m.Args[1:])))
 		return err
 	}
 	run, ok := commands[m.Args[0]]

@@ -66,6 +66,17 @@ func TestUsageOfOneCommand(t *testing.T) {
 	}
 }
 
+// TestHelpIgnoresFlags: help with a flag and no command is the whole help.
+func TestHelpIgnoresFlags(t *testing.T) {
+	t.Parallel()
+	_, whole, _ := run(t, "help")
+	for _, args := range [][]string{{"help", "--data", "./data"}, {"--help", "--store=postgres://x"}} {
+		if code, got, stderr := run(t, args...); code != 0 || got != whole || stderr != "" {
+			t.Errorf("%v: got %d, %q, %q, want the whole help", args, code, got, stderr)
+		}
+	}
+}
+
 // TestHelpNamesTheRateLimit checks that help names the default limits. core's tests compare
 // that default with the README and the responses.
 func TestHelpNamesTheRateLimit(t *testing.T) {

@@ -37,6 +37,14 @@ func usageOf(args []string) string {
 	return "Usage:\n" + strings.Join(own, "") + "\ncore help explains all commands.\n"
 }
 
+// beforeFlags returns the arguments before the first flag: the command that help is about.
+func beforeFlags(args []string) []string {
+	if i := slices.IndexFunc(args, func(a string) bool { return strings.HasPrefix(a, "-") }); i >= 0 {
+		return args[:i]
+	}
+	return args
+}
+
 // usageBlocks returns the lines of usage by command: the first one, and the indented ones after it.
 func usageBlocks() []string {
 	_, text, _ := strings.Cut(usage, "Usage:\n")

@@ -48,14 +48,15 @@ func (a *Admin) AddAccount(ctx context.Context, in operator.AccountCreate) (stri
 	return made, unchanged(accountError(err))
 }
 
-// checkAccountTexts rejects an account with a card number in a text that is stored in clear.
+// checkAccountTexts rejects an account with a card number in a text that is stored in clear. The
+// error is an operator.FieldError.
 func checkAccountTexts(in operator.AccountCreate) error {
 	if err := checkText("base URL", in.BaseURL); err != nil {
-		return err
+		return &operator.FieldError{Field: "base_url", Text: "base_url: " + err.Error()}
 	}
 	for name, value := range in.Settings {
-		if err := cmp.Or(checkText("settings' names", name), checkText("settings", value)); err != nil {
-			return err
+		if err := cmp.Or(checkText("name of a setting", name), checkText("setting", value)); err != nil {
+			return &operator.FieldError{Field: "settings", Text: "settings: " + err.Error()}
 		}
 	}
 	return nil
