@@ -5,23 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"text/tabwriter"
 
 	"github.com/causeway-pay/causeway/core/internal/admin"
 	"github.com/causeway-pay/causeway/core/internal/datadir"
 )
-
-// verbLast moves the first verb to the place after the flags, because package flag stops at the
-// first argument. So both `vault rotate --drop-old` and `vault --drop-old rotate` work.
-func verbLast(args []string, verbs ...string) []string {
-	for i, a := range args {
-		if slices.Contains(verbs, a) {
-			return append(append(append([]string{}, args[:i]...), args[i+1:]...), a)
-		}
-	}
-	return args
-}
 
 // opener opens the store: admin.Open, or admin.Create for a command that may be the first.
 type opener func(context.Context, datadir.Config) (*admin.Admin, error)

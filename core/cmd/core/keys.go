@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"io"
 	"slices"
@@ -114,16 +113,4 @@ func moment(t *v1.Time) string {
 		return "-"
 	}
 	return t.Format(time.RFC3339)
-}
-
-// words parses flags and arguments in any order, and returns the arguments.
-func (m *Main) words(f *flag.FlagSet, args []string) ([]string, error) {
-	var words []string
-	for {
-		rest, err := m.parseSome(f, args)
-		if err != nil || len(rest) == 0 {
-			return words, err
-		}
-		words, args = append(words, rest[0]), rest[1:]
-	}
 }

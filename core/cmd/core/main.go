@@ -209,13 +209,25 @@ func (m *Main) flags(name string) (*flag.FlagSet, *storeFlags) {
 	return f, addStoreFlags(f)
 }
 
-// parse parses the flags and returns the arguments, which must be exactly n.
+// parse parses flags and arguments in any order, and returns the arguments, which must be exactly n.
 func (m *Main) parse(f *flag.FlagSet, args []string, n int) ([]string, error) {
-	words, err := m.parseSome(f, args)
+	words, err := m.words(f, args)
 	if err == nil && len(words) != n {
 		err = m.misused(fmt.Sprintf("%s: want %d arguments in addition to the flags, got %d", f.Name(), n, len(words)))
 	}
 	return words, err
+}
+
+// words parses flags and arguments in any order, and returns the arguments.
+func (m *Main) words(f *flag.FlagSet, args []string) ([]string, error) {
+	var words []string
+	for {
+		rest, err := m.parseSome(f, args)
+		if err != nil || len(rest) == 0 {
+			return words, err
+		}
+		words, args = append(words, rest[0]), rest[1:]
+	}
 }
 
 // parseSome parses the flags at the beginning of args and returns the other arguments.

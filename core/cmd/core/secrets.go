@@ -10,7 +10,7 @@ import (
 
 func (m *Main) secrets(ctx context.Context, args []string) (err error) {
 	f, at := m.flags("secrets")
-	words, err := m.parse(f, verbLast(args, "rotate", "drop-old"), 1)
+	words, err := m.parse(f, args, 1)
 	if err != nil {
 		return err
 	}

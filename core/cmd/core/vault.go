@@ -13,7 +13,7 @@ import (
 func (m *Main) vault(ctx context.Context, args []string) (err error) {
 	f, at := m.flags("vault")
 	drop := f.Bool("drop-old", false, "")
-	words, err := m.parse(f, verbLast(args, "rotate", "rewrap"), 1)
+	words, err := m.parse(f, args, 1)
 	if err != nil {
 		return err
 	}
