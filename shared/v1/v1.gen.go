@@ -4203,6 +4203,9 @@ type ClientInterface interface {
 	//
 	// The response is 404 if no request used the key, if the key has expired, or if the refusal of its request was not stored.
 	//
+	// A proxy before the service can refuse a path with an encoded slash or backslash (`%2F`, `%5C`). So Envoy's response is 400 for a key such as
+	// `order/1`. Send the request with that key and the same body again instead: it has no second effect, and gets the stored response.
+	//
 	// Corresponds with GET /v1/idempotency_keys/{key} (the `GetIdempotencyKey` operationId).
 	GetIdempotencyKey(ctx context.Context, key string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
@@ -4724,6 +4727,9 @@ func (c *Client) ReserveIdempotencyKey(ctx context.Context, params *ReserveIdemp
 // GetIdempotencyKey Read the result of the request with this Idempotency-Key
 //
 // The response is 404 if no request used the key, if the key has expired, or if the refusal of its request was not stored.
+//
+// A proxy before the service can refuse a path with an encoded slash or backslash (`%2F`, `%5C`). So Envoy's response is 400 for a key such as
+// `order/1`. Send the request with that key and the same body again instead: it has no second effect, and gets the stored response.
 //
 // Corresponds with GET /v1/idempotency_keys/{key} (the `GetIdempotencyKey` operationId).
 func (c *Client) GetIdempotencyKey(ctx context.Context, key string, reqEditors ...RequestEditorFn) (*http.Response, error) {
