@@ -112,7 +112,7 @@ func (a *withoutAccount) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusServiceUnavailable)
-	_, _ = io.WriteString(w, `{"error":{"type":"api_error","code":"acquirer_not_configured","message":"No account.","status":503}}`)
+	_, _ = io.WriteString(w, `{"error":{"type":"api_error","code":"acquirer_not_configured","status":503}}`)
 }
 
 // TestMetricsOfMerchantWithoutAccount: only the refusals of a merchant without an account are

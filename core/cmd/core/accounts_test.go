@@ -282,8 +282,9 @@ func TestAccountsCardNumbers(t *testing.T) {
 	t.Parallel()
 	a := newAccountsAt(t)
 	a.host.Accept("planted-first")
+	const url = "https://host.example.com/4242424242424242"
 	for want, args := range map[string][]string{
-		"--base-url: the base URL contains a card number":         {"--base-url", "https://host.example.com/4242424242424242"},
+		"--base-url: the base URL contains a card number":         {"--base-url", url},
 		"--setting: the setting contains a card number":           {"--setting", "more=4242 4242 4242 4242"},
 		"--setting: the name of a setting contains a card number": {"--setting", "4242424242424242=more"},
 	} {

@@ -77,7 +77,7 @@ func liveAKeysLife(t *testing.T, data, url string) {
 	wantSoon(first, 401)
 }
 
-// TestKeysWithRestrictions creates and rolls keys with lists of addresses and origins, and lists them.
+// TestKeysWithRestrictions creates, rolls and lists keys with lists of addresses and origins.
 func TestKeysWithRestrictions(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()

@@ -209,7 +209,7 @@ func (m *Main) flags(name string) (*flag.FlagSet, *storeFlags) {
 	return f, addStoreFlags(f)
 }
 
-// parse parses flags and arguments in any order, and returns the arguments, which must be exactly n.
+// parse parses flags and arguments in any order, and returns the arguments, exactly n.
 func (m *Main) parse(f *flag.FlagSet, args []string, n int) ([]string, error) {
 	words, err := m.words(f, args)
 	if err == nil && len(words) != n {

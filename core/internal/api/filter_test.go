@@ -83,8 +83,8 @@ func TestSealedBodies(t *testing.T) {
 		refusal{415, v1.ErrorTypeInvalidRequestError, "unsupported_media_type", "Content-Type"})
 }
 
-// TestFilterReadsMerchantOfPublishableKey: only our filter gets the response, and no other holder of
-// the key.
+// TestFilterReadsMerchantOfPublishableKey: only our filter gets the response, and no other holder
+// of the key.
 func TestFilterReadsMerchantOfPublishableKey(t *testing.T) {
 	t.Parallel()
 	b, _ := operated(t)
@@ -115,8 +115,8 @@ var (
 	}
 )
 
-// TestEncryptedResponsesAreNotReplayedInTheClear: a retry without the demand for encryption does not get
-// the encrypted response.
+// TestEncryptedResponsesAreNotReplayedInTheClear: a retry without the demand for encryption does
+// not get the encrypted response.
 func TestEncryptedResponsesAreNotReplayedInTheClear(t *testing.T) {
 	t.Parallel()
 	b := openBundle(t, &bundle{rateLimit: -1, filter: proof})

@@ -110,7 +110,7 @@ func TestPaymentMethodList(t *testing.T) {
 	wantRefusal(t, b.get(t, list+"color=red"), invalid("unknown_parameter", "color"))
 }
 
-// TestPaymentMethodOfAnotherCustomer: the payment method must belong to the payer, for every kind of key.
+// TestPaymentMethodOfAnotherCustomer: a payment method must be the payer's, for every kind of key.
 func TestPaymentMethodOfAnotherCustomer(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -14,9 +14,8 @@ const attemptEnded = "ended"
 
 // MoveTransaction moves the authorization of t to the account of next, with the tags of next, and
 // records the attempt at the account of t. why is the proof that this attempt has no effect. No
-// program reads the record. It is for a person with SQL who must explain a request that the first
-// account's records show. It returns ErrConflict if t.Attempt is not processing at the account of
-// t.
+// program reads the record: by SQL it explains a request that the first account's records show. It
+// returns ErrConflict if t.Attempt is not processing at the account of t.
 func (tx *Tx) MoveTransaction(t, next *payment.Transaction, why payment.NoEffect) error {
 	err := tx.execOne(moveTransaction, next.Account, next.Tag, next.VoidTag, t.ID, t.Attempt, t.Account)
 	if err != nil {

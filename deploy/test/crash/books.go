@@ -7,8 +7,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// Unfinished returns the unfinished steps and pending reversals in the store at location, one line for
-// each type.
+// Unfinished returns the unfinished steps and pending reversals in the store at location, one line
+// for each type.
 func (h *Harness) Unfinished(ctx context.Context, location Location) (left []string, err error) {
 	err = withStore(ctx, location, func(s *storeReader) {
 		left = s.found(append([]check{{"pending reversals", `SELECT COUNT(*) FROM reversals`}}, open...))

@@ -54,8 +54,8 @@ func (h *Harness) JudgeAll(ctx context.Context, location Location) ([]string, er
 	return h.judged(ctx, location, h.all, h.base, true)
 }
 
-func (h *Harness) judged(ctx context.Context, location Location, calls []*Call, since marks, all bool) ([]string, error) {
-	return h.inspect(ctx, location, calls, func(j *judge) {
+func (h *Harness) judged(ctx context.Context, at Location, calls []*Call, since marks, all bool) ([]string, error) {
+	return h.inspect(ctx, at, calls, func(j *judge) {
 		j.later = all
 		if n, err := id.Parse(id.Event, since.event); err == nil {
 			j.since = n

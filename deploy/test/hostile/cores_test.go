@@ -59,7 +59,9 @@ func arrange(t *testing.T, cores int) *arrangement {
 	a.server = pgtest.Steered(t)
 	a.location = crash.Location{Store: a.server.URL(nil), Journal: filepath.Join(a.folder, "simulator.journal")}
 	// On a busy machine a connection can take over a second, after which a core that starts gives up.
-	a.env = []string{"CAUSEWAY_STORE=" + a.location.Store + "&patience=5s", "CAUSEWAY_VAULT_KEK=" + programtest.Secret()}
+	a.env = []string{
+		"CAUSEWAY_STORE=" + a.location.Store + "&patience=5s", "CAUSEWAY_VAULT_KEK=" + programtest.Secret(),
+	}
 	a.setClock(t, 0)
 	a.run(t, "migrate")
 	return a

@@ -71,7 +71,8 @@ func TestJudgePostgreSQL(t *testing.T) {
 		row := " WHERE id = (SELECT id FROM %t WHERE %w ORDER BY id LIMIT 1)"
 		fill := strings.NewReplacer("%t", c.table, "%w", c.where).Replace
 		mustExec(t, db, fill(saved), fill(c.harm+row))
-		if faults := judged(t.Context(), location); !regexp.MustCompile(c.want).MatchString(strings.Join(faults, "\n")) {
+		faults := judged(t.Context(), location)
+		if !regexp.MustCompile(c.want).MatchString(strings.Join(faults, "\n")) {
 			t.Errorf("%s: found %v, want %q", c.harm, faults, c.want)
 		}
 		mustExec(t, db, fill("DELETE FROM %t WHERE id IN (SELECT id FROM saved)"),

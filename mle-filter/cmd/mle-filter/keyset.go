@@ -76,11 +76,11 @@ func (m *Main) rotateKeyset(ctx context.Context, keys string, kek []byte, drop b
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	print := func(format string, args ...any) { _, _ = fmt.Fprintf(m.Stderr, format+"\n", args...) } // stderr may be closed
+	report := func(format string, args ...any) { _, _ = fmt.Fprintf(m.Stderr, format+"\n", args...) } // may be closed
 	r := keyring.KeysetRotation{
 		Store: db, KEK: kek, Drop: drop,
-		Progress: func(done, all int) { print("re-encrypted: %d of %d", done, all) },
-		Complain: func(kid string) { print("the private key of %s cannot be decrypted", kid) },
+		Progress: func(done, all int) { report("re-encrypted: %d of %d", done, all) },
+		Complain: func(kid string) { report("the private key of %s cannot be decrypted", kid) },
 	}
 	older, err := r.Run(ctx)
 	if err != nil {
