@@ -125,7 +125,7 @@ func renderCode(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast
 		line := block.Lines().At(i)
 		code.Write(line.Value(source))
 	}
-	_, _ = fmt.Fprintf(w, `<pre class="%s" tabindex="0" aria-label="%s %d">`, class, label, position(n))
+	_, _ = fmt.Fprintf(w, `<pre class="%s" tabindex="0" role="group" aria-label="%s %d">`, class, label, position(n))
 	for _, p := range pieces(strings.TrimSuffix(code.String(), "\n")) {
 		escaped := template.HTMLEscapeString(p.Text)
 		if p.Class != "" {
@@ -201,7 +201,7 @@ func renderTable(w util.BufWriter, source []byte, n ast.Node, entering bool) (as
 		label += ": " + plain(heading, source)
 	}
 	label = template.HTMLEscapeString(label)
-	_, _ = fmt.Fprintf(w, `<div class="wide" tabindex="0" role="region" aria-label="%s"><table>`, label)
+	_, _ = fmt.Fprintf(w, `<div class="wide" tabindex="0" role="group" aria-label="%s"><table>`, label)
 	_, _ = fmt.Fprintf(w, `<caption class="skip">%s</caption>`, label)
 	return ast.WalkContinue, nil
 }

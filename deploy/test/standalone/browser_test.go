@@ -14,8 +14,8 @@ func TestBrowser(t *testing.T) {
 	p, first := start(t, t.TempDir()), browser.Start(t)
 	for name, test := range map[string]func(*testing.T, *browser.Tab, *process){
 		"DocsIsComplete": testDocsIsComplete, "DocsFitsItsReader": testDocsFitsItsReader,
-		"GuideFitsItsReader": testGuideFitsItsReader,
-		"DocsByKeyboard":     testDocsByKeyboard, "DocsCopiesByKeyboard": testDocsCopiesByKeyboard,
+		"GuideFitsItsReader": testGuideFitsItsReader, "DocsPassAxe": testDocsPassAxe,
+		"DocsByKeyboard": testDocsByKeyboard, "DocsCopiesByKeyboard": testDocsCopiesByKeyboard,
 		"DocsLinksLeadThere": testDocsLinksLeadThere, "DocsKeepsNoKey": testDocsKeepsNoKey,
 		"DocsSearch": testDocsSearch, "SignatureExample": testSignatureExample, "Addresses": testAddresses,
 	} {

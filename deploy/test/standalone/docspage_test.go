@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/go-json-experiment/json"
@@ -115,10 +114,7 @@ func wantFit(t *testing.T, b *browser.Tab, name string, widths ...int64) {
 	t.Helper()
 	for _, width := range widths {
 		for _, scheme := range []string{"light", "dark"} {
-			b.Run(t, chromedp.EmulateViewport(width, 800),
-				browser.Command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-					Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
-				}))
+			show(t, b, width, scheme)
 			if wide := browser.Read[int](t, b, "document.documentElement.scrollWidth"); int64(wide) > width {
 				t.Errorf("at %d the page is %d wide", width, wide)
 			}
