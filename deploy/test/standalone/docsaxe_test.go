@@ -18,8 +18,8 @@ import (
 const axeScript = `axe.run(%s).then((r) => r.violations.map((v) =>
   v.id + " (" + v.impact + "), " + v.nodes.length + " elements, such as " + v.nodes[0].target.join(" ")))`
 
-// sampleScript leaves the first entries of each section, and the first lines of each table and list.
-// The rules for colors take most of axe's time, and the removed entries have the same colors.
+// sampleScript keeps only the first entries of each section, and the first lines of each table and
+// list. The rules for colors take most of axe's time, and the other entries have the same colors.
 const sampleScript = `(() => {
   const sections = "main section:not(#basics) article ~ article ~ article"
   for (const e of document.querySelectorAll(sections + ", tr ~ tr ~ tr, li ~ li ~ li")) e.remove();
