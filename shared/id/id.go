@@ -16,6 +16,7 @@ const (
 	Refund          Prefix = "re"
 	Customer        Prefix = "cus"
 	PaymentMethod   Prefix = "pm"
+	ShippingAddress Prefix = "addr"
 	Token           Prefix = "tok"
 	Event           Prefix = "evt"
 	WebhookEndpoint Prefix = "we"

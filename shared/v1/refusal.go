@@ -7,7 +7,7 @@ import "slices"
 var keptRefusals = []string{
 	CodeExpiredCard, CodeTokenUsed, CodeTokenExpired, "token_code_lost", CodeUnlinkedRefunds,
 	"invalid_client_secret", "too_many_confirmations", "too_many_payment_methods",
-	"webhook_endpoint_limit", "webhook_endpoint_disabled", "last_api_key", "api_key_limit",
+	"too_many_shipping_addresses", "webhook_endpoint_limit", "webhook_endpoint_disabled", "last_api_key", "api_key_limit",
 }
 
 // lastingRefusals are the codes of refusals that every repeated request gets. They depend on the

@@ -1089,6 +1089,21 @@ func (e SettlementTotalPaymentMethod) Valid() bool {
 	}
 }
 
+// Defines values for ShippingAddressObject.
+const (
+	ShippingAddressObjectShippingAddress ShippingAddressObject = "shipping_address"
+)
+
+// Valid indicates whether the value is a known member of the ShippingAddressObject enum.
+func (e ShippingAddressObject) Valid() bool {
+	switch e {
+	case ShippingAddressObjectShippingAddress:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for StoredKind.
 const (
 	StoredKindBankAccount StoredKind = "bank_account"
@@ -2031,10 +2046,13 @@ type Customer struct {
 	Description          *string  `json:"description,omitempty"`
 	Billing              *Contact `json:"billing,omitempty"`
 	Shipping             *Contact `json:"shipping,omitempty"`
-	Metadata             Metadata `json:"metadata"`
 
-	// Version Counts the changes of this object that have an event, from 1. Attaching or detaching a payment method is such a change, with the event
-	// `customer.updated`.
+	// ShippingAddresses Oldest first. Absent if there are none.
+	ShippingAddresses *[]ShippingAddress `json:"shipping_addresses,omitempty"`
+	Metadata          Metadata           `json:"metadata"`
+
+	// Version Counts the changes of this object that have an event, from 1. A change of its payment methods or shipping addresses is such a change,
+	// with the event `customer.updated`.
 	Version   int64              `json:"version"`
 	CreatedAt Timestamp          `json:"created_at"`
 	UpdatedAt Timestamp          `json:"updated_at"`
@@ -2820,6 +2838,42 @@ type SettlementTotal struct {
 
 // SettlementTotalPaymentMethod defines model for SettlementTotal.PaymentMethod.
 type SettlementTotalPaymentMethod string
+
+// ShippingAddress defines model for ShippingAddress.
+type ShippingAddress struct {
+	// ID Example: addr_01jd8m3k2q4r5
+	ID     string                `json:"id"`
+	Object ShippingAddressObject `json:"object"`
+
+	// Default The address to offer first. At most one address of a customer is the default.
+	Default   bool     `json:"default"`
+	FirstName *string  `json:"first_name,omitempty"`
+	LastName  *string  `json:"last_name,omitempty"`
+	Company   *string  `json:"company,omitempty"`
+	Email     *string  `json:"email,omitempty"`
+	Phone     *string  `json:"phone,omitempty"`
+	Address   *Address `json:"address,omitempty"`
+	Metadata  Metadata `json:"metadata"`
+}
+
+// ShippingAddressObject defines model for ShippingAddress.Object.
+type ShippingAddressObject string
+
+// ShippingAddressInput defines model for ShippingAddressInput.
+type ShippingAddressInput struct {
+	Address *AddressInput `json:"address,omitempty"`
+	Company *string       `json:"company,omitempty"`
+
+	// Default True makes this the customer's only default address.
+	Default   *bool   `json:"default,omitempty"`
+	Email     *string `json:"email,omitempty"`
+	FirstName *string `json:"first_name,omitempty"`
+	LastName  *string `json:"last_name,omitempty"`
+
+	// Metadata Up to 50 entries of the merchant. A key has 1 to 40 characters, a value up to 500, and neither has U+0000.
+	Metadata *Metadata `json:"metadata,omitempty"`
+	Phone    *string   `json:"phone,omitempty"`
+}
 
 // StoredKind The stored payment source, and the name of the field that shows it.
 type StoredKind string
@@ -3747,6 +3801,22 @@ type UpdatePaymentMethodParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// CreateShippingAddressParams defines parameters for CreateShippingAddress.
+type CreateShippingAddressParams struct {
+	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect, and stored for 24 hours. A well-formed structured-field string
+	// (RFC 8941) is unquoted first: `"k"` and `k` are the same key. Its quotes and backslashes do not count towards the length. Any other value is
+	// not changed.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// UpdateShippingAddressParams defines parameters for UpdateShippingAddress.
+type UpdateShippingAddressParams struct {
+	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect, and stored for 24 hours. A well-formed structured-field string
+	// (RFC 8941) is unquoted first: `"k"` and `k` are the same key. Its quotes and backslashes do not count towards the length. Any other value is
+	// not changed.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // ReserveIdempotencyKeyParams defines parameters for ReserveIdempotencyKey.
 type ReserveIdempotencyKeyParams struct {
 	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect, and stored for 24 hours. A well-formed structured-field string
@@ -3940,6 +4010,12 @@ type AttachPaymentMethodJSONRequestBody = PaymentMethodCreate
 
 // UpdatePaymentMethodJSONRequestBody defines body for UpdatePaymentMethod for application/json ContentType.
 type UpdatePaymentMethodJSONRequestBody = PaymentMethodUpdate
+
+// CreateShippingAddressJSONRequestBody defines body for CreateShippingAddress for application/json ContentType.
+type CreateShippingAddressJSONRequestBody = ShippingAddressInput
+
+// UpdateShippingAddressJSONRequestBody defines body for UpdateShippingAddress for application/json ContentType.
+type UpdateShippingAddressJSONRequestBody = ShippingAddressInput
 
 // ReserveIdempotencyKeyJSONRequestBody defines body for ReserveIdempotencyKey for application/json ContentType.
 type ReserveIdempotencyKeyJSONRequestBody = IdempotencyKeyReserve
@@ -4176,6 +4252,53 @@ type ClientInterface interface {
 	//
 	// Corresponds with PATCH /v1/customers/{id}/payment_methods/{payment_method} (the `UpdatePaymentMethod` operationId).
 	UpdatePaymentMethod(ctx context.Context, id ID, paymentMethod string, params *UpdatePaymentMethodParams, body UpdatePaymentMethodJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateShippingAddressWithBody Give a customer another shipping address
+	//
+	// The customer shows all its addresses, oldest first, in `shipping_addresses`. It can have 100 of them. The customer with its addresses can
+	// have 262,144 bytes.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/customers/{id}/shipping_addresses (the `CreateShippingAddress` operationId).
+	CreateShippingAddressWithBody(ctx context.Context, id ID, params *CreateShippingAddressParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateShippingAddress Give a customer another shipping address
+	//
+	// The customer shows all its addresses, oldest first, in `shipping_addresses`. It can have 100 of them. The customer with its addresses can
+	// have 262,144 bytes.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/customers/{id}/shipping_addresses (the `CreateShippingAddress` operationId).
+	CreateShippingAddress(ctx context.Context, id ID, params *CreateShippingAddressParams, body CreateShippingAddressJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteShippingAddress Delete a shipping address
+	//
+	// If it was the default, the customer has no default address then.
+	//
+	// Corresponds with DELETE /v1/customers/{id}/shipping_addresses/{shipping_address} (the `DeleteShippingAddress` operationId).
+	DeleteShippingAddress(ctx context.Context, id ID, shippingAddress string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateShippingAddressWithBody Change the fields that are given
+	//
+	// Absent fields keep their values. An empty text or an empty object removes its field. `address` is replaced as a whole. In `metadata`, other
+	// entries stay, and an empty text removes its entry.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /v1/customers/{id}/shipping_addresses/{shipping_address} (the `UpdateShippingAddress` operationId).
+	UpdateShippingAddressWithBody(ctx context.Context, id ID, shippingAddress string, params *UpdateShippingAddressParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateShippingAddress Change the fields that are given
+	//
+	// Absent fields keep their values. An empty text or an empty object removes its field. `address` is replaced as a whole. In `metadata`, other
+	// entries stay, and an empty text removes its entry.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PATCH /v1/customers/{id}/shipping_addresses/{shipping_address} (the `UpdateShippingAddress` operationId).
+	UpdateShippingAddress(ctx context.Context, id ID, shippingAddress string, params *UpdateShippingAddressParams, body UpdateShippingAddressJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ReserveIdempotencyKeyWithBody Reserve an Idempotency-Key without any effect
 	//
@@ -4672,6 +4795,103 @@ func (c *Client) UpdatePaymentMethodWithBody(ctx context.Context, id ID, payment
 // Corresponds with PATCH /v1/customers/{id}/payment_methods/{payment_method} (the `UpdatePaymentMethod` operationId).
 func (c *Client) UpdatePaymentMethod(ctx context.Context, id ID, paymentMethod string, params *UpdatePaymentMethodParams, body UpdatePaymentMethodJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUpdatePaymentMethodRequest(c.Server, id, paymentMethod, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateShippingAddressWithBody Give a customer another shipping address
+//
+// The customer shows all its addresses, oldest first, in `shipping_addresses`. It can have 100 of them. The customer with its addresses can
+// have 262,144 bytes.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/customers/{id}/shipping_addresses (the `CreateShippingAddress` operationId).
+func (c *Client) CreateShippingAddressWithBody(ctx context.Context, id ID, params *CreateShippingAddressParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateShippingAddressRequestWithBody(c.Server, id, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateShippingAddress Give a customer another shipping address
+//
+// The customer shows all its addresses, oldest first, in `shipping_addresses`. It can have 100 of them. The customer with its addresses can
+// have 262,144 bytes.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/customers/{id}/shipping_addresses (the `CreateShippingAddress` operationId).
+func (c *Client) CreateShippingAddress(ctx context.Context, id ID, params *CreateShippingAddressParams, body CreateShippingAddressJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateShippingAddressRequest(c.Server, id, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteShippingAddress Delete a shipping address
+//
+// If it was the default, the customer has no default address then.
+//
+// Corresponds with DELETE /v1/customers/{id}/shipping_addresses/{shipping_address} (the `DeleteShippingAddress` operationId).
+func (c *Client) DeleteShippingAddress(ctx context.Context, id ID, shippingAddress string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteShippingAddressRequest(c.Server, id, shippingAddress)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateShippingAddressWithBody Change the fields that are given
+//
+// Absent fields keep their values. An empty text or an empty object removes its field. `address` is replaced as a whole. In `metadata`, other
+// entries stay, and an empty text removes its entry.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /v1/customers/{id}/shipping_addresses/{shipping_address} (the `UpdateShippingAddress` operationId).
+func (c *Client) UpdateShippingAddressWithBody(ctx context.Context, id ID, shippingAddress string, params *UpdateShippingAddressParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateShippingAddressRequestWithBody(c.Server, id, shippingAddress, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateShippingAddress Change the fields that are given
+//
+// Absent fields keep their values. An empty text or an empty object removes its field. `address` is replaced as a whole. In `metadata`, other
+// entries stay, and an empty text removes its entry.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /v1/customers/{id}/shipping_addresses/{shipping_address} (the `UpdateShippingAddress` operationId).
+func (c *Client) UpdateShippingAddress(ctx context.Context, id ID, shippingAddress string, params *UpdateShippingAddressParams, body UpdateShippingAddressJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateShippingAddressRequest(c.Server, id, shippingAddress, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -5967,6 +6187,178 @@ func NewUpdatePaymentMethodRequestWithBody(server string, id ID, paymentMethod s
 	}
 
 	operationPath := fmt.Sprintf("/v1/customers/%s/payment_methods/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewCreateShippingAddressRequest calls the generic CreateShippingAddress builder with application/json body
+func NewCreateShippingAddressRequest(server string, id ID, params *CreateShippingAddressParams, body CreateShippingAddressJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateShippingAddressRequestWithBody(server, id, params, "application/json", bodyReader)
+}
+
+// NewCreateShippingAddressRequestWithBody constructs an http.Request for the CreateShippingAddress method, with any body, and a specified content type
+func NewCreateShippingAddressRequestWithBody(server string, id ID, params *CreateShippingAddressParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/customers/%s/shipping_addresses", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewDeleteShippingAddressRequest constructs an http.Request for the DeleteShippingAddress method
+func NewDeleteShippingAddressRequest(server string, id ID, shippingAddress string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "shipping_address", shippingAddress, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/customers/%s/shipping_addresses/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewUpdateShippingAddressRequest calls the generic UpdateShippingAddress builder with application/json body
+func NewUpdateShippingAddressRequest(server string, id ID, shippingAddress string, params *UpdateShippingAddressParams, body UpdateShippingAddressJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewUpdateShippingAddressRequestWithBody(server, id, shippingAddress, params, "application/json", bodyReader)
+}
+
+// NewUpdateShippingAddressRequestWithBody constructs an http.Request for the UpdateShippingAddress method, with any body, and a specified content type
+func NewUpdateShippingAddressRequestWithBody(server string, id ID, shippingAddress string, params *UpdateShippingAddressParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "shipping_address", shippingAddress, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/customers/%s/shipping_addresses/%s", pathParam0, pathParam1)
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}

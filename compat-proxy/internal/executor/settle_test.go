@@ -77,8 +77,8 @@ func TestSettlingRefusals(t *testing.T) {
 	statuses := map[string]int{
 		"expired_card": 400, "token_used": 400, "token_expired": 400, "token_code_lost": 400,
 		"unlinked_refunds_not_allowed": 403, "invalid_client_secret": 403, "too_many_confirmations": 409,
-		"too_many_payment_methods": 409, "webhook_endpoint_limit": 409, "webhook_endpoint_disabled": 409,
-		"last_api_key": 409, "api_key_limit": 409, "not_found": 404,
+		"too_many_payment_methods": 409, "too_many_shipping_addresses": 409, "webhook_endpoint_limit": 409,
+		"webhook_endpoint_disabled": 409, "last_api_key": 409, "api_key_limit": 409, "not_found": 404,
 		"unknown_payment_method": 400,
 		"unknown_customer":       400, "unknown_field": 400, "duplicate_field": 400, "missing_field": 400,
 		"invalid_type": 400, "invalid_value": 400, "invalid_amount": 400, "unknown_currency": 400,

@@ -120,7 +120,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (a *API) routes() []route {
 	return slices.Concat(a.transactionRoutes(), a.captureRoutes(), a.refundRoutes(), a.settlementDayRoutes(), a.tokenRoutes(), a.customerRoutes(), a.methodRoutes(),
-		a.keyRoutes(), a.idempotencyRoutes(), a.eventRoutes(), a.webhookRoutes(), a.testHelperRoutes())
+		a.shippingAddressRoutes(), a.keyRoutes(), a.idempotencyRoutes(), a.eventRoutes(), a.webhookRoutes(), a.testHelperRoutes())
 }
 
 func (a *API) router() *mux.Router {

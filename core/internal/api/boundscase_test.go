@@ -102,6 +102,15 @@ var bodies = map[string]func(t *testing.T, b *bundle, p probe) (string, map[stri
 		}
 		return customer + "/payment_methods/" + b.MustAttach(t, customer, visa).ID, body
 	},
+	"createShippingAddress": func(t *testing.T, b *bundle, _ probe) (string, map[string]any) {
+		t.Helper()
+		return b.mustCustomer(t), map[string]any{}
+	},
+	"updateShippingAddress": func(t *testing.T, b *bundle, _ probe) (string, map[string]any) {
+		t.Helper()
+		customer := b.mustCustomer(t)
+		return customer + "/shipping_addresses/" + b.MustShipTo(t, customer, "{}").ID, map[string]any{}
+	},
 	"createAPIKey": func(*testing.T, *bundle, probe) (string, map[string]any) {
 		return "", map[string]any{"kind": "secret"}
 	},

@@ -40,53 +40,59 @@ func customerFault(in *v1.CustomerInput) *fault {
 	return nil
 }
 
-// newDetails returns a new customer's details, as the contract shows them. Empty fields are
-// omitted, and entries of metadata with an empty text are kept.
+// newDetails returns a new customer's details. Empty fields are omitted, and entries of metadata
+// with an empty text are kept.
 func newDetails(in *v1.CustomerInput) []byte {
-	var out v1.CustomerInput
-	setDetails(&out, in)
+	var out customerDetails
+	out.set(in)
 	if in.Metadata != nil && len(*in.Metadata) > 0 {
 		out.Metadata = in.Metadata
 	}
 	return encode(&out)
 }
 
-// mergedDetails returns a customer's details after an update, as the contract shows them. Empty
-// fields are omitted.
+// mergedDetails returns a customer's details after an update. Empty fields are omitted.
 func mergedDetails(details []byte, in *v1.CustomerInput) ([]byte, error) {
-	var was v1.CustomerInput
+	var was customerDetails
 	decodeDetails(details, &was)
-	setDetails(&was, in)
+	was.set(in)
 	var err error
 	if was.Metadata, err = mergeMetadata(was.Metadata, in.Metadata); err != nil {
 		return nil, err
 	}
-	return encode(&was), nil
+	return was.encode()
 }
 
-// setDetails sets the fields of the details that in names, except the metadata.
-func setDetails(was, in *v1.CustomerInput) {
-	for _, f := range []struct {
-		was **string
-		now *string
-	}{
-		{&was.FirstName, in.FirstName},
-		{&was.LastName, in.LastName},
-		{&was.Company, in.Company},
-		{&was.Email, in.Email},
-		{&was.Phone, in.Phone},
-		{&was.Reference, in.Reference},
-		{&was.Description, in.Description},
-	} {
-		if f.now != nil {
-			*f.was = v1.Optional(*f.now)
-		}
-	}
+// set sets the fields of the details that in names, except the metadata and the shipping addresses.
+func (d *customerDetails) set(in *v1.CustomerInput) {
+	setTexts([]textChange{
+		{&d.FirstName, in.FirstName},
+		{&d.LastName, in.LastName},
+		{&d.Company, in.Company},
+		{&d.Email, in.Email},
+		{&d.Phone, in.Phone},
+		{&d.Reference, in.Reference},
+		{&d.Description, in.Description},
+	})
 	if in.Billing != nil {
-		was.Billing = contact(in.Billing)
+		d.Billing = contact(in.Billing)
 	}
 	if in.Shipping != nil {
-		was.Shipping = contact(in.Shipping)
+		d.Shipping = contact(in.Shipping)
+	}
+}
+
+// textChange is a stored text and its new value. Nil keeps it, and an empty text removes it.
+type textChange struct {
+	was **string
+	now *string
+}
+
+func setTexts(changes []textChange) {
+	for _, c := range changes {
+		if c.now != nil {
+			*c.was = v1.Optional(*c.now)
+		}
 	}
 }
 

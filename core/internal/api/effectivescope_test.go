@@ -20,7 +20,7 @@ type scopedRequest struct {
 func (b *bundle) scopedRequests(t *testing.T) map[string]scopedRequest {
 	t.Helper()
 	customer := b.MustCustomer(t, `{"reference":"c-1","email":"ana@example.org"}`).ID
-	method := b.MustAttach(t, customer, visa).ID
+	method, address := b.MustAttach(t, customer, visa).ID, b.MustShipTo(t, customer, "{}").ID
 	held, sold := b.MustCreate(t, 100, manual).ID, b.MustCreate(t, 100, `,"reference":"r-1"`).ID
 	captured := MustDecode[v1.Capture](t, b.post(t, "/v1/transactions/"+b.MustCreate(t, 100, manual).ID+"/captures", ""), 201).ID
 	refund := MustDecode[v1.Refund](t, b.post(t, "/v1/refunds", `{"transaction":"`+sold+`","amount":1}`, keyed("used")), 201).ID
@@ -39,6 +39,7 @@ func (b *bundle) scopedRequests(t *testing.T) map[string]scopedRequest {
 		"token by id":          {"GET", "/v1/tokens/" + token, "", 200},
 		"customer":             {"GET", "/v1/customers/" + customer, "", 200},
 		"payment method":       {"GET", "/v1/customers/" + customer + "/payment_methods/" + method, "", 200},
+		"shipping address":     {"GET", "/v1/customers/" + customer + "/shipping_addresses/" + address, "", 200},
 		"use of a key":         {"GET", "/v1/idempotency_keys/used", "", 200},
 		"by reference":         {"GET", "/v1/transactions?reference=r-1", "", 200},
 		"customers by email":   {"GET", "/v1/customers?email=ana@example.org", "", 200},
@@ -64,7 +65,7 @@ func TestEffectiveScopesOfRequests(t *testing.T) {
 	b := setupGiving(t)
 	requests := b.scopedRequests(t)
 	read := []string{"transaction", "captures", "capture by id"}
-	stored := []string{"customer", "payment method"}
+	stored := []string{"customer", "payment method", "shipping address"}
 	for scopes, may := range map[string][]string{
 		"payments:authorize": append([]string{"authorize"}, read...),
 		"payments:capture":   append([]string{"capture"}, read...),

@@ -70,6 +70,7 @@ const (
 	codeTokenCodeLost         = "token_code_lost"
 	codeUnknownCustomer       = "unknown_customer"
 	codeTooManyPaymentMethods = "too_many_payment_methods"
+	codeTooManyAddresses      = "too_many_shipping_addresses"
 	codeInvalidURL            = "invalid_url"
 	codeTooManyEndpoints      = "webhook_endpoint_limit"
 	codeEndpointDisabled      = "webhook_endpoint_disabled"
@@ -157,6 +158,7 @@ var codes = map[string]entry{
 	codeTokenCodeLost:         {v1.ErrorTypeInvalidRequestError, 400, "The token's security code is no longer stored. Have the payer enter the card again."},
 	codeUnknownCustomer:       {v1.ErrorTypeInvalidRequestError, 400, "The customer does not exist. Check its id, and the mode and merchant of the API key."},
 	codeTooManyPaymentMethods: {v1.ErrorTypeInvalidRequestError, 409, "The customer has 500 payment methods, which is the limit. Remove one first."},
+	codeTooManyAddresses:      {v1.ErrorTypeInvalidRequestError, 409, "The customer would have more than 100 shipping addresses, or more than 262,144 bytes. Delete an address first."},
 	codeInvalidURL:            {v1.ErrorTypeInvalidRequestError, 400, "The URL cannot be used for a webhook endpoint."},
 	codeTooManyEndpoints:      {v1.ErrorTypeInvalidRequestError, 409, tooManyEndpoints},
 	codeEndpointDisabled:      {v1.ErrorTypeInvalidRequestError, 409, "The webhook endpoint is disabled. Set its status to \"enabled\" first."},

@@ -133,8 +133,9 @@ func TestCardNumbersInTexts(t *testing.T) {
 	key := MustDecode[v1.APIKey](t, b.post(t, "/v1/api_keys", `{"kind":"secret"}`), 201).ID
 	customer := b.mustCustomer(t)
 	method := b.MustAttach(t, customer, visa).ID
+	address := b.MustShipTo(t, customer, "{}").ID
 	ids := func(id string) *strings.Replacer {
-		return strings.NewReplacer("{id}", id, "{key}", key, "{payment_method}", method)
+		return strings.NewReplacer("{id}", id, "{key}", key, "{payment_method}", method, "{shipping_address}", address)
 	}
 	txn := b.MustCreate(t, 100, "").ID
 	event := MustDecode[v1.EventList](t, b.get(t, "/v1/events"), 200).Data[0].ID

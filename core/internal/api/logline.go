@@ -12,7 +12,8 @@ import (
 // loggedPrefixes are the prefixes of ids that log lines may contain. A token's is not among them,
 // because its whole id is a credential.
 var loggedPrefixes = []id.Prefix{
-	id.Transaction, id.Capture, id.Refund, id.Customer, id.PaymentMethod, id.APIKey, id.WebhookEndpoint, id.Event, id.Delivery, id.Merchant,
+	id.Transaction, id.Capture, id.Refund, id.Customer, id.PaymentMethod, id.ShippingAddress, id.APIKey, id.WebhookEndpoint, id.Event, id.Delivery,
+	id.Merchant,
 }
 
 // isLoggedID reports whether text is exactly an id that a log line may contain. Any other text of a

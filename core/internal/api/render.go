@@ -62,6 +62,8 @@ func object(r *engine.Result) []byte {
 		return encode(showCustomer(o))
 	case *payment.Method:
 		return encode(showMethod(o))
+	case *v1.ShippingAddress:
+		return encode(o)
 	case *payment.Event:
 		return Event(o)
 	case *payment.Endpoint:
@@ -118,6 +120,8 @@ func deleted(object any) *v1.Deleted {
 		out.ID, out.Object = id.Format(id.Customer, o.ID), string(v1.CustomerObjectCustomer)
 	case *payment.Method:
 		out.ID, out.Object = id.Format(id.PaymentMethod, o.ID), string(v1.PaymentMethodObjectPaymentMethod)
+	case *v1.ShippingAddress:
+		out.ID, out.Object = o.ID, string(v1.ShippingAddressObjectShippingAddress)
 	case *payment.Endpoint:
 		out.ID, out.Object = id.Format(id.WebhookEndpoint, o.ID), string(v1.WebhookEndpointObjectWebhookEndpoint)
 	default:

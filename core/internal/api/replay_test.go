@@ -216,6 +216,11 @@ func (w *replayWorld) stored(t *testing.T) []keyedCall {
 			"payment method: change", "updatePaymentMethod", "PATCH", customer + "/payment_methods/" + w.method,
 			`{"card":{"exp_month":1,"exp_year":2031}}`, nil, 200,
 		},
+		{"address", "createShippingAddress", "POST", customer + "/shipping_addresses", `{"first_name":"Ann"}`, nil, 201},
+		{
+			"address: change", "updateShippingAddress", "PATCH",
+			customer + "/shipping_addresses/" + w.MustShipTo(t, w.customer, "{}").ID, `{"phone":"1"}`, nil, 200,
+		},
 		{
 			"attach", "attachPaymentMethod", "POST", customer + "/payment_methods",
 			`{"token":"` + w.MustToken(t, visa).Value.Reveal() + `"}`, nil, 201,

@@ -74,6 +74,8 @@ func TestEncodedID(t *testing.T) {
 	method := "/v1/customers/" + encoded(customer) + "/payment_methods/" + encoded(b.MustAttach(t, customer, visa).ID)
 	MustDecode[v1.PaymentMethod](t, b.get(t, method), 200)
 	MustDecode[v1.Deleted](t, b.do(t, http.MethodDelete, method, ""), 200)
+	address := "/v1/customers/" + encoded(customer) + "/shipping_addresses/" + encoded(b.MustShipTo(t, customer, "{}").ID)
+	MustDecode[v1.ShippingAddress](t, b.get(t, address), 200)
 	keys := merchants + "/" + encoded(b.merchant) + "/api_keys"
 	key := MustDecode[v1.APIKey](t, p.post(t, keys, `{"mode":"live","kind":"secret"}`), 201)
 	rolled := MustDecode[v1.APIKey](t, p.post(t, keys+"/"+encoded(key.ID)+"/roll", ""), 201)

@@ -108,21 +108,25 @@ func mergeMetadata(was, in *v1.Metadata) (*v1.Metadata, error) {
 	return &out, nil
 }
 
+// contactFault checks the fields of a contact. at is its place in the body, "" for the body itself.
 func contactFault(at string, c *v1.Contact) *fault {
 	if c == nil {
 		return nil
 	}
+	if at != "" {
+		at += "."
+	}
 	if f := lengthFault(
-		field{at + ".first_name", c.FirstName, 100}, field{at + ".last_name", c.LastName, 100}, field{at + ".company", c.Company, 100},
-		field{at + ".email", c.Email, 255}, field{at + ".phone", c.Phone, 40},
+		field{at + "first_name", c.FirstName, 100}, field{at + "last_name", c.LastName, 100}, field{at + "company", c.Company, 100},
+		field{at + "email", c.Email, 255}, field{at + "phone", c.Phone, 40},
 	); f != nil || c.Address == nil {
 		return f
 	}
 	a := c.Address
-	at += ".address"
+	at += "address."
 	return lengthFault(
-		field{at + ".line1", a.Line1, 255}, field{at + ".line2", a.Line2, 255}, field{at + ".city", a.City, 100},
-		field{at + ".state", a.State, 100}, field{at + ".postal_code", a.PostalCode, 20}, field{at + ".country", a.Country, 60},
+		field{at + "line1", a.Line1, 255}, field{at + "line2", a.Line2, 255}, field{at + "city", a.City, 100},
+		field{at + "state", a.State, 100}, field{at + "postal_code", a.PostalCode, 20}, field{at + "country", a.Country, 60},
 	)
 }
 

@@ -36,6 +36,7 @@ const (
 	sale       = `{"amount": 1250, "currency": "usd", "payment_method": "card"}`
 	authorized = `{"amount": 1250, "currency": "usd", "payment_method": "card", "capture": "manual"}`
 	card       = `{"card": {"number": "4242424242424242", "exp_month": 12, "exp_year": 2030, "cvc": "123"}}`
+	shipTo     = `{"first_name": "Ada", "address": {"line1": "1 Main St", "city": "Bellevue"}}`
 	publicKey  = `{"jwk": {"kty": "EC", "crv": "P-256", "alg": "ECDH-ES+A256KW", "use": "enc", "x": "` + exampleX +
 		`", "y": "` + exampleY + `"}}`
 	endpointOf = `{"url": "https://shop.example/webhooks", "enabled_events": ["*"]}`
@@ -67,6 +68,9 @@ var recipes = map[string]recipe{
 	"payment_method": {
 		prefix: "pm", path: "/v1/customers/$customer/payment_methods",
 		body: `{"token": "'$token_value'"}`, needs: []string{"customer", "token_value"},
+	},
+	"shipping_address": {
+		prefix: "addr", path: "/v1/customers/$customer/shipping_addresses", body: shipTo, needs: []string{"customer"},
 	},
 	"api_key":          {prefix: "key", path: "/v1/api_keys", body: `{"kind": "secret", "scopes": ["transactions:read"]}`},
 	"webhook_endpoint": {prefix: "we", path: "/v1/webhook_endpoints", body: endpointOf},
@@ -123,6 +127,10 @@ var examples = map[string]example{
 	"getPaymentMethod":      method(),
 	"updatePaymentMethod":   changedMethod(),
 	"detachPaymentMethod":   method(),
+	"createShippingAddress": {needs: []string{"customer"}, path: id("customer"), body: shipTo},
+	"getShippingAddress":    addressed(""),
+	"updateShippingAddress": addressed(`{"phone": "+43 1 5550100"}`),
+	"deleteShippingAddress": addressed(""),
 	"createAPIKey":          {body: `{"kind": "secret", "name": "reports", "scopes": ["transactions:read"]}`},
 	"getAPIKey":             of("api_key"),
 	"revokeAPIKey":          of("api_key"),
@@ -181,6 +189,14 @@ func method() example {
 	e.needs = []string{"customer", "token_value", "payment_method"}
 	e.path["payment_method"] = "$payment_method"
 	return e
+}
+
+// addressed returns the example of an operation on one shipping address.
+func addressed(body string) example {
+	return example{
+		needs: []string{"customer", "shipping_address"}, body: body,
+		path: map[string]string{"id": "$customer", "shipping_address": "$shipping_address"},
+	}
 }
 
 // changedMethod is method for the change of a payment method.

@@ -57,6 +57,28 @@ func (e *Engine) UpdateCustomer(
 	return value(out), err
 }
 
+// ChangeShippingAddress changes a shipping address in a customer's details, which is a change of
+// the customer. change returns the new details, and the result for the address. A change to equal
+// details writes no event.
+func (e *Engine) ChangeShippingAddress(
+	ctx context.Context, r Request, customer int64, change func(details []byte) ([]byte, Result, error),
+) (Result, error) {
+	out, err := e.onCustomer(ctx, r, customer, func(tx *store.Tx, c *payment.Customer) (*Result, error) {
+		changed, result, err := change(c.Details)
+		if err != nil {
+			return nil, err
+		}
+		result = e.rendered(result)
+		if bytes.Equal(changed, c.Details) {
+			return &result, nil
+		}
+		c.Details = changed
+		_, err = e.customerUpdated(tx, c)
+		return &result, err
+	})
+	return value(out), err
+}
+
 // customerUpdated writes a customer's next version, and announces it.
 func (e *Engine) customerUpdated(tx *store.Tx, c *payment.Customer) (Result, error) {
 	if err := tx.UpdateCustomer(c); err != nil {
