@@ -43,7 +43,7 @@ func Kinds() []Kind {
 // CancelCapture, Refund, Credit, Get, CreateCustomer, AttachMethod, CreateToken or Refusal, or a
 // Named one of these. Or it is ListTransactions, ListDays, GetDay, GetCustomer, ListCustomers,
 // FindCustomer, UpdateCustomer, IdentifyCustomer, DeleteCustomer, GetMethod, ListExpiring,
-// AddMethod, ChangeMethod or DetachMethod.
+// AddMethod, ChangeMethod, DetachMethod, AddAddress, ChangeAddress or DeleteAddress.
 type Command interface {
 	// Kind returns the command's operation.
 	Kind() Kind
@@ -61,8 +61,8 @@ type Authorize struct {
 	// Joins is the first payment of the order to which this payment belongs. The body has the same
 	// number under GroupKey and as its reference.
 	Joins Number `json:"joins,omitempty"`
-	// ShipToCustomer copies the customer's shipping address into the payment.
-	ShipToCustomer bool `json:"ship_to_customer,omitzero"`
+	// ShipTo is the id of a shipping address of the customer. It is copied into the payment.
+	ShipTo string `json:"ship_to,omitempty"`
 	// AcceptedBrands are the brands of stored cards that may be charged. Unless it is empty, the
 	// stored payment method is read before it is charged.
 	AcceptedBrands []v1.CardBrand `json:"accepted_brands,omitempty"`
@@ -130,12 +130,14 @@ type Get struct {
 	Captures bool `json:"captures,omitzero"`
 }
 
-// CreateCustomer stores a customer with its payment methods, completely or not at all. A customer
-// with the same reference, description and e-mail address is not made again. The comparison uses
+// CreateCustomer stores a customer with its payment methods and shipping addresses, completely or
+// not at all. A customer with the same reference, description and e-mail address is not made again. The comparison uses
 // the fields as the client sent them, so customers are different if their fields are equal only
 // after card numbers were masked.
 type CreateCustomer struct {
 	Body v1.CustomerInput `json:"body"`
+	// Addresses are the shipping addresses, in order.
+	Addresses []v1.ShippingAddressInput `json:"addresses,omitempty"`
 	// Methods are the payment methods, in the order of Result.Methods.
 	Methods []NewMethod `json:"methods,omitempty"`
 	// Default is the position of the default in Methods, counted from 1; 0 for none.

@@ -74,6 +74,29 @@ type ChangeMethod struct {
 	Default bool `json:"default,omitzero"`
 }
 
+// AddAddress gives a customer a shipping address. An equal address of the customer is Repeated.
+// Addresses are equal if they have the same name, street, postal code and telephone number. The
+// result has the address and the id of the customer.
+type AddAddress struct {
+	Customer Number                  `json:"customer"`
+	Address  v1.ShippingAddressInput `json:"address"`
+}
+
+// ChangeAddress replaces all fields of a shipping address: the ones that are absent are removed. An
+// empty entry of the metadata removes the entry. If the customer has an equal address, nothing
+// changes, and the result is Repeated.
+type ChangeAddress struct {
+	Customer Number                  `json:"customer"`
+	Address  Number                  `json:"address"`
+	Body     v1.ShippingAddressInput `json:"body"`
+}
+
+// DeleteAddress deletes a shipping address of a customer.
+type DeleteAddress struct {
+	Customer Number `json:"customer"`
+	Address  Number `json:"address"`
+}
+
 // DetachMethod removes a payment method from its customer.
 type DetachMethod struct {
 	Customer Number `json:"customer"`
@@ -103,6 +126,15 @@ func (ChangeMethod) Kind() Kind { return MethodUpdate }
 
 // Kind implements Command.
 func (AddMethod) Kind() Kind { return MethodCreate }
+
+// Kind implements Command.
+func (AddAddress) Kind() Kind { return CustomerUpdate }
+
+// Kind implements Command.
+func (ChangeAddress) Kind() Kind { return CustomerUpdate }
+
+// Kind implements Command.
+func (DeleteAddress) Kind() Kind { return CustomerUpdate }
 
 // Kind implements Command.
 func (DetachMethod) Kind() Kind { return MethodDelete }

@@ -46,11 +46,13 @@ func Masked(c Command) (Command, error) {
 		c.Body, c.Unmasked, err = maskedIdentity(c.Body)
 		return c, err
 	case UpdateCustomer:
-		shipping := c.Body.Shipping
 		c.Body, err = maskedBody(c.Body)
-		if shipping != nil && *shipping == (v1.Contact{}) { // JSON omits an empty one
-			c.Body.Shipping = shipping
-		}
+		return c, err
+	case AddAddress:
+		c.Address, err = maskedBody(c.Address)
+		return c, err
+	case ChangeAddress:
+		c.Body, err = maskedBody(c.Body)
 		return c, err
 	case AttachMethod:
 		c.Method, err = maskedAlone(c.Method)
@@ -93,6 +95,12 @@ func maskedCustomer(c CreateCustomer) (_ CreateCustomer, err error) {
 	}
 	if !slices.Equal(Identifying(c.Body), sent) {
 		c.Unmasked = sent
+	}
+	c.Addresses = slices.Clone(c.Addresses)
+	for i := range c.Addresses {
+		if c.Addresses[i], err = maskedBody(c.Addresses[i], own...); err != nil {
+			return c, err
+		}
 	}
 	c.Methods = slices.Clone(c.Methods)
 	for i := range c.Methods {

@@ -33,11 +33,11 @@ const (
 	ConditionRouting    Condition = "routing"
 	ConditionCurrency   Condition = "currency"
 	ConditionSource     Condition = "source"   // another customer or payment method
-	ConditionShipping   Condition = "shipping" // the customer has no shipping address
+	ConditionShipping   Condition = "shipping" // the customer does not have the shipping address
 	ConditionBrand      Condition = "brand"    // the stored card's brand is not accepted; Methods has the card
 	ConditionAmount     Condition = "amount"   // not a whole number of minor units, or not positive
 	ConditionDefault    Condition = "default"  // the customer has no default payment method
-	ConditionMost       Condition = "most"     // the customer has the greatest number of payment methods
+	ConditionMost       Condition = "most"     // the customer has the greatest number of payment methods or addresses
 	ConditionRange      Condition = "range"    // beyond the greatest possible amount, so beyond the target's
 )
 
@@ -62,6 +62,8 @@ type Result struct {
 	Customer *v1.Customer       `json:"customer,omitempty"`
 	Methods  []v1.PaymentMethod `json:"methods,omitempty"`
 	Token    *v1.Token          `json:"token,omitempty"`
+	// Address is the new or changed shipping address, or the existing one with Repeated.
+	Address *v1.ShippingAddress `json:"address,omitempty"`
 	// CustomerIDs is set by ListCustomers.
 	CustomerIDs []string `json:"customer_ids,omitempty"`
 	// Stored is set by ListExpiring.

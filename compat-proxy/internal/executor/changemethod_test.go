@@ -78,18 +78,15 @@ func TestEmptyContactsRemove(t *testing.T) {
 		street := "1 Elm St"
 		contact := &v1.Contact{Address: &v1.Address{Line1: &street}}
 		c := ana(visa)
-		c.Body.Shipping, c.Methods[0].Billing = contact, contact
+		c.Methods[0].Billing = contact
 		made := b.whole(t, c)
 		number := numberOf(t, made.Customer)
 		b.whole(t, command.ChangeMethod{
 			Customer: number, Method: methodNumber(t, made.Methods[0]), Require: command.Require{MethodType: command.CardMethod},
 			Billing: &v1.Contact{}, Metadata: map[string]string{"bank_name": text},
 		})
-		b.whole(t, command.UpdateCustomer{Customer: number, Body: v1.CustomerInput{
-			Shipping: &v1.Contact{}, Metadata: &v1.Metadata{"shipping_fax": text},
-		}})
 		r := b.whole(t, command.GetCustomer{Customer: number})
-		if r.Customer == nil || r.Customer.Shipping != nil || r.Methods[0].Billing != nil {
+		if r.Customer == nil || r.Methods[0].Billing != nil {
 			t.Errorf("with %s: got %+v, want no contact", text, r)
 		}
 	}

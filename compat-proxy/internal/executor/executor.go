@@ -185,6 +185,12 @@ func (s session) run(ctx context.Context, c command.Command) command.Result {
 		return s.changeMethod(ctx, c)
 	case command.DetachMethod:
 		return s.detachMethod(ctx, c)
+	case command.AddAddress:
+		return s.addAddress(ctx, c)
+	case command.ChangeAddress:
+		return s.changeAddress(ctx, c)
+	case command.DeleteAddress:
+		return s.deleteAddress(ctx, c)
 	case command.AttachMethod:
 		return s.attachMethod(ctx, c)
 	case command.CreateToken:

@@ -80,6 +80,9 @@ func (m maker) create(ctx context.Context) (command.Result, bool) {
 		}
 		methods, ours = append(methods, *method), true
 	}
+	if r, ok := m.addAddresses(ctx, made.ID); !ok {
+		return m.stop(ctx, made, r, ours)
+	}
 	whole, r := m.finish(ctx, made.ID, methods)
 	if whole == nil {
 		return m.stop(ctx, made, r, ours)
@@ -124,7 +127,11 @@ func (m maker) completedBefore(ctx context.Context, customer string) command.Res
 		if failed != nil {
 			return *failed
 		}
-		made := &v1.Customer{ID: customer, Shipping: m.command.Body.Shipping}
+		addresses, failed := m.addedBefore(ctx)
+		if failed != nil {
+			return *failed
+		}
+		made := &v1.Customer{ID: customer, ShippingAddresses: addresses}
 		return command.Result{Outcome: command.Done, Status: http.StatusCreated, Customer: made, Methods: methods}
 	}
 	return command.KeyInUse() // the other keys have expired, and the last one soon will
@@ -279,7 +286,6 @@ type customerUpdate struct {
 	Company       *string           `json:"company,omitzero"`
 	Phone         *string           `json:"phone,omitzero"`
 	Billing       *v1.Contact       `json:"billing,omitzero"`
-	Shipping      *v1.Contact       `json:"shipping,omitzero"`
 	Metadata      map[string]string `json:"metadata,omitzero"`
 }
 
@@ -288,7 +294,6 @@ func updateOf(in v1.CustomerInput) customerUpdate {
 	u := customerUpdate{
 		Reference: in.Reference, Description: in.Description, Email: in.Email, DefaultMethod: in.DefaultPaymentMethod,
 		FirstName: in.FirstName, LastName: in.LastName, Company: in.Company, Phone: in.Phone, Billing: in.Billing,
-		Shipping: in.Shipping,
 	}
 	if in.Metadata != nil {
 		u.Metadata = *in.Metadata

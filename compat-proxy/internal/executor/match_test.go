@@ -140,7 +140,7 @@ func TestUnread(t *testing.T) {
 	}
 	named := stored
 	named.Body.PaymentMethod = method
-	shipped := command.Authorize{Body: stored.Body, ShipToCustomer: true}
+	shipped := command.Authorize{Body: stored.Body, ShipTo: "addr_1"}
 	customerRoute := "GET /v1/customers/" + customer
 	for name, tt := range map[string]struct {
 		command command.Command

@@ -33,7 +33,7 @@ func (s session) pay(ctx context.Context, c command.Authorize) command.Result {
 
 // readsCustomer reports whether the payment depends on fields of its customer at v1.
 func readsCustomer(c command.Authorize) bool {
-	return c.ShipToCustomer || len(c.AcceptedBrands) > 0 && c.Body.Customer != nil
+	return c.ShipTo != "" || len(c.AcceptedBrands) > 0 && c.Body.Customer != nil
 }
 
 // madeBefore returns the result of the payment that an earlier request under the session's name

@@ -59,7 +59,7 @@ func Compare(t *testing.T, path string, got []byte) {
 	}
 }
 
-var decimalID = regexp.MustCompile(`\b(txn|re|cap|cus|pm|day):([0-9]+)`)
+var decimalID = regexp.MustCompile(`\b(txn|re|cap|cus|pm|addr|day):([0-9]+)`)
 
 // WithIDs writes out the ids that a case gives as "txn:123".
 func WithIDs(s string) string {

@@ -126,10 +126,8 @@ func (d *decoder) authorize() (command.Command, problem) {
 	if !p.none() {
 		return nil, p
 	}
-	c := command.Authorize{
-		Body: body, Joins: first, ShipToCustomer: d.echo.Profile.Address != "",
-		Deduplication: d.deduplication(),
-	}
+	address, _ := d.echo.Profile.shipTo() // checked by profile
+	c := command.Authorize{Body: body, Joins: first, ShipTo: address, Deduplication: d.deduplication()}
 	if body.Customer != nil {
 		c.AcceptedBrands = acceptedBrands
 	}

@@ -197,7 +197,7 @@ func (d *decoder) metadata() map[string]string {
 	}
 	add("solution_id", d.txn.Get("solution", "id"))
 	if d.echo.Profile.Address != "" {
-		m[shippingKey] = shippingCustomer
+		m[shippingKey] = d.echo.Profile.Address
 	}
 	if isTrue(d.setting("recurringBilling")) {
 		add("recurring", "true")

@@ -42,8 +42,6 @@ const (
 	apiShippingWithShipTo    apiCode = "E00092"
 	apiProfileWithBillTo     apiCode = "E00093"
 	apiPageTooFar            apiCode = "E00094"
-	apiNoAddress             apiCode = "E00095"
-	apiNoShipping            apiCode = "E00098"
 	apiNoSource              apiCode = "E00099"
 	apiSourceType            apiCode = "E00100"
 	apiNoCreation            apiCode = "E00101"
@@ -77,7 +75,7 @@ var apiText = map[apiCode]string{ //nolint:gosec // the texts mention credential
 	apiDuplicate:            "A duplicate record already exists.",
 	apiEmptyProfile:         "One or more fields in the profile must contain a value.",
 	apiTooManyPayments:      "You cannot add more than 10 payment profiles.",
-	apiTooManyAddresses:     "You cannot add more than 1 shipping addresses.",
+	apiTooManyAddresses:     "You cannot add more than 100 shipping addresses.",
 	apiOtherProfile:         "The original transaction was not issued for this payment profile.",
 	apiProfileWithCreate:    "ProfileIds cannot be sent when requesting CreateProfile.",
 	apiCreateWithoutPayment: "Payment data is required when requesting CreateProfile.",
@@ -86,8 +84,6 @@ var apiText = map[apiCode]string{ //nolint:gosec // the texts mention credential
 	apiShippingWithShipTo:   "ShippingProfileId cannot be sent with ShipTo data.",
 	apiProfileWithBillTo:    "PaymentProfile cannot be sent with billing data.",
 	apiPageTooFar:           "Paging Offset exceeds the maximum allowed value.",
-	apiNoAddress:            "ShippingProfileId is not provided within Customer Profile.",
-	apiNoShipping:           "Customer Profile ID or Shipping Profile ID not found.",
 	apiNoSource:             "Customer profile creation failed. This transaction ID is invalid.",
 	apiSourceType: "Customer profile creation failed. This transaction type does not support profile " +
 		"creation.",

@@ -111,6 +111,7 @@ func (content) Execute(context.Context, secret.String, command.Command) command.
 		},
 		Customer: &v1.Customer{ID: id.Format(id.Customer, 905512340)},
 		Methods:  []v1.PaymentMethod{{ID: id.Format(id.PaymentMethod, 906650021), Card: card}},
+		Address:  &v1.ShippingAddress{ID: id.Format(id.ShippingAddress, 907000001)},
 	}
 }
 

@@ -75,6 +75,9 @@ func judge(transactionType string, r command.Result) problem {
 		if r.Unmet == command.ConditionSettled && r.Transaction != nil && r.Transaction.BankAccount != nil {
 			return because(reasonNotFound)
 		}
+		if r.Unmet == command.ConditionShipping {
+			return noAddress()
+		}
 		if code, known := unmetCodes[r.Unmet]; known {
 			return refuse(code)
 		}
@@ -111,7 +114,7 @@ func declineReason(t *v1.Transaction) reason {
 
 // unmetCodes are the conditions with an envelope code.
 var unmetCodes = map[command.Condition]apiCode{
-	command.ConditionSource: apiOtherProfile, command.ConditionShipping: apiNoAddress,
+	command.ConditionSource:  apiOtherProfile,
 	command.ConditionDefault: apiNoDefault, command.ConditionMost: apiTooManyPayments,
 }
 

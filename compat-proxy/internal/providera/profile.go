@@ -15,7 +15,7 @@ import (
 
 const (
 	maxPaymentProfiles   = 10
-	maxShippingAddresses = 1 // a v1 customer has one
+	maxShippingAddresses = 100 // as in v1
 )
 
 // customerKindKey is the metadata entry of a customer with its profileType.
@@ -52,11 +52,7 @@ func decodeProfile(req *wire.Request, basis basis) profilePlan {
 	kept := v1.Metadata{}
 	setNonEmpty(kept, customerKindKey, profile.Get("profileType"))
 	setNonEmpty(kept, emptyProfileKey, sentEmpty(profile, identifyingFields))
-	if len(addresses) > 0 {
-		customer.Shipping = contact(addresses[0])
-		setNonEmpty(kept, shippingFaxKey, addresses[0].Get("faxNumber"))
-	}
-	p := profilePlan{Create: command.CreateCustomer{Body: customer}}
+	p := profilePlan{Create: command.CreateCustomer{Body: customer, Addresses: shippingInputs(addresses)}}
 	seen := map[methodIdentity]bool{}
 	for i, given := range payments {
 		method, refused := newMethod(given.Child("payment"), given.Child("billTo"), mode)
@@ -80,6 +76,17 @@ func decodeProfile(req *wire.Request, basis basis) profilePlan {
 		p.Create.Body.Metadata = &kept
 	}
 	return p
+}
+
+// shippingInputs converts the shipping addresses of a new profile to v1's form. It leaves out the
+// ones without a field.
+func shippingInputs(addresses []wire.Node) (out []v1.ShippingAddressInput) {
+	for _, address := range addresses {
+		if in, ok := shippingInput(address); ok {
+			out = append(out, in)
+		}
+	}
+	return out
 }
 
 // identifying returns the fields that identify a profile.
@@ -227,8 +234,10 @@ func newProfileNumbers(r command.Result) profileNumbers {
 	for _, method := range r.Methods {
 		m.methods = append(m.methods, decimal(id.PaymentMethod, method.ID))
 	}
-	if r.Customer.Shipping != nil {
-		m.addresses = []string{m.customer} // the one address has its customer's number
+	if r.Customer.ShippingAddresses != nil {
+		for _, a := range *r.Customer.ShippingAddresses {
+			m.addresses = append(m.addresses, decimal(id.ShippingAddress, a.ID))
+		}
 	}
 	return m
 }

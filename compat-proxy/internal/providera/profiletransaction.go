@@ -56,7 +56,7 @@ func decodeProfileTransaction(req *wire.Request, basis basis) profileTransaction
 	if c, refusal := p.kind.decode(d); refusal.none() {
 		p.Command = c
 	} else {
-		p.Problem = addressProblem(refusal)
+		p.Problem = refusal
 	}
 	p.Echo = d.echo
 	p.sent = p.sentFields(d)
@@ -85,14 +85,6 @@ func asTransaction(kind profileKind, given wire.Node, options extraOptions) wire
 	}
 	children = append(children, options.elements(isTrue(given.Get("recurringBilling")))...)
 	return wire.Branch("transactionRequest", children...)
-}
-
-// addressProblem returns the problem with the text that this method has for a shipping address.
-func addressProblem(p problem) problem {
-	if p.API == apiNoShipping || p.API == apiNoAddress {
-		return problem{API: apiNoRecord, Text: "Customer Shipping Address ID not found."}
-	}
-	return p
 }
 
 // profileSource returns the condition that the referenced payment was made by the profile in the
@@ -181,7 +173,7 @@ func (h *Handler) profileTransaction(ctx context.Context, c call) (*wire.Documen
 		outcome = h.bind(ctx, c, p.kind.element, p.Command)
 		if outcome.none() {
 			r = h.execute(ctx, c, p.Command)
-			outcome = addressProblem(judge(p.Type, r))
+			outcome = judge(p.Type, r)
 		}
 	}
 	if outcome.API == "" {

@@ -77,18 +77,22 @@ func (v profileView) payment(m *v1.PaymentMethod) elementList {
 	return nil
 }
 
-// shippingAddresses returns the one stored address of a customer, if there is one.
+// shippingAddresses returns the shipping addresses of a customer, oldest first.
 func shippingAddresses(customer *v1.Customer) []*wire.Element {
-	if customer.Shipping == nil {
+	if customer.ShippingAddresses == nil {
 		return nil
 	}
-	return []*wire.Element{wire.GroupElement("shipToList", shippingAddress(customer)...)}
+	var out []*wire.Element
+	for i := range *customer.ShippingAddresses {
+		out = append(out, wire.GroupElement("shipToList", shippingAddress(&(*customer.ShippingAddresses)[i])...))
+	}
+	return out
 }
 
-// shippingAddress returns the elements of the stored address of a customer that has one.
-func shippingAddress(of *v1.Customer) elementList {
-	l := customerAddress(of.Shipping, of.Metadata[shippingFaxKey], v1.Text(of.Shipping.Email))
-	l.text("customerAddressId", decimal(id.Customer, of.ID))
+// shippingAddress returns the elements of a shipping address.
+func shippingAddress(a *v1.ShippingAddress) elementList {
+	l := customerAddress(a.Contact(), a.Metadata[faxKey], v1.Text(a.Email))
+	l.text("customerAddressId", decimal(id.ShippingAddress, a.ID))
 	return derived(l, 2, "customerAddressId")
 }
 

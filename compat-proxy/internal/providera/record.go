@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/causeway-pay/causeway/compat-proxy/internal/chars"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
 	"github.com/causeway-pay/causeway/shared/id"
@@ -376,8 +377,8 @@ func (r record) profile() []*wire.Element {
 	if method := decimal(id.PaymentMethod, r.payment.PaymentMethod); method != noID {
 		l.text("customerPaymentProfileId", method)
 	}
-	if r.metadata[shippingKey] == shippingCustomer {
-		l.text("customerAddressId", decimal(id.Customer, customer)) // the one address has its customer's number
+	if address := r.metadata[shippingKey]; chars.Digits(address) {
+		l.text("customerAddressId", address)
 	}
 	return l
 }

@@ -17,64 +17,62 @@ const (
 	deleteAddressResponse = "deleteCustomerShippingAddressResponse"
 )
 
-// The metadata entries of a customer about its shipping address.
-const (
-	shippingFaxKey     = "shipping_fax"
-	defaultShippingKey = "shipping_default"
-)
+// faxKey is the metadata entry of a shipping address with its fax number.
+const faxKey = "fax"
 
-// addressOwner reads the customer of a request about a shipping address.
-func (h *Handler) addressOwner(ctx context.Context, c call) (*v1.Customer, problem) {
-	r := h.execute(ctx, c, command.GetCustomer{Customer: number(c.req.Root.Get("customerProfileId"))})
-	return r.Customer, recordProblem(r)
+// shippingInput converts a shipping address to v1's form. It returns false if the address has no
+// field that v1 stores: a fax number alone is no address.
+func shippingInput(address wire.Node) (v1.ShippingAddressInput, bool) {
+	c := contact(address)
+	if c == nil {
+		return v1.ShippingAddressInput{}, false
+	}
+	in := v1.ShippingAddressInput{
+		FirstName: c.FirstName, LastName: c.LastName, Company: c.Company, Email: c.Email, Phone: c.Phone, Address: c.Address,
+	}
+	if fax := address.Get("faxNumber"); fax != "" {
+		in.Metadata = &v1.Metadata{faxKey: fax}
+	}
+	return in, true
 }
 
-// hasAddress reports whether a customer has the shipping address with a number: the one address has
-// the number of its customer.
-func hasAddress(of *v1.Customer, number string) bool {
-	return of.Shipping != nil && withoutZeros(number) == decimal(id.Customer, of.ID)
+// isDefault returns the mark of a request whose address becomes the default, nil for any other: it
+// leaves the marks as they are.
+func isDefault(req wire.Node) *bool {
+	if !isTrue(req.Get("defaultShippingAddress")) {
+		return nil
+	}
+	return new(true)
 }
 
-// setAddress returns the command that replaces the shipping address of a customer. Without an
-// address it removes the stored one.
-func setAddress(of *v1.Customer, address wire.Node, isDefault string) command.UpdateCustomer {
-	shipping, mark := contact(address), ""
-	if shipping == nil {
-		shipping = &v1.Contact{}
+// addressResult returns the problem of a request that creates or changes a shipping address.
+func addressResult(r command.Result) problem {
+	switch {
+	case r.Outcome == command.Repeated:
+		return problem{API: apiDuplicate, Text: "A duplicate customer shipping address already exists."}
+	case r.Unmet == command.ConditionMost:
+		return refuse(apiTooManyAddresses)
 	}
-	if isTrue(isDefault) {
-		mark = "true"
-	}
-	return command.UpdateCustomer{Customer: command.Number(decimal(id.Customer, of.ID)), Body: v1.CustomerInput{
-		Shipping: shipping,
-		Metadata: &v1.Metadata{shippingFaxKey: address.Get("faxNumber"), defaultShippingKey: mark},
-	}}
+	return recordProblem(r)
 }
 
 // createAddress serves a createCustomerShippingAddressRequest.
 func (h *Handler) createAddress(ctx context.Context, c call) (*wire.Document, problem) {
-	address := c.req.Root.Child("address")
-	if contact(address) == nil { // a fax number alone is no address in v1
+	in, ok := shippingInput(c.req.Root.Child("address"))
+	if !ok {
 		return finished(createAddressResponse, c.req.RefID, refuse(apiEmptyProfile))
 	}
-	c.name = "" // a retry finds its address, and responds as to a duplicate
-	of, p := h.addressOwner(ctx, c)
-	if !p.none() {
+	in.Default = isDefault(c.req.Root)
+	do := command.AddAddress{Customer: number(c.req.Root.Get("customerProfileId")), Address: in}
+	if p := h.bind(ctx, c, createAddressResponse, do); !p.none() {
 		return finished(createAddressResponse, c.req.RefID, p)
 	}
-	switch {
-	case of.Shipping == nil:
-		p = recordProblem(h.execute(ctx, c, setAddress(of, address, c.req.Root.Get("defaultShippingAddress"))))
-	case sameAddress(of.Shipping, contact(address)):
-		p = problem{API: apiDuplicate, Text: "A duplicate customer shipping address already exists."}
-	default:
-		p = refuse(apiTooManyAddresses)
-	}
+	r := h.execute(ctx, c, do)
+	p := addressResult(r)
 	var own elementList
 	if p.none() || p.API == apiDuplicate {
-		number := decimal(id.Customer, of.ID)
-		own.text("customerProfileId", number)
-		own.text("customerAddressId", number)
+		own.text("customerProfileId", decimal(id.Customer, r.Customer.ID))
+		own.text("customerAddressId", decimal(id.ShippingAddress, r.Address.ID))
 	}
 	if p.none() {
 		return document(createAddressResponse, c.req.RefID, wire.ResultOK, refuse(apiOK), own...), p
@@ -82,42 +80,44 @@ func (h *Handler) createAddress(ctx context.Context, c call) (*wire.Document, pr
 	return document(createAddressResponse, c.req.RefID, wire.ResultError, p, own...), p
 }
 
-// sameAddress reports whether two addresses are equal by the fields that the dialect compares.
-func sameAddress(a, b *v1.Contact) bool {
-	same := func(a, b *string) bool { return v1.Text(a) == v1.Text(b) }
-	if a == nil || b == nil || !same(a.FirstName, b.FirstName) || !same(a.LastName, b.LastName) ||
-		!same(a.Phone, b.Phone) {
-		return false
+// findAddress returns the shipping address of a customer with a number, or the default one if the
+// number is empty; nil for none.
+func findAddress(of *v1.Customer, number string) *v1.ShippingAddress {
+	if of.ShippingAddresses == nil {
+		return nil
 	}
-	var first, second v1.Address
-	if a.Address != nil {
-		first = *a.Address
+	number = withoutZeros(number)
+	for i := range *of.ShippingAddresses {
+		a := &(*of.ShippingAddresses)[i]
+		if number == "" && a.Default || number != "" && decimal(id.ShippingAddress, a.ID) == number {
+			return a
+		}
 	}
-	if b.Address != nil {
-		second = *b.Address
-	}
-	return same(first.Line1, second.Line1) && same(first.Line2, second.Line2) && same(first.PostalCode, second.PostalCode)
+	return nil
 }
 
 // getAddress serves a getCustomerShippingAddressRequest.
 func (h *Handler) getAddress(ctx context.Context, c call) (*wire.Document, problem) {
-	of, p := h.addressOwner(ctx, c)
-	number := c.req.Root.Get("customerAddressId")
-	switch {
-	case !p.none():
-	case number == "" && (of.Shipping == nil || of.Metadata[defaultShippingKey] == ""):
-		p = refuse(apiNoDefault)
-	case number != "" && !hasAddress(of, number):
-		p = refuse(apiNoRecord)
+	r := h.execute(ctx, c, command.GetCustomer{Customer: number(c.req.Root.Get("customerProfileId"))})
+	p := recordProblem(r)
+	var found *v1.ShippingAddress
+	if p.none() {
+		given := c.req.Root.Get("customerAddressId")
+		switch found = findAddress(r.Customer, given); {
+		case found == nil && given == "":
+			p = refuse(apiNoDefault)
+		case found == nil:
+			p = refuse(apiNoRecord)
+		}
 	}
 	if !p.none() {
 		return finished(getAddressResponse, c.req.RefID, p)
 	}
 	var own elementList
-	if of.Metadata[defaultShippingKey] != "" {
+	if found.Default {
 		own.raw("defaultShippingAddress", "true")
 	}
-	own.group("address", shippingAddress(of)...)
+	own.group("address", shippingAddress(found)...)
 	return document(getAddressResponse, c.req.RefID, wire.ResultOK, refuse(apiOK), own...), p
 }
 
@@ -126,30 +126,28 @@ func (h *Handler) getAddress(ctx context.Context, c call) (*wire.Document, probl
 func (h *Handler) updateAddress(ctx context.Context, c call) (*wire.Document, problem) {
 	c.name = "" // it sets the whole address, so a repetition has no other effect
 	address := c.req.Root.Child("address")
-	isDefault := c.req.Root.Get("defaultShippingAddress")
-	of, p := h.addressOwner(ctx, c)
-	switch {
-	case p.API == apiNoRecord, p.none() && !hasAddress(of, address.Get("customerAddressId")):
-		p = problem{API: apiNoRecord, Text: "Cannot find the specified shipping address."}
-	case p.none() && contact(address) == nil:
-		p = refuse(apiEmptyProfile)
-	case p.none():
-		if of.Metadata[defaultShippingKey] != "" {
-			isDefault = "true"
-		}
-		p = recordProblem(h.execute(ctx, c, setAddress(of, address, isDefault)))
+	in, ok := shippingInput(address)
+	if !ok {
+		return finished(updateAddressResponse, c.req.RefID, refuse(apiEmptyProfile))
+	}
+	in.Default, in.Metadata = isDefault(c.req.Root), &v1.Metadata{faxKey: address.Get("faxNumber")}
+	p := addressResult(h.execute(ctx, c, command.ChangeAddress{
+		Customer: number(c.req.Root.Get("customerProfileId")), Address: number(address.Get("customerAddressId")), Body: in,
+	}))
+	if p.API == apiNoRecord {
+		p.Text = "Cannot find the specified shipping address."
 	}
 	return finished(updateAddressResponse, c.req.RefID, p)
 }
 
 // deleteAddress serves a deleteCustomerShippingAddressRequest.
 func (h *Handler) deleteAddress(ctx context.Context, c call) (*wire.Document, problem) {
-	of, p := h.addressOwner(ctx, c)
-	if p.none() && !hasAddress(of, c.req.Root.Get("customerAddressId")) {
-		p = refuse(apiNoRecord)
-	}
-	if !p.none() {
-		return finished(deleteAddressResponse, c.req.RefID, p)
-	}
-	return h.remove(ctx, c, deleteAddressResponse, setAddress(of, wire.Node{}, ""))
+	return h.remove(ctx, c, deleteAddressResponse, command.DeleteAddress{
+		Customer: number(c.req.Root.Get("customerProfileId")), Address: number(c.req.Root.Get("customerAddressId")),
+	})
+}
+
+// noAddress refuses the number of a shipping address that the profile of a payment does not have.
+func noAddress() problem {
+	return problem{API: apiNoRecord, Text: "Customer Shipping Address ID not found."}
 }

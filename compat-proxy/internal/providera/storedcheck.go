@@ -94,10 +94,11 @@ func (h *Handler) validatePaymentProfile(ctx context.Context, c call) (*wire.Doc
 	}
 	check := storedCheck(r.Customer, &r.Methods[0], mode, req.Get("cardCode"), c.basis)
 	if address := withoutZeros(req.Get("customerShippingAddressId")); address != "" {
-		if address != ids.Customer || r.Customer.Shipping == nil {
+		found := findAddress(r.Customer, address)
+		if found == nil {
 			return finished(validateResponse, c.req.RefID, refuse(apiNoRecord))
 		}
-		check.DirectResponse.shipTo = storedAddress(r.Customer.Shipping, "")[:len(addressParts)]
+		check.DirectResponse.shipTo = storedAddress(found.Contact(), "")[:len(addressParts)]
 		check.DirectResponse.addressID = address
 	}
 	checks := []profileCheck{check}

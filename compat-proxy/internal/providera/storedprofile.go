@@ -61,13 +61,14 @@ func (d *decoder) profile() problem {
 		return refuse(apiShippingWithShipTo)
 	case d.txn.Has("billTo"):
 		return refuse(apiProfileWithBillTo)
-	case ids.Address != "" && ids.Address != ids.Customer: // the one address has its customer's number
-		return refuse(apiNoShipping)
 	case ids.unstored():
 		return because(reasonCardNumber)
 	}
 	if _, _, ok := ids.v1(); !ok {
 		return noProfile()
+	}
+	if _, ok := ids.shipTo(); !ok {
+		return noAddress()
 	}
 	return problem{}
 }
@@ -85,17 +86,23 @@ func (p profileIDs) v1() (customer, method string, ok bool) {
 	return customer, method, err == nil
 }
 
+// shipTo returns the id of the shipping address, "" without one.
+func (p profileIDs) shipTo() (address string, ok bool) {
+	if p.Address == "" {
+		return "", true
+	}
+	address, err := id.Decimal(id.ShippingAddress, p.Address)
+	return address, err == nil
+}
+
 // noProfile refuses numbers that no profile has.
 func noProfile() problem {
 	return problem{API: apiNoRecord, Text: "Customer Profile ID or Customer Payment Profile ID not found."}
 }
 
-// The metadata entry of a payment that is shipped to its customer's stored address. Details show
-// it.
-const (
-	shippingKey      = "shipping_address"
-	shippingCustomer = "customer"
-)
+// shippingKey is the metadata entry of a payment with the number of its customer's shipping
+// address.
+const shippingKey = "shipping_address"
 
 // chargeProfile puts the stored profile into the payment.
 func (d *decoder) chargeProfile(body *v1.TransactionCreate, ids profileIDs) problem {
@@ -131,10 +138,10 @@ func (d *decoder) refundProfile(
 // payment method that it gives to a stored customer.
 func (d *decoder) newProfile() profileRequest {
 	customer := d.txn.Child("customer")
-	c := command.CreateCustomer{Body: v1.CustomerInput{
-		Reference: nonEmpty(customer.Get("id")), Email: nonEmpty(customer.Get("email")),
-		Shipping: contact(d.txn.Child("shipTo")),
-	}}
+	c := command.CreateCustomer{
+		Body:      v1.CustomerInput{Reference: nonEmpty(customer.Get("id")), Email: nonEmpty(customer.Get("email"))},
+		Addresses: shippingInputs(d.txn.All("shipTo")),
+	}
 	stored, _, exists := d.profileIDs().v1()
 	if !exists && c.Body.Reference == nil && c.Body.Email == nil {
 		return profileRequest{Problem: refuse(apiNoCustomerInfo)}

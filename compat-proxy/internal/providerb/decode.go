@@ -30,9 +30,9 @@ type plan struct {
 	Review        review
 	// Store is set if the payment source is stored, for the customer of Body if it has one.
 	Store bool
-	// ShipToCustomer is set if the payment is shipped to its customer's stored address.
-	ShipToCustomer bool
-	Echo           echo
+	// ShipTo is the id of the customer's address to which the payment is shipped.
+	ShipTo string
+	Echo   echo
 }
 
 // echo holds the values of the request that the response repeats.

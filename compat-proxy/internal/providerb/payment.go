@@ -22,7 +22,7 @@ func createPayment(h *Handler, c call) response {
 	if p.Store && !slices.Contains(c.scopes, storeScope) {
 		return h.notPermitted(c, forbidden(storeScope))
 	}
-	r := h.execute(c, command.Authorize{Body: p.Body, ShipToCustomer: p.ShipToCustomer})
+	r := h.execute(c, command.Authorize{Body: p.Body, ShipTo: p.ShipTo})
 	if r.Outcome != command.Done {
 		return h.notMade(c, p, r)
 	}

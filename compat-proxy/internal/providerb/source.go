@@ -90,22 +90,21 @@ const (
 	fieldAddress  = "paymentInformation.shippingAddress.id"
 )
 
-// storedAddress ships the payment to the stored address that it names, unless the request has
-// another address. A customer has one stored address, with the customer's id.
+// storedAddress ships the payment to the customer's stored address that it names, unless the request
+// has another address.
 func (d *decoder) storedAddress(p *plan) problem {
 	given := d.req.Payment.ShippingAddress.ID
 	if given == "" {
 		return problem{}
 	}
-	owner, ok := stored(id.Customer, string(given))
-	if customer := d.customer(); ok && customer != "" {
-		named, known := stored(id.Customer, string(customer))
-		ok = known && named == owner
-	}
-	if !ok {
+	address, ok := stored(id.ShippingAddress, string(given))
+	owner, known := stored(id.Customer, string(d.customer()))
+	if !ok || !known {
 		return invalid(fieldAddress)
 	}
-	p.Body.Customer, p.ShipToCustomer = &owner, p.Body.Shipping == nil
+	if p.Body.Customer = &owner; p.Body.Shipping == nil {
+		p.ShipTo = address
+	}
 	return problem{}
 }
 

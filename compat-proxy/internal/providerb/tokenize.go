@@ -76,7 +76,7 @@ func newCustomer(
 ) command.CreateCustomer {
 	description := "Stored with payment " + number
 	in := v1.CustomerInput{
-		Reference: &number, Description: &description, Billing: body.Billing, Shipping: body.Shipping,
+		Reference: &number, Description: &description, Billing: body.Billing,
 	}
 	if id := textsOf(req).given(req.Buyer.MerchantCustomerID, maxLine); id != nil {
 		in.Reference = id
@@ -84,7 +84,14 @@ func newCustomer(
 	if b := body.Billing; b != nil {
 		in.FirstName, in.LastName, in.Company, in.Email, in.Phone = b.FirstName, b.LastName, b.Company, b.Email, b.Phone
 	}
-	return command.CreateCustomer{Body: in, Default: 1, Methods: []command.NewMethod{method}}
+	c := command.CreateCustomer{Body: in, Default: 1, Methods: []command.NewMethod{method}}
+	if to := body.Shipping; to != nil {
+		c.Addresses = []v1.ShippingAddressInput{{
+			FirstName: to.FirstName, LastName: to.LastName, Company: to.Company, Email: to.Email, Phone: to.Phone,
+			Address: to.Address, Default: new(true),
+		}}
+	}
+	return c
 }
 
 // The types of stored objects that a request may name.
@@ -112,8 +119,8 @@ func storedObjects(types []wire.Text, customer *v1.Customer) *wire.TokenResponse
 	if wants(typeCustomer) {
 		out.Customer = identified(customer.ID)
 	}
-	if wants(typeAddress) && customer.Shipping != nil {
-		out.ShippingAddress = identified(customer.ID) // the one address has its customer's id
+	if wants(typeAddress) && customer.ShippingAddresses != nil {
+		out.ShippingAddress = identified((*customer.ShippingAddresses)[0].ID)
 	}
 	if wants(typeInstrument) {
 		out.PaymentInstrument = identified(method)

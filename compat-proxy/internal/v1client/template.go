@@ -6,8 +6,9 @@ import "strings"
 var literal = map[string]bool{
 	"": true, "v1": true, "transactions": true, "captures": true, "refunds": true, "void": true, "confirm": true,
 	"api_keys": true, "current": true,
-	"tokens": true, "customers": true, "payment_methods": true, "idempotency_keys": true,
-	"settlement_days": true,
+	"tokens": true, "customers": true, "payment_methods": true, "shipping_addresses": true,
+	"idempotency_keys": true,
+	"settlement_days":  true,
 }
 
 // template converts a path of v1 to its route. A segment that is not literal counts as an id.

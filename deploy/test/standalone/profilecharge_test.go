@@ -11,8 +11,9 @@ import (
 
 // profileNumbers are the numbers of a profile for clients.
 type profileNumbers struct {
-	Customer string   `json:"customerProfileId"`
-	Methods  []string `json:"customerPaymentProfileIdList"`
+	Customer  string   `json:"customerProfileId"`
+	Methods   []string `json:"customerPaymentProfileIdList"`
+	Addresses []string `json:"customerShippingAddressIdList"`
 }
 
 // mustProfile makes a profile with payment profiles.

@@ -9,12 +9,14 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// profileChanges are changes of a customer at v1. {second} and {strange} stand for payment methods.
+// profileChanges are changes of a customer at v1. {second} and {strange} stand for payment methods,
+// and {address} for its shipping address.
 var profileChanges = map[string]struct{ method, path, body string }{
 	"another default":         {http.MethodPatch, "", `{"default_payment_method":"{second}"}`},
 	"a default of no brand":   {http.MethodPatch, "", `{"default_payment_method":"{strange}"}`},
 	"no default":              {http.MethodPatch, "", `{"default_payment_method":""}`},
-	"another address":         {http.MethodPatch, "", `{"shipping":{"last_name":"Bo"}}`},
+	"another address":         {http.MethodPatch, "/shipping_addresses/{address}", `{"last_name":"Bo"}`},
+	"no address":              {http.MethodDelete, "/shipping_addresses/{address}", ""},
 	"no such payment profile": {http.MethodDelete, "/payment_methods/{first}", ""},
 	"no customer":             {http.MethodDelete, "", ""},
 }
@@ -35,17 +37,21 @@ func TestLegacyProfileChangedBeforeTheRetry(t *testing.T) {
 			t.Run(name+", "+order, func(t *testing.T) {
 				ids := mustProfile(t, p, strings.ReplaceAll(name+order, " ", "-")+"@example.org", threeCards)
 				customer, methods := v1Profile(t, ids)
+				address, err := id.Decimal(id.ShippingAddress, ids.Addresses[0])
+				if err != nil {
+					t.Fatal(err)
+				}
 				before := len(m.transactions(t))
 				document := legacyDocument(p, fmt.Sprintf("<transactionType>authCaptureTransaction</transactionType>"+
-					"<amount>12.00</amount><profile><customerProfileId>%[1]s</customerProfileId>"+
-					"<shippingProfileId>%[1]s</shippingProfileId></profile>%[2]s", ids.Customer, splitTender))
+					"<amount>12.00</amount><profile><customerProfileId>%s</customerProfileId>"+
+					"<shippingProfileId>%s</shippingProfileId></profile>%s", ids.Customer, ids.Addresses[0], splitTender))
 				way := startRelay(t, p.HTTP)
 				killed := startReplica(t, way.base, logins(dir))
 				way.fate, way.die = nth(1, diesAfter), killed.Kill
 				if got, err := legacyPost(t.Context(), client, killed.base, document); err == nil {
 					t.Fatalf("the proxy returned %s, want the response lost", got.body)
 				}
-				changed := strings.NewReplacer("{first}", methods[0], "{second}", methods[1], "{strange}", methods[2])
+				changed := strings.NewReplacer("{first}", methods[0], "{second}", methods[1], "{strange}", methods[2], "{address}", address)
 				path := "/v1/customers/" + customer + changed.Replace(change.path)
 				got := m.must(t, change.method, path, "", changed.Replace(change.body))
 				if got.status/100 != 2 {

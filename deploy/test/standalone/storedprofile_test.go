@@ -44,9 +44,19 @@ func TestLegacyStoredProfile(t *testing.T) {
 	ask("validateCustomerPaymentProfileRequest", both+`,"validationMode":"liveMode"`, `"directResponse":"1,1,1,`)
 	ask("createTransactionRequest", `"transactionRequest":{"transactionType":"authCaptureTransaction","amount":"5.00",`+
 		by(ids.Customer, method[1], "")+`}`, `"accountNumber":"XXXX0027"`)
-	ask("createCustomerShippingAddressRequest", of+`,"address":{"firstName":"Bo","zip":"98030"}`, `"customerAddressId":"`)
-	ask("getCustomerProfileRequest", `"email":"stored@example.org"`, `"shipToList":[{"customerAddressId"`)
-	address := of + `,"customerAddressId":"` + ids.Customer + `"`
+	ask("createCustomerShippingAddressRequest", of+`,"address":{"firstName":"Cy"}`, ok)
+	shipped := madeAddress.FindStringSubmatch(ask("createCustomerShippingAddressRequest",
+		of+`,"address":{"firstName":"Bo","zip":"98030"},"defaultShippingAddress":true`, ok))
+	if shipped == nil {
+		t.Fatal("the address has no number")
+	}
+	ask("createCustomerShippingAddressRequest", of+`,"address":{"firstName":"Bo","zip":"98030"}`, shipped[1])
+	ask("getCustomerProfileRequest", `"email":"stored@example.org"`, `"firstName":"Cy"},{"customerAddressId":"`+shipped[1]+`"`)
+	ask("getCustomerShippingAddressRequest", of, `"zip":"98030"`)
+	ask("updateCustomerShippingAddressRequest", of+`,"address":{"lastName":"Lee","customerAddressId":"`+shipped[1]+`"}`, ok)
+	ask("createTransactionRequest", `"transactionRequest":{"transactionType":"authCaptureTransaction","amount":"6.00",`+
+		`"profile":{"customerProfileId":"`+ids.Customer+`","shippingProfileId":"`+shipped[1]+`"}}`, `"customerAddressId":"`+shipped[1]+`"`)
+	address := of + `,"customerAddressId":"` + shipped[1] + `"`
 	ask("deleteCustomerShippingAddressRequest", address, ok)
 	ask("deleteCustomerShippingAddressRequest", address, `"code":"E00040"`)
 	ask("deleteCustomerPaymentProfileRequest", both, ok)
@@ -58,7 +68,10 @@ func TestLegacyStoredProfile(t *testing.T) {
 	ask("deleteCustomerProfileRequest", of, `"code":"E00040"`)
 }
 
-var madeMethod = regexp.MustCompile(`"customerPaymentProfileId":"([0-9]+)"`)
+var (
+	madeMethod  = regexp.MustCompile(`"customerPaymentProfileId":"([0-9]+)"`)
+	madeAddress = regexp.MustCompile(`"customerAddressId":"([0-9]+)"`)
+)
 
 const (
 	firstPaymentProfile  = `{"payment":{"creditCard":{"cardNumber":"4111111111111111","expirationDate":"2031-04"}}}`

@@ -1,0 +1,101 @@
+package executor_test
+
+import (
+	"testing"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/shared/id"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// addressTo returns a shipping address for a recipient with a telephone number.
+func addressTo(firstName, phone string) v1.ShippingAddressInput {
+	return v1.ShippingAddressInput{FirstName: &firstName, Phone: &phone, Address: &v1.Address{Line1: new("1 Elm St")}}
+}
+
+// addressNumber returns the number of a result's shipping address, as clients write it.
+func addressNumber(t *testing.T, r command.Result) command.Number {
+	t.Helper()
+	if r.Address == nil {
+		t.Fatalf("got %+v, want an address", r)
+	}
+	text, err := id.ToDecimal(id.ShippingAddress, r.Address.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return command.Number(text)
+}
+
+// TestShippingAddresses: a customer gets several addresses, but none twice, and not more than v1
+// stores. Each one is changed and deleted alone.
+func TestShippingAddresses(t *testing.T) {
+	t.Parallel()
+	b := setupCustomers(t)
+	customer := numberOf(t, b.whole(t, ana()).Customer)
+	add := func(a v1.ShippingAddressInput) command.Result {
+		return b.whole(t, command.AddAddress{Customer: customer, Address: a})
+	}
+	first, second := add(addressTo("Ana", "1")), add(addressTo("Ana", "2"))
+	if again := add(addressTo("Ana", "1")); again.Outcome != command.Repeated || again.Address.ID != first.Address.ID {
+		t.Errorf("the first again: got %+v, want it repeated", again)
+	}
+	change := command.ChangeAddress{Customer: customer, Address: addressNumber(t, first), Body: addressTo("Ana", "2")}
+	if r := b.whole(t, change); r.Outcome != command.Repeated || r.Address.ID != second.Address.ID {
+		t.Errorf("a change to the second: got %+v, want it repeated", r)
+	}
+	change.Body = v1.ShippingAddressInput{LastName: new("Ruiz")}
+	if r := b.whole(t, change); r.Outcome != command.Done || r.Address.ID != first.Address.ID ||
+		v1.Text(r.Address.FirstName) != "" || v1.Text(r.Address.Phone) != "" || v1.Text(r.Address.LastName) != "Ruiz" {
+		t.Errorf("a change: got %+v, want only the last name", r)
+	}
+	add(addressTo("Bo", "3"))
+	if r := add(addressTo("Cy", "4")); r.Outcome != command.Unmet || r.Unmet != command.ConditionMost {
+		t.Errorf("one too many: got %+v", r)
+	}
+	remove := command.DeleteAddress{Customer: customer, Address: addressNumber(t, first)}
+	for _, want := range []command.Outcome{command.Done, command.NotFound} {
+		if r := b.whole(t, remove); r.Outcome != want {
+			t.Errorf("deleted: got %+v, want %s", r, want)
+		}
+	}
+	if r := b.whole(t, change); r.Outcome != command.NotFound {
+		t.Errorf("a change of a deleted one: got %+v", r)
+	}
+	other := command.AddAddress{Customer: "7777", Address: addressTo("Ana", "1")}
+	if r := b.whole(t, other); r.Outcome != command.NotFound {
+		t.Errorf("an unknown customer: got %+v", r)
+	}
+}
+
+// TestNamedShippingAddress: requests with one name add one address, also after it was deleted.
+func TestNamedShippingAddress(t *testing.T) {
+	t.Parallel()
+	b := setupCustomers(t)
+	customer := numberOf(t, b.whole(t, ana()).Customer)
+	c := under("n", command.AddAddress{Customer: customer, Address: addressTo("Ana", "1")})
+	first := b.whole(t, c)
+	for range 2 {
+		if again := b.whole(t, c); again.Outcome != command.Done || !again.Replayed || again.Address.ID != first.Address.ID {
+			t.Errorf("got %+v, want the first address", again)
+		}
+		b.whole(t, command.DeleteAddress{Customer: customer, Address: addressNumber(t, first)})
+	}
+}
+
+// TestCustomerWithAddresses: a customer that is made in several requests has each address once.
+func TestCustomerWithAddresses(t *testing.T) {
+	t.Parallel()
+	for left := range 6 {
+		b := setupCustomers(t)
+		c := ana(visa)
+		c.Addresses = []v1.ShippingAddressInput{addressTo("Ana", "1"), addressTo("Bo", "2")}
+		b.make(t, &failing{left: left}, c)
+		made := b.whole(t, c)
+		if made.Customer == nil || made.Customer.ShippingAddresses == nil {
+			t.Fatalf("after %d calls: got %+v", left, made)
+		}
+		if got := *made.Customer.ShippingAddresses; len(got) != 2 || *got[0].FirstName != "Ana" || *got[1].FirstName != "Bo" {
+			t.Errorf("after %d calls: got %+v", left, got)
+		}
+	}
+}
