@@ -2045,7 +2045,6 @@ type Customer struct {
 	DefaultPaymentMethod *string  `json:"default_payment_method,omitempty"`
 	Description          *string  `json:"description,omitempty"`
 	Billing              *Contact `json:"billing,omitempty"`
-	Shipping             *Contact `json:"shipping,omitempty"`
 
 	// ShippingAddresses Oldest first. Absent if there are none.
 	ShippingAddresses *[]ShippingAddress `json:"shipping_addresses,omitempty"`
@@ -2091,8 +2090,7 @@ type CustomerInput struct {
 	Phone    *string   `json:"phone,omitempty"`
 
 	// Reference The merchant's name for this customer.
-	Reference *string       `json:"reference,omitempty"`
-	Shipping  *ContactInput `json:"shipping,omitempty"`
+	Reference *string `json:"reference,omitempty"`
 }
 
 // CustomerList defines model for CustomerList.
@@ -4172,8 +4170,8 @@ type ClientInterface interface {
 
 	// UpdateCustomerWithBody Change the fields that are given
 	//
-	// Absent fields keep their values. An empty text or an empty object removes its field. `billing` and `shipping` are replaced as a whole. In
-	// `metadata`, other entries stay, and an empty text removes its entry.
+	// Absent fields keep their values. An empty text or an empty object removes its field. `billing` is replaced as a whole. In `metadata`, other
+	// entries stay, and an empty text removes its entry.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4182,8 +4180,8 @@ type ClientInterface interface {
 
 	// UpdateCustomer Change the fields that are given
 	//
-	// Absent fields keep their values. An empty text or an empty object removes its field. `billing` and `shipping` are replaced as a whole. In
-	// `metadata`, other entries stay, and an empty text removes its entry.
+	// Absent fields keep their values. An empty text or an empty object removes its field. `billing` is replaced as a whole. In `metadata`, other
+	// entries stay, and an empty text removes its entry.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -4634,8 +4632,8 @@ func (c *Client) GetCustomer(ctx context.Context, id ID, params *GetCustomerPara
 
 // UpdateCustomerWithBody Change the fields that are given
 //
-// Absent fields keep their values. An empty text or an empty object removes its field. `billing` and `shipping` are replaced as a whole. In
-// `metadata`, other entries stay, and an empty text removes its entry.
+// Absent fields keep their values. An empty text or an empty object removes its field. `billing` is replaced as a whole. In `metadata`, other
+// entries stay, and an empty text removes its entry.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4654,8 +4652,8 @@ func (c *Client) UpdateCustomerWithBody(ctx context.Context, id ID, params *Upda
 
 // UpdateCustomer Change the fields that are given
 //
-// Absent fields keep their values. An empty text or an empty object removes its field. `billing` and `shipping` are replaced as a whole. In
-// `metadata`, other entries stay, and an empty text removes its entry.
+// Absent fields keep their values. An empty text or an empty object removes its field. `billing` is replaced as a whole. In `metadata`, other
+// entries stay, and an empty text removes its entry.
 //
 // Takes a body of the `application/json` content type.
 //

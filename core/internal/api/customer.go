@@ -31,7 +31,7 @@ func customerFault(in *v1.CustomerInput) *fault {
 			field{"email", in.Email, 255}, field{"phone", in.Phone, 40}, field{"reference", in.Reference, 255},
 			field{"description", in.Description, 1000}, field{defaultMethod, in.DefaultPaymentMethod, 64},
 		),
-		contactFault("billing", in.Billing), contactFault("shipping", in.Shipping), metadataFault(in.Metadata),
+		contactFault("billing", in.Billing), metadataFault(in.Metadata),
 	} {
 		if f != nil {
 			return f
@@ -76,9 +76,6 @@ func (d *customerDetails) set(in *v1.CustomerInput) {
 	})
 	if in.Billing != nil {
 		d.Billing = contact(in.Billing)
-	}
-	if in.Shipping != nil {
-		d.Shipping = contact(in.Shipping)
 	}
 }
 

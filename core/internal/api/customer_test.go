@@ -77,7 +77,7 @@ func wantSameJSON(t *testing.T, got, want any) {
 }
 
 const ann = `{"first_name":"Ann","last_name":"Payer","company":"ACME","email":"ann@example.com","phone":"+1 555 0100",
-	"reference":"c-7","description":"Größe 42 👟","metadata":{"a":"b"},"shipping":{"first_name":"Bob"},
+	"reference":"c-7","description":"Größe 42 👟","metadata":{"a":"b"},
 	"billing":{"first_name":"Ann","address":{"line1":"1 Main St","postal_code":"98004","country":"US"}}}`
 
 func TestCustomer(t *testing.T) {
@@ -85,17 +85,17 @@ func TestCustomer(t *testing.T) {
 	b := setup(t)
 	made := b.MustCustomer(t, ann)
 	if *made.FirstName != "Ann" || *made.Reference != "c-7" || *made.Description != "Größe 42 👟" || made.Metadata["a"] != "b" ||
-		*made.Billing.Address.PostalCode != "98004" || *made.Shipping.FirstName != "Bob" || made.Version != 1 || made.Mode != v1.ModeTest {
+		*made.Billing.Address.PostalCode != "98004" || made.Version != 1 || made.Mode != v1.ModeTest {
 		t.Errorf("got %+v", made)
 	}
 	path := "/v1/customers/" + made.ID
 	wantSameJSON(t, MustDecode[v1.Customer](t, b.get(t, path), 200), made)
 
 	b.clock.Advance(time.Minute)
-	changed := MustDecode[v1.Customer](t, b.do(t, "PATCH", path, `{"email":"new@example.com","phone":"","shipping":{},"metadata":{"c":"d"}}`), 200)
+	changed := MustDecode[v1.Customer](t, b.do(t, "PATCH", path, `{"email":"new@example.com","phone":"","billing":{},"metadata":{"c":"d"}}`), 200)
 	want := made
 	email := "new@example.com"
-	want.Email, want.Phone, want.Shipping, want.Metadata, want.Version = &email, nil, nil, v1.Metadata{"a": "b", "c": "d"}, 2
+	want.Email, want.Phone, want.Billing, want.Metadata, want.Version = &email, nil, nil, v1.Metadata{"a": "b", "c": "d"}, 2
 	want.UpdatedAt = v1.Time{Time: birth.Add(time.Minute)}
 	wantSameJSON(t, changed, want)
 
@@ -164,7 +164,7 @@ func TestBadCustomers(t *testing.T) {
 	cases = append(cases,
 		badInput{"another field", `{"name":"Ann"}`, invalid("unknown_field", "name"), nil},
 		badInput{"a field of billing", `{"billing":{"address":{"postal_code":"` + long(21) + `"}}}`, invalid("invalid_value", "billing.address.postal_code"), nil},
-		badInput{"a field of shipping", `{"shipping":{"zip":"1"}}`, invalid("unknown_field", "shipping.zip"), nil},
+		badInput{"addresses", `{"shipping_addresses":[]}`, invalid("unknown_field", "shipping_addresses"), nil},
 		badInput{"metadata", `{"metadata":{"":"x"}}`, invalid("invalid_value", "metadata"), nil},
 	)
 	b.wantRefused(t, "/v1/customers", cases)
