@@ -239,7 +239,7 @@ func TestProblems(t *testing.T) {
 	want := []string{
 		"body_too_large", "internal_error", "invalid_value", "mle_decrypt_failed", "mle_kid_unknown", "mle_not_supported",
 		"mle_required",
-		"mle_unavailable", "unsupported_media_type",
+		"mle_unavailable", "rate_limited", "unsupported_media_type",
 	}
 	if !slices.Equal(codes, want) {
 		t.Errorf("got %v, want %v", codes, want)

@@ -18,11 +18,17 @@ const (
 	CodeMediaType     = "unsupported_media_type"
 	CodeTooLarge      = "body_too_large"
 	CodeInvalidValue  = "invalid_value"
+	CodeRateLimited   = v1.CodeRateLimited
 	CodeInternal      = "internal_error"
 )
 
-// ReasonBusy is the reason of a problem that all decryption slots were in use. It is not a fault.
-const ReasonBusy = "busy"
+const (
+	// ReasonBusy is the reason of a problem that other clients used all decryption slots. It is not a
+	// fault.
+	ReasonBusy = "busy"
+	// ReasonOwn is the reason of a problem that a client waited for its own decryptions.
+	ReasonOwn = "own_turns"
+)
 
 // problems is the only table from code to type and status.
 var problems = map[string]struct {
@@ -36,6 +42,7 @@ var problems = map[string]struct {
 	CodeInvalidValue:  {v1.ErrorTypeInvalidRequestError, 400},
 	CodeMediaType:     {v1.ErrorTypeInvalidRequestError, 415},
 	CodeTooLarge:      {v1.ErrorTypeInvalidRequestError, 413},
+	CodeRateLimited:   {v1.ErrorTypeRateLimitError, 429},
 	CodeUnavailable:   {v1.ErrorTypeAPIError, 503},
 	CodeInternal:      {v1.ErrorTypeAPIError, 500},
 }
@@ -106,6 +113,14 @@ func unavailable(reason string, seconds int, cause error) *Problem {
 		CodeUnavailable, reason, "Encrypted requests cannot be processed at the moment. Nothing was changed. Retry.",
 	)
 	p.RetryAfter, p.Cause = seconds, cause
+	return p
+}
+
+// behindItself returns the problem of a client that waited too long for its own decryptions. It is
+// no fault of the service, so it must not count as one.
+func behindItself() *Problem {
+	p := problem(CodeRateLimited, ReasonOwn, v1.MessageRateLimited)
+	p.RetryAfter = retryBusy
 	return p
 }
 

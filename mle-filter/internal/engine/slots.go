@@ -9,8 +9,12 @@ import (
 	"github.com/causeway-pay/causeway/shared/turns"
 )
 
-// errBusy is the error of a decryption without a slot.
-var errBusy = errors.New("mle: no decryption slot became free in time")
+var (
+	// errBusy is the error of a decryption that got no slot because of other clients.
+	errBusy = errors.New("mle: no decryption slot became free in time")
+	// errOwn is the error of a decryption that got no slot because of its client's other ones.
+	errOwn = errors.New("mle: too many decryptions of the client are running or waiting")
+)
 
 // client is a client whose decryptions take turns: the secret keys of a merchant, or a payer.
 type client struct {
@@ -24,7 +28,7 @@ type client struct {
 // requests.
 func newSlots(n int, queue time.Duration) *turns.Turns[client] {
 	return turns.New(turns.Bounds[client]{
-		Slots: n, Share: n, Wait: queue, Queue: math.MaxInt, Queues: math.MaxInt, TooMany: errBusy, Busy: errBusy,
+		Slots: n, Share: n, Wait: queue, Queue: math.MaxInt, Queues: math.MaxInt, TooMany: errOwn, Busy: errBusy,
 		Later: func(c client) bool { return c.public },
 	})
 }

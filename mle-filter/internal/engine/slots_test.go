@@ -9,6 +9,7 @@ import (
 
 	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
 	"github.com/causeway-pay/causeway/mle-filter/internal/enginetest"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // sender is the sender of an encrypted request.
@@ -124,4 +125,20 @@ func (r *rush) before(last sender) (n int) {
 		n++
 	}
 	return n
+}
+
+// TestClientBehindItself checks that a client that waits behind its own operation gets 429. It
+// could otherwise make responses that count as faults of the service.
+func TestClientBehindItself(t *testing.T) {
+	t.Parallel()
+	w := enginetest.NewWorld(t)
+	w.Config.Settings = engine.Settings{Concurrency: 1, Queue: time.Millisecond}
+	e := w.Engine(t)
+	x := mustNeedBody(t, e)
+	defer e.TakeSlotAs(x, engine.RSAOAEP256)()
+	_, p := x.Unwrap(t.Context(), []byte(enginetest.Forge{Key: w.RSA}.Encrypt(t, "{}")))
+	if p == nil || p.Status != 429 || p.Code != v1.CodeRateLimited || p.Type != v1.ErrorTypeRateLimitError ||
+		p.Reason != engine.ReasonOwn || p.RetryAfter != 1 {
+		t.Errorf("got %+v, want 429 with Retry-After", p)
+	}
 }

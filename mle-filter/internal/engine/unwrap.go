@@ -32,7 +32,10 @@ func (x *Exchange) Unwrap(ctx context.Context, sent []byte) (*Body, *Problem) {
 	}
 	slots := e.slots[message.Header.Alg] // bind rejects every other alg
 	turn, err := slots.Take(ctx, turns.Work[client]{Caller: x.client()})
-	if err != nil {
+	switch {
+	case errors.Is(err, errOwn):
+		return nil, behindItself()
+	case err != nil:
 		return nil, unavailable(ReasonBusy, retryBusy, nil)
 	}
 	plaintext, err := x.decrypt(message)
