@@ -2,8 +2,10 @@ package executor_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/executor"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/v1client"
+	"github.com/causeway-pay/causeway/shared/id"
 )
 
 // TestOneDeadlineForARequest: v1 gets a payment and sends no response. The payment takes all the
@@ -90,4 +93,55 @@ func TestInspectKeepsTheDeadline(t *testing.T) {
 	if _, r := x.Identify(ctx, key); r.Outcome != command.Unavailable || len(f.seen()) != 0 {
 		t.Errorf("got %s after %d requests, want %s after none", r.Outcome, len(f.seen()), command.Unavailable)
 	}
+}
+
+// TestReadsEndWithTheirClient: the client hangs up while a list reads the first customer's payment
+// methods. The list reads no more.
+func TestReadsEndWithTheirClient(t *testing.T) {
+	t.Parallel()
+	ctx, hangUp := context.WithCancel(t.Context())
+	defer hangUp()
+	v1 := &customersV1{customers: 3, onMethods: hangUp}
+	r := goldentest.MustExecutor(t, v1).Execute(ctx, key, command.ListExpiring{Month: 12, Year: 2030, Limit: 10})
+	if r.Outcome == command.Done || v1.methods.Load() != 1 {
+		t.Errorf("got %s after the methods of %d customers, want no result after one", r.Outcome, v1.methods.Load())
+	}
+}
+
+// TestTooManyCustomersToSearch: a list of too many customers reads none of their payment methods.
+func TestTooManyCustomersToSearch(t *testing.T) {
+	t.Parallel()
+	v1 := &customersV1{customers: 5_001}
+	r := goldentest.MustExecutor(t, v1).Execute(t.Context(), key, command.ListExpiring{Month: 12, Year: 2030, Limit: 10})
+	if r.Code != command.CodeTooMany || v1.methods.Load() != 0 {
+		t.Errorf("got %s %s after the methods of %d customers, want %s after none",
+			r.Outcome, r.Code, v1.methods.Load(), command.CodeTooMany)
+	}
+}
+
+// customersV1 is a v1 with a number of customers without payment methods.
+type customersV1 struct {
+	customers int
+	onMethods func()       // runs before a response with payment methods; may be nil
+	methods   atomic.Int32 // requests for payment methods
+}
+
+func (f *customersV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	last := int64(f.customers) + 1
+	if after := r.URL.Query().Get("starting_after"); after != "" {
+		last, _ = id.Parse(id.Customer, after)
+	}
+	var page []string
+	if r.URL.Path == "/v1/customers" {
+		for n := last - 1; n > 0 && len(page) < 100; n-- {
+			page = append(page, `{"id":"`+id.Format(id.Customer, n)+`","metadata":{}}`)
+		}
+	} else {
+		f.methods.Add(1)
+		if f.onMethods != nil {
+			f.onMethods()
+		}
+	}
+	more := len(page) > 0 && last > 101
+	_, _ = fmt.Fprintf(w, `{"object":"list","data":[%s],"has_more":%t}`, strings.Join(page, ","), more)
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"time"
 
+	"github.com/causeway-pay/causeway/compat-proxy/internal/catalogue"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/deduplication"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/v1client"
@@ -75,10 +76,15 @@ func New(cfg Config) (*Executor, error) {
 // kind.
 //
 // A client that hangs up does not stop a payment half-way: Execute ignores the cancellation of ctx,
-// but not its deadline. A command that has too little time left is not begun (CodeNotBegun). At the
+// but not its deadline. It ends a command that changes nothing, because a list can cost its
+// merchant many calls. A command that has too little time left is not begun (CodeNotBegun). At the
 // deadline, the result is the last known outcome.
 func (x *Executor) Execute(ctx context.Context, key secret.String, c command.Command) command.Result {
-	ctx, cancel := x.detached(ctx)
+	begin := x.detached
+	if readOnly(c) {
+		begin = x.Begin
+	}
+	ctx, cancel := begin(ctx)
 	defer cancel()
 	if !x.MayBegin(ctx) {
 		return notBegun()
@@ -89,6 +95,12 @@ func (x *Executor) Execute(ctx context.Context, key secret.String, c command.Com
 		x.showReplay(ctx, c.Kind())
 	}
 	return r
+}
+
+// readOnly reports whether a command changes nothing. A Named command uses its name.
+func readOnly(c command.Command) bool {
+	_, named := c.(command.Named)
+	return !named && catalogue.Reads(string(c.Kind()))
 }
 
 func (x *Executor) execute(ctx context.Context, key secret.String, c command.Command) command.Result {

@@ -16,23 +16,18 @@ const maxSearched = 5_000
 // listExpiring reads the payment methods of all complete customers, because v1 lists them for one
 // customer only.
 func (s session) listExpiring(ctx context.Context, c command.ListExpiring) command.Result {
+	customers, failed := s.searched(ctx)
+	if failed != nil {
+		return *failed
+	}
 	var found []command.StoredMethod
-	searched := 0
-	var unread *command.Result
-	failed := s.eachCustomer(ctx, v1.ListCustomersParams{}, func(of seenCustomer) bool {
-		if !complete(&of.Customer) {
-			return true
-		}
-		if searched++; searched > maxSearched {
-			unread = &command.Result{Outcome: command.Refused, Code: command.CodeTooMany}
-			return false
-		}
-		var methods []v1.PaymentMethod
-		if methods, unread = s.methods(ctx, of.ID); unread != nil {
-			if unread.Outcome == command.NotFound { // deleted meanwhile
-				unread = nil
-			}
-			return unread == nil
+	for _, of := range customers {
+		methods, failed := s.methods(ctx, of.ID)
+		switch {
+		case failed == nil:
+		case failed.Outcome == command.NotFound: // deleted meanwhile
+		default:
+			return *failed
 		}
 		for i := range methods {
 			m := &methods[i]
@@ -43,10 +38,6 @@ func (s session) listExpiring(ctx context.Context, c command.ListExpiring) comma
 				Method: *m, Default: v1.Text(of.DefaultPaymentMethod) == m.ID,
 			})
 		}
-		return true
-	})
-	if failed = cmp.Or(failed, unread); failed != nil {
-		return *failed
 	}
 	slices.SortFunc(found, func(a, b command.StoredMethod) int { return cmp.Compare(a.Method.ID, b.Method.ID) })
 	if c.NewestFirst {
@@ -55,6 +46,21 @@ func (s session) listExpiring(ctx context.Context, c command.ListExpiring) comma
 	list := &command.StoredMethods{Total: len(found)}
 	list.Rows = found[min(c.Skip, len(found)):min(c.Skip+c.Limit, len(found))]
 	return command.Result{Outcome: command.Done, Status: http.StatusOK, Stored: list}
+}
+
+// searched lists all complete customers. If they are too many, no payment method is read.
+func (s session) searched(ctx context.Context) ([]v1.Customer, *command.Result) {
+	var customers []v1.Customer
+	failed := s.eachCustomer(ctx, v1.ListCustomersParams{}, func(of seenCustomer) bool {
+		if complete(&of.Customer) {
+			customers = append(customers, of.Customer)
+		}
+		return len(customers) <= maxSearched
+	})
+	if failed == nil && len(customers) > maxSearched {
+		failed = &command.Result{Outcome: command.Refused, Code: command.CodeTooMany}
+	}
+	return customers, failed
 }
 
 // findEqual finds the customer with the same identifying fields.

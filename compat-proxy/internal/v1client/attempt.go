@@ -96,13 +96,13 @@ func (c *Client) attempt(ctx context.Context, send Send) (Response, time.Duratio
 	var sending httpx.Sending
 	got, err := send(sending.Trace(ctx))
 	if err != nil {
-		c.warn(ctx, cause(err))
+		c.lost(ctx, err)
 		return Response{MayHaveReached: !sending.NeverSent(err)}, 0
 	}
 	defer got.Body.Close() //nolint:errcheck // the body was read to its end or abandoned
 	body, err := readAll(got)
 	if err != nil {
-		c.warn(ctx, cause(err))
+		c.lost(ctx, err)
 		return Response{MayHaveReached: true}, 0
 	}
 	stored := got.Header.Get("Idempotent-Replayed") == "true"

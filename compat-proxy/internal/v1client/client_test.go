@@ -1,9 +1,11 @@
 package v1client_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -107,5 +109,33 @@ func TestAPIKey(t *testing.T) {
 		if ok != (i > 0) || seen != ok || ok && info.Merchant != "mer_1" || reads != step.reads {
 			t.Errorf("step %d: got %+v, %v after %d reads, want %d", i, info, ok, reads, step.reads)
 		}
+	}
+}
+
+// TestClientGone: an attempt that ends with the client of the legacy request is no failure of v1.
+// It is neither observed nor logged.
+func TestClientGone(t *testing.T) {
+	t.Parallel()
+	ctx, hangUp := context.WithCancel(t.Context())
+	defer hangUp()
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		hangUp()
+		<-r.Context().Done()
+	}))
+	t.Cleanup(server.Close)
+	var seen []v1client.Call
+	var log bytes.Buffer
+	c, err := v1client.New(v1client.Config{
+		URL: server.URL, Transport: server.Client().Transport, Log: slog.New(slog.NewTextHandler(&log, nil)),
+		Observe: func(call v1client.Call) { seen = append(seen, call) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp := c.Call(ctx, func(ctx context.Context) (*http.Response, error) {
+		return c.API.GetRefund(ctx, "re_1", nil, c.As(key))
+	})
+	if resp.Status != 0 || len(seen) != 0 || log.Len() != 0 {
+		t.Errorf("got status %d, observed %v, logged %q", resp.Status, seen, log.String())
 	}
 }

@@ -23,7 +23,8 @@ type observedTransport struct {
 	observe func(Call)
 }
 
-// RoundTrip implements http.RoundTripper.
+// RoundTrip implements http.RoundTripper. It reports no attempt that ended with the client of the
+// legacy request, because v1 did not fail.
 func (o *observedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	start := o.clock.Now()
 	response, err := o.next.RoundTrip(r)
@@ -34,6 +35,8 @@ func (o *observedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err == nil {
 		c.Status = response.StatusCode
 	}
-	o.observe(c)
+	if err == nil || !httpx.ClientGone(r.Context()) {
+		o.observe(c)
+	}
 	return response, err
 }

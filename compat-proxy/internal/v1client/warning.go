@@ -13,6 +13,7 @@ import (
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/upstream"
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/httpx"
 )
 
 // warnInterval is the least time between two of these log lines.
@@ -28,6 +29,14 @@ func (c *Client) warn(ctx context.Context, reason string) {
 	}
 	c.cfg.Log.WarnContext(ctx, "compat-proxy: v1 gave no usable response", slog.String("error", reason),
 		slog.Int64("suppressed", c.suppressed.Swap(0)))
+}
+
+// lost logs the error of an attempt without a response, unless the client of the legacy request has
+// gone away. V1 is not the reason then.
+func (c *Client) lost(ctx context.Context, err error) {
+	if !httpx.ClientGone(ctx) {
+		c.warn(ctx, cause(err))
+	}
 }
 
 // distrust closes the idle connections. One of them delivered a response to another request, and
