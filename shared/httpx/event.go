@@ -96,7 +96,7 @@ type Sample struct {
 // status, tenant, client_address (inside ClientAddress), request_id, duration_ms, bytes of the
 // response body, outcome and trace_id. trace_id needs Trace outside. SetWord adds fields. The event
 // never has the path, the query, another header field or a body. The level is Info, or Error for a
-// status of 500 and above.
+// status of 500 and above, or Warn if its outcome is no fault of the program.
 //
 // A handler that did not return has the outcome "aborted" unless it set one. If the client
 // disconnects first, the outcome is OutcomeClientGone. If the request then has no status, or a
@@ -142,9 +142,19 @@ func ClientGone(ctx context.Context) bool { return errors.Is(ctx.Err(), context.
 // OutcomeBusy is the outcome of a request that was refused because others of the same kind wait.
 const OutcomeBusy = "busy"
 
-// shedOutcomes are the outcomes of requests that a program refuses because of its load. They are no
-// faults of it: a client could otherwise fill the log with errors at will.
-var shedOutcomes = map[string]bool{"overloaded": true, OutcomeBusy: true}
+// faultless are the outcomes of requests that a program refuses because of its load, or because a
+// merchant has no account. They are no faults of it: a client could otherwise fill the log with
+// errors at will.
+var faultless = map[string]bool{"overloaded": true, OutcomeBusy: true, "acquirer_not_configured": true}
+
+// RefusalLevel returns the level at which to log the cause of a request with an outcome. It is
+// Warn if the outcome is no fault of the program, else FaultLevel.
+func RefusalLevel(ctx context.Context, outcome string) slog.Level {
+	if faultless[outcome] {
+		return slog.LevelWarn
+	}
+	return FaultLevel(ctx)
+}
 
 // FaultLevel returns the level at which to log the cause of a failed request. It is Error, or Info
 // if the client has gone away, because that cancelled the work of the request.
@@ -179,7 +189,7 @@ func (s *scope) write(log *slog.Logger, r *http.Request, took time.Duration, ret
 	}
 	level := slog.LevelInfo
 	switch {
-	case returned && shedOutcomes[s.event.outcome]:
+	case returned && faultless[s.event.outcome]:
 		level = slog.LevelWarn
 	case status >= http.StatusInternalServerError || !returned:
 		level = slog.LevelError

@@ -168,6 +168,7 @@ func TestLogRequestsStatusAndLevel(t *testing.T) {
 		"Failure":     {"GET", statuses(503), 503, "ERROR", "", "GET"},
 		"Overloaded":  {"GET", refuses("overloaded"), 503, "WARN", "overloaded", "GET"},
 		"Busy":        {"GET", refuses(httpx.OutcomeBusy), 503, "WARN", "busy", "GET"},
+		"NoAccount":   {"GET", refuses("acquirer_not_configured"), 503, "WARN", "acquirer_not_configured", "GET"},
 		"OtherFault":  {"GET", refuses("response_lost"), 503, "ERROR", "response_lost", "GET"},
 		"Announced":   {"GET", statuses(103, 402), 402, "INFO", "", "GET"},
 		"FirstCounts": {"GET", statuses(202, 500), 202, "INFO", "", "GET"},

@@ -351,7 +351,7 @@ func (a *API) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	f := faultOf(err)
 	status, body := f.body(httpx.RequestIDFrom(r.Context()))
 	if status >= 500 && f.cause != nil {
-		a.Log.Log(r.Context(), httpx.FaultLevel(r.Context()), "api: the request failed", "code", f.code, "request_id", body.Error.RequestID, "error", f.cause)
+		a.Log.Log(r.Context(), httpx.RefusalLevel(r.Context(), f.code), "api: the request failed", "code", f.code, "request_id", body.Error.RequestID, "error", f.cause)
 	}
 	if f.code == codeInvalidAPIKey || f.code == codeInvalidOperatorToken {
 		w.Header().Set("WWW-Authenticate", "Bearer")

@@ -151,7 +151,11 @@ func (a *API) refuse(w http.ResponseWriter, r *http.Request, p *engine.Problem) 
 	if p.RetryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(p.RetryAfter))
 	}
-	httpx.EventFrom(r.Context()).SetOutcome(p.Code)
+	outcome := p.Code
+	if outcome == codeUnavailable {
+		outcome = httpx.OutcomeBusy // the key is being made, which is no fault
+	}
+	httpx.EventFrom(r.Context()).SetOutcome(outcome)
 	h.Set("Cache-Control", "no-store")
 	write(w, p.Status, p.Body(httpx.RequestIDFrom(r.Context())))
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/keystore"
 	"github.com/causeway-pay/causeway/mle-filter/internal/storetest"
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/httpx"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -443,5 +444,21 @@ func TestAPIVersion(t *testing.T) {
 		if got := r.header.Values("Causeway-Version"); len(got) != 1 || got[0] != "2026-11-01" {
 			t.Errorf("%s: got a response by %q", version, got)
 		}
+	}
+}
+
+// TestKeyThatIsBeingMade: a request for a key that is not made yet is logged as a warning. A payer
+// could otherwise write errors into the log, and no operator can do anything.
+func TestKeyThatIsBeingMade(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	var log bytes.Buffer
+	h := httpx.LogRequests(slog.New(slog.NewTextHandler(&log, nil)), b.clock, b.server.Config.Handler)
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, current+"?alg=RSA-OAEP-256", http.NoBody)
+	r.Header.Set("Authorization", "Bearer pk")
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	if w.Code != 503 || !strings.Contains(log.String(), "level=WARN") || !strings.Contains(log.String(), "outcome=busy") {
+		t.Errorf("got %d, logged %s", w.Code, log.String())
 	}
 }
