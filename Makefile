@@ -12,9 +12,11 @@ ARGS         ?=
 ROUNDS       ?= 200
 FUZZ         ?= 5m
 
-# One set of flags for lint, builds and tests: other flags would compile every package once more.
+# One set of flags for lint, builds and tests: other flags would compile every package once more. Images and releases have
+# no cgo, and neither has anything else but the race detector.
 GOFLAGS      := $(strip $(shell go env GOFLAGS 2>/dev/null) -trimpath)
-export GOFLAGS
+CGO_ENABLED  := 0
+export GOFLAGS CGO_ENABLED
 
 .DEFAULT_GOAL := help
 .PHONY: help run build check test soak lint prose borders fmt bench generate release-check vulnerabilities clean
