@@ -11,14 +11,24 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 const (
-	// clients is the number of concurrent clients, and pace the pause of each.
-	clients, pace = 8, 80 * time.Millisecond
+	// clients is the number of concurrent clients.
+	clients = 8
 	// hangUp is a client's timeout. It then sends a retry.
 	hangUp = 10 * time.Second
 )
+
+// pace returns the pause of a client between two payments. All clients wait for the same faults at
+// any pace, and three servers write each payment. So only a soak has many payments.
+func pace() time.Duration {
+	if programtest.Soak() {
+		return 80 * time.Millisecond
+	}
+	return 200 * time.Millisecond
+}
 
 // payment is a payment of one client under one idempotency key.
 type payment struct {
@@ -123,7 +133,7 @@ func (l *load) Again(t *testing.T, what string) (at time.Time) {
 }
 
 func (l *load) pay(ctx context.Context, client int) {
-	tick := time.NewTicker(pace)
+	tick := time.NewTicker(pace())
 	defer tick.Stop()
 	for n := 0; ; n++ {
 		select {
