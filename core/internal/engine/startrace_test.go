@@ -9,10 +9,10 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 )
 
-// TestPassesAfterAStartThatGaveUp: a start that ends while the acquirer hangs leaves no goroutine
+// TestPassesBesideAStartThatGaveUp: a start that ends while the acquirer hangs leaves no goroutine
 // that waits for the workers. Later passes begin and end other workers. With -race, this finds a
 // WaitGroup that is added to while a start still waits for it.
-func TestPassesAfterAStartThatGaveUp(t *testing.T) {
+func TestPassesBesideAStartThatGaveUp(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
 	lose(s, coretest.Authorize, true, nil)

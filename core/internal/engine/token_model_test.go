@@ -111,9 +111,9 @@ func (m *tokenModel) check(r *rapid.T) {
 	}
 }
 
-// TestTokensAgainstAModel: after actions in any order, a token has made at most one whole payment,
+// TestTokenModel: after actions in any order, a token has made at most one whole payment,
 // within its hour.
-func TestTokensAgainstAModel(t *testing.T) {
+func TestTokenModel(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
 	m := &tokenModel{t: t, s: s, w: watch(t, s), admin: s.MustVault(t)}
