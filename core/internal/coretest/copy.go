@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/causeway-pay/causeway/shared/clock"
@@ -61,6 +62,50 @@ func copied(tb testing.TB, dir string) *Database {
 		tb.Fatal(err)
 	}
 	return &Database{Path: filepath.Join(dir, databaseFile)}
+}
+
+// tables are the files of a store without rows, by name. To make its tables costs more than a test
+// does with them.
+var tables struct {
+	sync.Mutex
+
+	files map[string][]byte
+}
+
+// mustCopyTables puts the files of a store without rows into a folder.
+func mustCopyTables(tb testing.TB, dir string) {
+	tb.Helper()
+	tables.Lock()
+	defer tables.Unlock()
+	if tables.files == nil {
+		tables.files = mustMakeTables(tb)
+	}
+	for name, text := range tables.files {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+			tb.Fatal(err)
+		}
+	}
+}
+
+func mustMakeTables(tb testing.TB) map[string][]byte {
+	tb.Helper()
+	dir := tb.TempDir()
+	d := &Database{Path: filepath.Join(dir, databaseFile)}
+	db, err := d.Open(tb.Context(), clock.NewFake(Birth))
+	if err == nil {
+		err = db.Close()
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	d.MustExec(tb, "DELETE FROM confirmed_clock") // the time of this clock
+	files := map[string][]byte{}
+	for _, name := range []string{databaseFile, codesFile} {
+		if files[name], err = os.ReadFile(filepath.Join(dir, name)); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return files
 }
 
 // schema returns the schema of the database's tables.

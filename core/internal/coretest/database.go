@@ -56,12 +56,13 @@ type Database struct {
 	test serverOptions
 }
 
-// NewDatabase returns an empty database: a file in a folder, or a schema on a server.
+// NewDatabase returns a database without rows: a file in a folder, or a schema on a server.
 func NewDatabase(tb testing.TB, dir string) *Database {
 	tb.Helper()
 	if Shared() {
 		return onServer(serverSchema(tb))
 	}
+	mustCopyTables(tb, dir)
 	return &Database{Path: filepath.Join(dir, databaseFile)}
 }
 
