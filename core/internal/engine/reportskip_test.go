@@ -89,12 +89,9 @@ func TestReportsBehindAPage(t *testing.T) {
 func manyCaptures(t *testing.T, s *coretest.Service, n int) {
 	t.Helper()
 	s.MustExec(t, "UPDATE captures SET captured_at = created_at")
-	for range n {
-		s.MustExec(t, `INSERT INTO captures (id, transaction_id, merchant_id, live, state, amount, currency, final,
-				created_at, updated_at, captured_at, account)
-			SELECT MAX(id) + 1, transaction_id, merchant_id, live, state, amount, currency, final,
-				created_at, updated_at, captured_at, account FROM captures
-			GROUP BY transaction_id, merchant_id, live, state, amount, currency, final, created_at, updated_at, captured_at,
-				account`)
-	}
+	s.MustExec(t, `INSERT INTO captures (id, transaction_id, merchant_id, live, state, amount, currency, final,
+			created_at, updated_at, captured_at, account)
+		WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+		SELECT id + i, transaction_id, merchant_id, live, state, amount, currency, final,
+			created_at, updated_at, captured_at, account FROM captures, n`, n)
 }
