@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
@@ -25,6 +26,15 @@ type load struct {
 // paths are the paths of the load: core without mle-filter, core behind mle-filter, and
 // compat-proxy.
 var paths = []string{"/v1/health", "/v1/transactions?limit=1", "/compat/methods"}
+
+// pace returns the least time from one request of a client to the next. The rotations last as long
+// as the machine is busy, and without a pace the load would take all processors for that time.
+func pace() time.Duration {
+	if programtest.Soak() {
+		return time.Nanosecond
+	}
+	return 25 * time.Millisecond
+}
 
 // load starts n clients of each kind.
 func (r *deployment) load(t *testing.T, n int) *load {
@@ -45,8 +55,14 @@ func (r *deployment) load(t *testing.T, n int) *load {
 				}
 			})
 			all.Go(func() {
+				next := time.NewTicker(pace())
+				defer next.Stop()
 				for i := 0; ctx.Err() == nil; i++ {
 					l.one(ctx, client, r.key, paths[i%len(paths)], kind == 2)
+					select {
+					case <-next.C:
+					case <-ctx.Done():
+					}
 				}
 			})
 		}
