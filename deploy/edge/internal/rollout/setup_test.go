@@ -130,7 +130,8 @@ func (w *world) node(ctx context.Context, at, cluster string) {
 	defer conn.Close() //nolint:errcheck // the test is over
 	for ctx.Err() == nil {
 		ctx, cancel := context.WithCancel(ctx)
-		stream, err := discoveryv3.NewAggregatedDiscoveryServiceClient(conn).DeltaAggregatedResources(ctx)
+		client := discoveryv3.NewAggregatedDiscoveryServiceClient(conn)
+		stream, err := client.DeltaAggregatedResources(ctx, grpc.WaitForReady(true)) // a failed one begins again at once
 		if err != nil {
 			cancel()
 			continue
