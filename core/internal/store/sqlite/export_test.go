@@ -73,9 +73,6 @@ func (e *Engine) WaitAtMost(d time.Duration) { e.log.long.wait, e.log.quick.wait
 // HoldsReads reports whether long reads are held back.
 func (e *Engine) HoldsReads() bool { return e.log.long.holds() }
 
-// HoldsQuickReads reports whether quick lists are held back.
-func (e *Engine) HoldsQuickReads() bool { return e.log.quick.holds() }
-
 func (l *reads) holds() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -91,6 +88,16 @@ func (e *Engine) ReadMerchants(
 	return e.timed(ctx, p, s, func(ctx context.Context, prepared statement) error {
 		begin()
 		return prepared.each(ctx, func(store.Scanner) error { return scan(ctx) })
+	})
+}
+
+// ReadQuickly reads all merchants as a quick list without a deadline. The context of scan ends if
+// the list is interrupted.
+func (e *Engine) ReadQuickly(ctx context.Context, scan func(context.Context) error) error {
+	return e.log.quick.do(ctx, func(ctx context.Context) error {
+		return e.once(ctx, store.ByID, e.Statement("selectMerchants"), func(ctx context.Context, prepared statement) error {
+			return prepared.each(ctx, func(store.Scanner) error { return scan(ctx) })
+		})
 	})
 }
 
