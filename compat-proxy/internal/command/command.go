@@ -131,9 +131,9 @@ type Get struct {
 }
 
 // CreateCustomer stores a customer with its payment methods and shipping addresses, completely or
-// not at all. A customer with the same reference, description and e-mail address is not made again. The comparison uses
-// the fields as the client sent them, so customers are different if their fields are equal only
-// after card numbers were masked.
+// not at all. A customer with the same reference, description and e-mail address is not made again.
+// The comparison uses the fields as the client sent them, so customers are different if their
+// fields are equal only after card numbers were masked.
 type CreateCustomer struct {
 	Body v1.CustomerInput `json:"body"`
 	// Addresses are the shipping addresses, in order.

@@ -90,8 +90,8 @@ const (
 	fieldAddress  = "paymentInformation.shippingAddress.id"
 )
 
-// storedAddress ships the payment to the customer's stored address that it names, unless the request
-// has another address.
+// storedAddress ships the payment to the customer's stored address that it names, unless the
+// request has another address.
 func (d *decoder) storedAddress(p *plan) problem {
 	given := d.req.Payment.ShippingAddress.ID
 	if given == "" {

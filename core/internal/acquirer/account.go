@@ -42,7 +42,7 @@ type Accounts interface {
 // Missing counts how long an acquirer has not had an operation. It is safe for concurrent use.
 type Missing interface {
 	// Missed records that the acquirer does not have the operation of a reference now. It returns how
-	// long the operation has been missing, measured by no clock that can be set, and never more than
-	// the time since its first call for that reference.
+	// long the operation has been missing: at most the time since the first call for that reference.
+	// No clock that can be set measures it.
 	Missed(ctx context.Context, reference string) (time.Duration, error)
 }

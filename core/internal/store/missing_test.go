@@ -44,7 +44,7 @@ func TestMissed(t *testing.T) {
 	})
 }
 
-// TestPurgeMissing: only what was not looked for in the last 30 days is removed.
+// TestPurgeMissing: only a record without a look in the last 30 days is removed.
 func TestPurgeMissing(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(t *testing.T, s *coretest.Service) {

@@ -51,7 +51,8 @@ func TestLegacyProfileChangedBeforeTheRetry(t *testing.T) {
 				if got, err := legacyPost(t.Context(), client, killed.base, document); err == nil {
 					t.Fatalf("the proxy returned %s, want the response lost", got.body)
 				}
-				changed := strings.NewReplacer("{first}", methods[0], "{second}", methods[1], "{strange}", methods[2], "{address}", address)
+				changed := strings.NewReplacer(
+					"{first}", methods[0], "{second}", methods[1], "{strange}", methods[2], "{address}", address)
 				path := "/v1/customers/" + customer + changed.Replace(change.path)
 				got := m.must(t, change.method, path, "", changed.Replace(change.body))
 				if got.status/100 != 2 {

@@ -11,7 +11,7 @@ import (
 func TestLegacyStoredProfile(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir(), "--log", "error")
-	ask := func(method, members, want string) string {
+	var ask asking = func(method, members, want string) string {
 		t.Helper()
 		got := mustAsk(t, p, p.Keys.SKTest, method, members).body
 		if !strings.Contains(got, want) {
@@ -44,21 +44,7 @@ func TestLegacyStoredProfile(t *testing.T) {
 	ask("validateCustomerPaymentProfileRequest", both+`,"validationMode":"liveMode"`, `"directResponse":"1,1,1,`)
 	ask("createTransactionRequest", `"transactionRequest":{"transactionType":"authCaptureTransaction","amount":"5.00",`+
 		by(ids.Customer, method[1], "")+`}`, `"accountNumber":"XXXX0027"`)
-	ask("createCustomerShippingAddressRequest", of+`,"address":{"firstName":"Cy"}`, ok)
-	shipped := madeAddress.FindStringSubmatch(ask("createCustomerShippingAddressRequest",
-		of+`,"address":{"firstName":"Bo","zip":"98030"},"defaultShippingAddress":true`, ok))
-	if shipped == nil {
-		t.Fatal("the address has no number")
-	}
-	ask("createCustomerShippingAddressRequest", of+`,"address":{"firstName":"Bo","zip":"98030"}`, shipped[1])
-	ask("getCustomerProfileRequest", `"email":"stored@example.org"`, `"firstName":"Cy"},{"customerAddressId":"`+shipped[1]+`"`)
-	ask("getCustomerShippingAddressRequest", of, `"zip":"98030"`)
-	ask("updateCustomerShippingAddressRequest", of+`,"address":{"lastName":"Lee","customerAddressId":"`+shipped[1]+`"}`, ok)
-	ask("createTransactionRequest", `"transactionRequest":{"transactionType":"authCaptureTransaction","amount":"6.00",`+
-		`"profile":{"customerProfileId":"`+ids.Customer+`","shippingProfileId":"`+shipped[1]+`"}}`, `"customerAddressId":"`+shipped[1]+`"`)
-	address := of + `,"customerAddressId":"` + shipped[1] + `"`
-	ask("deleteCustomerShippingAddressRequest", address, ok)
-	ask("deleteCustomerShippingAddressRequest", address, `"code":"E00040"`)
+	shipTo(t, ask, ids.Customer)
 	ask("deleteCustomerPaymentProfileRequest", both, ok)
 	ask("getCustomerPaymentProfileRequest", of, `"code":"E00121"`)
 	ask("updateCustomerProfileRequest", `"profile":{"email":"other@example.org",`+of+`}`, ok)
@@ -66,6 +52,31 @@ func TestLegacyStoredProfile(t *testing.T) {
 	ask("getCustomerProfileIdsRequest", `"refId":"r"`, `"`+ids.Customer+`"`)
 	ask("deleteCustomerProfileRequest", of, ok)
 	ask("deleteCustomerProfileRequest", of, `"code":"E00040"`)
+}
+
+// asking sends a request with members, and returns its response, which must contain want.
+type asking func(method, members, want string) string
+
+// shipTo is the life of two addresses of a customer.
+func shipTo(t *testing.T, ask asking, customer string) {
+	t.Helper()
+	const ok = `"code":"I00001"`
+	of := `"customerProfileId":"` + customer + `"`
+	ask("createCustomerShippingAddressRequest", of+`,"address":{"firstName":"Cy"}`, ok)
+	shipped := madeAddress.FindStringSubmatch(ask("createCustomerShippingAddressRequest",
+		of+`,"address":{"firstName":"Bo","zip":"98030"},"defaultShippingAddress":true`, ok))
+	if shipped == nil {
+		t.Fatal("the address has no number")
+	}
+	id := `"customerAddressId":"` + shipped[1] + `"`
+	ask("createCustomerShippingAddressRequest", of+`,"address":{"firstName":"Bo","zip":"98030"}`, shipped[1])
+	ask("getCustomerProfileRequest", `"email":"stored@example.org"`, `"firstName":"Cy"},{`+id)
+	ask("getCustomerShippingAddressRequest", of, `"zip":"98030"`)
+	ask("updateCustomerShippingAddressRequest", of+`,"address":{"lastName":"Lee",`+id+`}`, ok)
+	ask("createTransactionRequest", `"transactionRequest":{"transactionType":"authCaptureTransaction","amount":"6.00",`+
+		`"profile":{"customerProfileId":"`+customer+`","shippingProfileId":"`+shipped[1]+`"}}`, id)
+	ask("deleteCustomerShippingAddressRequest", of+","+id, ok)
+	ask("deleteCustomerShippingAddressRequest", of+","+id, `"code":"E00040"`)
 }
 
 var (

@@ -35,7 +35,8 @@ var methods = map[string]string{
 var nouns = map[string]bool{
 	"transactions": true, "confirm": true, "void": true, "captures": true, "refunds": true, "tokens": true,
 	"customers":       true,
-	"payment_methods": true, "shipping_addresses": true, "api_keys": true, "roll": true, "current": true, "idempotency_keys": true, "events": true,
+	"payment_methods": true, "shipping_addresses": true,
+	"api_keys": true, "roll": true, "current": true, "idempotency_keys": true, "events": true,
 	"redeliver":         true,
 	"webhook_endpoints": true, "roll_secret": true, "deliveries": true, "test_helpers": true, "settle": true,
 	"expire":          true,
