@@ -65,7 +65,6 @@ type queue[C comparable] struct {
 	running int
 	ends    int        // running work that ends a step
 	waiting []*Turn[C] // in order: the first one is the caller's next turn
-	ended   int        // work that had a turn
 	passed  bool       // another caller was preferred to this one, which has had no turn since
 }
 
@@ -74,7 +73,6 @@ type Turn[C comparable] struct {
 	Slow bool // the work has one of the slots of slow work
 
 	work  Work[C]
-	ended int // its caller's work that had ended when it began to wait
 	turns *Turns[C]
 	of    *queue[C]
 	ready chan error // receives nil when the turn begins, or the error if it does not
@@ -84,9 +82,8 @@ type Turn[C comparable] struct {
 func New[C comparable](b Bounds[C]) *Turns[C] { return &Turns[C]{Bounds: b} }
 
 // Take waits for a turn of the caller. The caller calls Done when its work has ended. Take returns
-// TooMany if other work of the caller has run while this work waited for too long, or if too much
-// of it waits. It returns Busy if the work of other callers is the reason. If no work succeeds, it
-// returns Stuck instead.
+// TooMany if other work of the caller runs for too long, or too much of it waits. It returns Busy
+// if the work of other callers is the reason. If no work succeeds, it returns Stuck instead.
 func (t *Turns[C]) Take(ctx context.Context, w Work[C]) (*Turn[C], error) {
 	turn, err := t.enqueue(w)
 	if err != nil {
@@ -159,7 +156,7 @@ func (t *Turns[C]) enqueue(w Work[C]) (*Turn[C], error) {
 	case at >= t.Queue:
 		return nil, t.TooMany
 	}
-	turn := &Turn[C]{work: w, ended: q.ended, turns: t, of: q, ready: make(chan error, 1)}
+	turn := &Turn[C]{work: w, turns: t, of: q, ready: make(chan error, 1)}
 	q.waiting = slices.Insert(q.waiting, at, turn)
 	t.waiting++
 	t.next()
@@ -254,7 +251,6 @@ func (w *Turn[C]) Done() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	w.count(-1)
-	q.ended++
 	t.queues = slices.DeleteFunc(t.queues, func(other *queue[C]) bool { return other == q })
 	if !q.idle() {
 		t.queues = append(t.queues, q)
@@ -274,8 +270,8 @@ func (w *Turn[C]) count(n int) {
 	}
 }
 
-// withdraw removes waiting work and returns why. If why is Busy and other work of the caller has
-// run meanwhile, it returns TooMany. It returns nil if the turn has begun meanwhile.
+// withdraw removes waiting work and returns why. If why is Busy and other work of the caller runs,
+// it returns TooMany. It returns nil if the turn has begun meanwhile.
 func (t *Turns[C]) withdraw(turn *Turn[C], why error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -283,7 +279,7 @@ func (t *Turns[C]) withdraw(turn *Turn[C], why error) error {
 		return <-turn.ready
 	}
 	t.dequeue(turn)
-	if (turn.of.running > 0 || turn.of.ended > turn.ended) && errors.Is(why, t.Busy) {
+	if turn.of.running > 0 && errors.Is(why, t.Busy) {
 		return t.TooMany
 	}
 	return why

@@ -221,31 +221,6 @@ func TestWait(t *testing.T) {
 	})
 }
 
-// TestOwnTurns: work that waits while other work of its caller runs fails with TooMany. That holds
-// even if only another caller's work runs at the end. Work of a caller without a turn fails with
-// Busy.
-func TestOwnTurns(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		c := newCalls(t, 1)
-		c.begin(1, 1, 2)
-		c.want(t, 1)
-		time.Sleep(c.Wait / 2)
-		c.leave(t, 1, 2)
-		c.begin(3, 1) // the newest work has not waited for its caller's first
-		time.Sleep(c.Wait / 2)
-		synctest.Wait()
-		c.wantErrors(t, 1, 1, errTooMany)
-		time.Sleep(c.Wait / 2)
-		synctest.Wait()
-		c.wantErrors(t, 3, 1, errBusy)
-		if got := c.errors(1); len(got) != 2 || !errors.Is(got[1], errBusy) {
-			t.Errorf("got %v, want %v for the newest work", got, errBusy)
-		}
-		c.end()
-	})
-}
-
 // TestQueue: a bounded number of a caller's work waits. The work of others waits nevertheless.
 func TestQueue(t *testing.T) {
 	t.Parallel()
