@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // method is a row of the specification's tables of compatibility methods.
@@ -133,7 +135,9 @@ func testProviderA(s *service) {
 	transact("priorAuthCaptureTransaction", `"refTransId":"`+held+`"`)
 	transact("voidTransaction", `"refTransId":"`+held+`"`)
 	sold := transactionID(transact("authCaptureTransaction", `"amount":"22.00",`+cardA))
-	s.post("/v1/test_helpers/settlement_runs", s.Keys.SKTest, "").want(http.StatusOK)
+	for more := true; more; { // a run on a busy machine leaves captures to the next one
+		more = decode[v1.SettlementRun](s.post("/v1/test_helpers/settlement_runs", s.Keys.SKTest, "").want(http.StatusOK)).HasMore
+	}
 	transact("refundTransaction", `"amount":"2.00",`+cardA+`,"refTransId":"`+sold+`"`)
 	read := s.scoped(methodNamed("getTransactionDetailsRequest").scopes)
 	s.post("/compat/provider-a/xml", read, requestA("getTransactionDetailsRequest", read, `"transId":"`+sold+`"`)).
