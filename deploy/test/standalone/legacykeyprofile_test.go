@@ -98,7 +98,8 @@ func TestLegacyKeyOfAProfileCharge(t *testing.T) {
 		}
 		before := len(m.transactions(t))
 		first := charge(narrow)
-		changed := strings.NewReplacer("{first}", methods[0], "{second}", methods[1], "{strange}", methods[2])
+		changed := strings.NewReplacer(
+			"{first}", methods[0], "{second}", methods[1], "{strange}", methods[2], "{address}", v1Address(t, ids))
 		path := "/v1/customers/" + customer + changed.Replace(change.path)
 		if got := m.must(t, change.method, path, "", changed.Replace(change.body)); got.status/100 != 2 {
 			t.Fatalf("%s: got %s", name, got.body)

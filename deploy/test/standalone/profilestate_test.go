@@ -37,10 +37,7 @@ func TestLegacyProfileChangedBeforeTheRetry(t *testing.T) {
 			t.Run(name+", "+order, func(t *testing.T) {
 				ids := mustProfile(t, p, strings.ReplaceAll(name+order, " ", "-")+"@example.org", threeCards)
 				customer, methods := v1Profile(t, ids)
-				address, err := id.Decimal(id.ShippingAddress, ids.Addresses[0])
-				if err != nil {
-					t.Fatal(err)
-				}
+				address := v1Address(t, ids)
 				before := len(m.transactions(t))
 				document := legacyDocument(p, fmt.Sprintf("<transactionType>authCaptureTransaction</transactionType>"+
 					"<amount>12.00</amount><profile><customerProfileId>%s</customerProfileId>"+
@@ -90,4 +87,14 @@ func v1Profile(t *testing.T, ids profileNumbers) (customer string, methods []str
 		methods = append(methods, method)
 	}
 	return customer, methods
+}
+
+// v1Address returns the id of the first address of a profile in v1.
+func v1Address(t *testing.T, ids profileNumbers) string {
+	t.Helper()
+	address, err := id.Decimal(id.ShippingAddress, ids.Addresses[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return address
 }
