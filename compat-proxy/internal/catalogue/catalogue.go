@@ -105,14 +105,6 @@ const (
 // lists in it.
 func Methods() []Method { return slices.Clone(methods) }
 
-// Reads reports whether commands of a kind change nothing. That is so if a method that changes
-// nothing maps to the kind.
-func Reads(kind string) bool {
-	return slices.ContainsFunc(methods, func(m Method) bool {
-		return m.SideEffect == ReadOnly && slices.Contains(m.MapsTo, kind)
-	})
-}
-
 // methods is the table. Nothing changes it. The first seven rows are the specification's.
 var methods = []Method{
 	a(CreateTransaction, MoneyMovement, "payments:authorize",

@@ -47,17 +47,6 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// TestReads: the kinds that change nothing are the reads and lists.
-func TestReads(t *testing.T) {
-	t.Parallel()
-	for _, kind := range command.Kinds() {
-		_, operation, _ := strings.Cut(string(kind), ".")
-		if got, want := catalogue.Reads(string(kind)), operation == "get" || operation == "list"; got != want {
-			t.Errorf("%s: got %t, want %t", kind, got, want)
-		}
-	}
-}
-
 // TestTable holds the first rows of the catalogue to the specification's tables, to the letter.
 func TestTable(t *testing.T) {
 	t.Parallel()

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"strings"
 	"time"
 
-	"github.com/causeway-pay/causeway/compat-proxy/internal/catalogue"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/deduplication"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/v1client"
@@ -76,12 +76,12 @@ func New(cfg Config) (*Executor, error) {
 // kind.
 //
 // A client that hangs up does not stop a payment half-way: Execute ignores the cancellation of ctx,
-// but not its deadline. It ends a command that changes nothing, because a list can cost its
-// merchant many calls. A command that has too little time left is not begun (CodeNotBegun). At the
-// deadline, the result is the last known outcome.
+// but not its deadline. A list ends with its client, because it can cost its merchant many calls.
+// A command that has too little time left is not begun (CodeNotBegun). At the deadline, the result
+// is the last known outcome.
 func (x *Executor) Execute(ctx context.Context, key secret.String, c command.Command) command.Result {
 	begin := x.detached
-	if readOnly(c) {
+	if isList(c) {
 		begin = x.Begin
 	}
 	ctx, cancel := begin(ctx)
@@ -97,10 +97,10 @@ func (x *Executor) Execute(ctx context.Context, key secret.String, c command.Com
 	return r
 }
 
-// readOnly reports whether a command changes nothing. A Named command uses its name.
-func readOnly(c command.Command) bool {
+// isList reports whether a command only lists. A Named command uses its name.
+func isList(c command.Command) bool {
 	_, named := c.(command.Named)
-	return !named && catalogue.Reads(string(c.Kind()))
+	return !named && strings.HasSuffix(string(c.Kind()), ".list")
 }
 
 func (x *Executor) execute(ctx context.Context, key secret.String, c command.Command) command.Result {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -22,7 +23,7 @@ func (s session) listExpiring(ctx context.Context, c command.ListExpiring) comma
 	}
 	var found []command.StoredMethod
 	for _, of := range customers {
-		methods, failed := s.methods(ctx, of.ID)
+		methods, failed := s.methods(ctx, of.id)
 		switch {
 		case failed == nil:
 		case failed.Outcome == command.NotFound: // deleted meanwhile
@@ -35,7 +36,7 @@ func (s session) listExpiring(ctx context.Context, c command.ListExpiring) comma
 				continue
 			}
 			found = append(found, command.StoredMethod{
-				Method: *m, Default: v1.Text(of.DefaultPaymentMethod) == m.ID,
+				Method: *m, Default: of.byDefault == m.ID,
 			})
 		}
 	}
@@ -48,12 +49,18 @@ func (s session) listExpiring(ctx context.Context, c command.ListExpiring) comma
 	return command.Result{Outcome: command.Done, Status: http.StatusOK, Stored: list}
 }
 
+// searchedCustomer is a customer whose payment methods are searched, without its data: up to
+// maxSearched customers of 256 KiB would fill the memory.
+type searchedCustomer struct{ id, byDefault string }
+
 // searched lists all complete customers. If they are too many, no payment method is read.
-func (s session) searched(ctx context.Context) ([]v1.Customer, *command.Result) {
-	var customers []v1.Customer
+func (s session) searched(ctx context.Context) ([]searchedCustomer, *command.Result) {
+	var customers []searchedCustomer
 	failed := s.eachCustomer(ctx, v1.ListCustomersParams{}, func(of seenCustomer) bool {
 		if complete(&of.Customer) {
-			customers = append(customers, of.Customer)
+			customers = append(customers, searchedCustomer{
+				strings.Clone(of.ID), strings.Clone(v1.Text(of.DefaultPaymentMethod)),
+			})
 		}
 		return len(customers) <= maxSearched
 	})

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/core/internal/payment"
@@ -96,6 +97,9 @@ func (s *authorizationStep) failOver(
 	return first.response, err
 }
 
+// movePause is the pause between two questions to a store that cannot be reached.
+const movePause = 200 * time.Millisecond
+
 // errNotRetried: the rules of the card's network allow no further attempt.
 var errNotRetried = errors.New("engine: the network's rules allow no further attempt")
 
@@ -121,7 +125,7 @@ func (s *authorizationStep) moveTo(
 		}
 		return tx.MoveTransaction(s.t, next, last.proof)
 	})
-	if err != nil && !s.movedTo(ctx, next) {
+	if err != nil && (errors.Is(err, errNotRetried) || !s.movedTo(ctx, next)) {
 		return err
 	}
 	s.Log.WarnContext(ctx, "authorize: the attempt at an account has no effect; the payment goes to another one",
@@ -132,11 +136,22 @@ func (s *authorizationStep) moveTo(
 }
 
 // movedTo reports whether a move stands although its commit has failed: only the confirmation of
-// the commit may be missing. It is false if recovery has reclaimed the payment.
+// the commit may be missing. It is false if recovery has reclaimed the payment. A store that cannot
+// be reached may have the move, so movedTo waits for it until ctx ends.
 func (s *authorizationStep) movedTo(ctx context.Context, next *payment.Transaction) bool {
-	return s.Store.Update(ctx, func(tx *store.Tx) error {
-		return tx.LockUnreclaimed(authorizationStepID(s.t), next.Account)
-	}) == nil
+	for {
+		err := s.Store.Update(ctx, func(tx *store.Tx) error {
+			return tx.LockUnreclaimed(authorizationStepID(s.t), next.Account)
+		})
+		if err == nil || errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrClosed) {
+			return err == nil
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(movePause):
+		}
+	}
 }
 
 // cause returns the reason of an attempt without effect in few words.

@@ -97,6 +97,23 @@ func (p *preparedBy) Prepare(ctx context.Context) (string, error) {
 	return tag, err
 }
 
+// TestFailoverAfterAnOutage: the move is committed, and the store then refuses commands for a while.
+// The second account gets the payment after that.
+func TestFailoverAfterAnOutage(t *testing.T) {
+	t.Parallel()
+	s := coretest.OpenLive(t)
+	second := s.AddAccount(t, otherAccount)
+	proofs["unavailable"](s.Acquirer)
+	s.Engine.Live = &preparing{s.Accounts, func(tag string) {
+		s.MustExec(t, "UPDATE transactions SET account = ?, tag = ?, void_tag = ''", int64(otherAccount), tag)
+		time.AfterFunc(time.Second/2, s.MustRefuse(t, "UPDATE", "transactions", "NEW.id > 0"))
+	}}
+	a, err := s.Pay(t.Context(), s.Request("k"), 100, true)
+	if got := len(second.Payments()); got != 1 || a.Status != http.StatusCreated || err != nil {
+		t.Errorf("got %d %.160s, %v, and the second account got %d payments", a.Status, a.Body, err, got)
+	}
+}
+
 // TestFailoverWithoutConfirmation: the move to the second account is committed, and only the
 // confirmation of the commit is missing. That account gets the payment, unless recovery has
 // reclaimed it.

@@ -17,9 +17,9 @@ var (
 const missingMemory = 30 * 24 * time.Hour
 
 // Missed records that an acquirer does not have the operation of a reference now. It returns how
-// long the operation has been missing: the sum of the times between two looks of one process, by
-// its monotonic clock. So no wrong clock makes it longer. A restart takes away only the time since
-// the last look before it.
+// long the operation has been missing. That is the longest time that a process has found so far, or
+// the one that this process found at its last look and the time since then by its monotonic clock.
+// So no wrong clock makes it longer. A restart takes away only the time since the last look.
 func (db *DB) Missed(ctx context.Context, reference string) (missing time.Duration, err error) {
 	err = db.Update(ctx, func(tx *Tx) error {
 		row, err := tx.row(countMissing,

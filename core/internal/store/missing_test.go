@@ -37,10 +37,31 @@ func TestMissed(t *testing.T) {
 		restarted.Clock.Advance(time.Hour)
 		mustMiss(t, restarted, "an hour later", 11*time.Hour)
 		mustMiss(t, s, "in the process that runs on", 16*time.Hour)
-		s.MustExec(t, "UPDATE missing_operations SET process = 1")
-		mustMiss(t, s, "after a look of another process", 16*time.Hour)
+		s.MustExec(t, "UPDATE missing_operations SET process = 1 WHERE reference = 'lost'")
+		mustMiss(t, s, "first look of another process", 16*time.Hour)
+		s.Clock.Advance(time.Hour)
+		mustMiss(t, s, "an hour later", 17*time.Hour)
+		s.MustExec(t, "UPDATE missing_operations SET missing = ? WHERE process = 1", (18 * time.Hour).Milliseconds())
+		mustMiss(t, s, "after a longer time of the other process", 18*time.Hour)
 		s.MustExec(t, "UPDATE missing_operations SET looked = looked + 1000")
-		mustMiss(t, s, "after a look that ended later", 16*time.Hour)
+		mustMiss(t, s, "after a look that ended later", 18*time.Hour)
+	})
+}
+
+// TestMissedByTwoProcesses: two processes look in turn. The time is not lost.
+func TestMissedByTwoProcesses(t *testing.T) {
+	t.Parallel()
+	onEachEngine(t, func(t *testing.T, s *coretest.Service) {
+		t.Helper()
+		mustMiss(t, s, "first look", 0)
+		for hours := time.Duration(2); hours <= 24; hours += 2 {
+			s.Clock.Advance(time.Hour)
+			s.MustExec(t, "DELETE FROM missing_operations WHERE process = 1")
+			s.MustExec(t, `INSERT INTO missing_operations (reference, process, missing, looked, at)
+				SELECT reference, 1, missing, 1, at FROM missing_operations`)
+			s.Clock.Advance(time.Hour)
+			mustMiss(t, s, "after a look of the other process", hours*time.Hour)
+		}
 	})
 }
 

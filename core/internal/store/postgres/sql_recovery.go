@@ -78,13 +78,14 @@ var recoverySQL = map[string]string{
 	"resetAttempts": `UPDATE step_attempts SET attempts = 1, running = 0, next_at = 0, last_error = ''
 		WHERE kind = $1::text AND object_id = $2::bigint AND number = $3::bigint`,
 	"countMissing": `INSERT INTO missing_operations AS m (reference, missing, process, looked, at)
-			VALUES ($1::text, 0, $2::bigint, $3::bigint, $4::bigint)
-		ON CONFLICT (reference) DO UPDATE
-			SET missing = m.missing + CASE WHEN m.process = $2::bigint THEN GREATEST($3::bigint - m.looked, 0) ELSE 0 END,
-				process = $2::bigint, looked = $3::bigint, at = $4::bigint
+			VALUES ($1::text, COALESCE((SELECT MAX(missing) FROM missing_operations WHERE reference = $1::text), 0),
+				$2::bigint, $3::bigint, $4::bigint)
+		ON CONFLICT (reference, process) DO UPDATE
+			SET missing = GREATEST(excluded.missing, m.missing + GREATEST($3::bigint - m.looked, 0)),
+				looked = $3::bigint, at = $4::bigint
 		RETURNING missing`,
-	"deleteOldMissing": `DELETE FROM missing_operations WHERE reference = ANY (ARRAY(
-		SELECT reference FROM missing_operations WHERE at <= $1::bigint
+	"deleteOldMissing": `DELETE FROM missing_operations WHERE ctid = ANY (ARRAY(
+		SELECT ctid FROM missing_operations WHERE at <= $1::bigint
 		ORDER BY at LIMIT $2::bigint FOR UPDATE SKIP LOCKED))`,
 	"removeAttempt": `DELETE FROM step_attempts WHERE kind = $1::text AND object_id = $2::bigint
 		AND number = $3::bigint`,

@@ -73,13 +73,12 @@ var recoverySQL = map[string]string{
 	"resetAttempts": `UPDATE step_attempts SET attempts = 1, running = 0, next_at = 0, last_error = ''
 		WHERE kind = ? AND object_id = ? AND number = ?`,
 	"countMissing": `INSERT INTO missing_operations (reference, missing, process, looked, at)
-			VALUES (?1, 0, ?2, ?3, ?4)
-		ON CONFLICT (reference) DO UPDATE
-			SET missing = missing + CASE WHEN process = ?2 THEN MAX(?3 - looked, 0) ELSE 0 END,
-				process = ?2, looked = ?3, at = ?4
+			VALUES (?1, COALESCE((SELECT MAX(missing) FROM missing_operations WHERE reference = ?1), 0), ?2, ?3, ?4)
+		ON CONFLICT (reference, process) DO UPDATE
+			SET missing = MAX(excluded.missing, missing + MAX(?3 - looked, 0)), looked = ?3, at = ?4
 		RETURNING missing`,
-	"deleteOldMissing": `DELETE FROM missing_operations WHERE reference IN (
-		SELECT reference FROM missing_operations WHERE at <= ? ORDER BY at LIMIT ?)`,
+	"deleteOldMissing": `DELETE FROM missing_operations WHERE (reference, process) IN (
+		SELECT reference, process FROM missing_operations WHERE at <= ? ORDER BY at LIMIT ?)`,
 	"removeAttempt": `DELETE FROM step_attempts WHERE kind = ? AND object_id = ? AND number = ?`,
 	"selectEndedAttempts": `SELECT kind, object_id, number FROM step_attempts
 		WHERE (kind, object_id, number) > (?, ?, ?) AND ` + endedAttempt + ` ORDER BY kind, object_id, number LIMIT ?`,

@@ -305,11 +305,12 @@ CREATE TABLE step_attempts (
 );
 
 CREATE TABLE missing_operations (
-    reference TEXT   NOT NULL PRIMARY KEY,
-    missing   BIGINT NOT NULL,
+    reference TEXT   NOT NULL,
     process   BIGINT NOT NULL,
+    missing   BIGINT NOT NULL,
     looked    BIGINT NOT NULL,
-    at        BIGINT NOT NULL
+    at        BIGINT NOT NULL,
+    PRIMARY KEY (reference, process)
 );
 
 CREATE INDEX missing_operations_by_time ON missing_operations (at);

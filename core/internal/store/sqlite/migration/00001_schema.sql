@@ -334,13 +334,15 @@ CREATE TABLE step_attempts (
     PRIMARY KEY (kind, object_id, number)
 ) STRICT, WITHOUT ROWID;
 
--- The operations that an acquirer did not have at the last look, and how long they were missing.
+-- The operations that an acquirer did not have at the last look of a process, and how long they
+-- were missing.
 CREATE TABLE missing_operations (
-    reference TEXT    NOT NULL PRIMARY KEY,
+    reference TEXT    NOT NULL,
+    process   INTEGER NOT NULL,
     missing   INTEGER NOT NULL, -- milliseconds, see Missed of the store
-    process   INTEGER NOT NULL, -- that looked last
-    looked    INTEGER NOT NULL, -- when, in milliseconds of its monotonic clock
-    at        INTEGER NOT NULL  -- when, by the clock
+    looked    INTEGER NOT NULL, -- when, in milliseconds of the process's monotonic clock
+    at        INTEGER NOT NULL, -- when, by the clock
+    PRIMARY KEY (reference, process)
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX missing_operations_by_time ON missing_operations (at);
