@@ -41,13 +41,14 @@ func (s session) address(ctx context.Context, c *command.Authorize) *command.Res
 }
 
 // addAddress gives a customer a shipping address that it does not have yet. Under a name, v1's
-// record of the key decides whether an earlier request added it.
+// record of the key decides whether an earlier request added it. It is read first, because the
+// customer may have been deleted since.
 func (s session) addAddress(ctx context.Context, c command.AddAddress) command.Result {
-	customer, r := s.findCustomer(ctx, command.GetCustomer{Customer: c.Customer})
-	if customer == nil {
-		return r
+	number, err := id.Decimal(id.Customer, string(c.Customer))
+	if err != nil {
+		return command.Result{Outcome: command.NotFound}
 	}
-	r = command.Result{Outcome: command.Done, Status: http.StatusCreated, Customer: &v1.Customer{ID: customer.ID}}
+	r := command.Result{Outcome: command.Done, Status: http.StatusCreated, Customer: &v1.Customer{ID: number}}
 	if s.named() {
 		u, failed := s.AwaitKey(ctx, s.IdempotencyKey)
 		switch {
@@ -60,6 +61,10 @@ func (s session) addAddress(ctx context.Context, c command.AddAddress) command.R
 			r.Address = &v1.ShippingAddress{ID: u.Resource}
 			return r
 		}
+	}
+	customer, unread := s.findCustomer(ctx, command.GetCustomer{Customer: c.Customer})
+	if customer == nil {
+		return unread
 	}
 	if equal := equalAddress(customer, inputContact(&c.Address), ""); equal != nil {
 		r.Outcome, r.Status, r.Address = command.Repeated, http.StatusOK, equal

@@ -67,18 +67,42 @@ func TestShippingAddresses(t *testing.T) {
 	}
 }
 
-// TestNamedShippingAddress: requests with one name add one address, also after it was deleted.
+// TestNamedShippingAddress: requests with one name add one address, also after it was deleted, and
+// after its customer was.
 func TestNamedShippingAddress(t *testing.T) {
 	t.Parallel()
 	b := setupCustomers(t)
 	customer := numberOf(t, b.whole(t, ana()).Customer)
 	c := under("n", command.AddAddress{Customer: customer, Address: addressTo("Ana", "1")})
 	first := b.whole(t, c)
-	for range 2 {
-		if again := b.whole(t, c); again.Outcome != command.Done || !again.Replayed || again.Address.ID != first.Address.ID {
-			t.Errorf("got %+v, want the first address", again)
+	for _, then := range []command.Command{
+		command.DeleteAddress{Customer: customer, Address: addressNumber(t, first)},
+		command.DeleteCustomer{Customer: customer},
+		command.GetCustomer{Customer: customer},
+	} {
+		again := b.whole(t, c)
+		if again.Outcome != command.Done || !again.Replayed || addressNumber(t, again) != addressNumber(t, first) ||
+			again.Customer.ID != first.Customer.ID {
+			t.Errorf("before %T: got %+v, want the first address", then, again)
 		}
-		b.whole(t, command.DeleteAddress{Customer: customer, Address: addressNumber(t, first)})
+		b.whole(t, then)
+	}
+}
+
+// TestShippingAddressWithoutCustomer: an address without the number of a customer is not found. No
+// other customer gets it.
+func TestShippingAddressWithoutCustomer(t *testing.T) {
+	t.Parallel()
+	b := setupCustomers(t)
+	b.whole(t, ana())
+	add := command.AddAddress{Address: addressTo("Ana", "1")}
+	for _, c := range []command.Command{add, under("n", add)} {
+		if r := b.whole(t, c); r.Outcome != command.NotFound {
+			t.Errorf("%T: got %+v, want it not found", c, r)
+		}
+	}
+	if kept := b.mustKeep(t); kept.ShippingAddresses != nil {
+		t.Errorf("got %+v, want no address", *kept.ShippingAddresses)
 	}
 }
 
