@@ -33,6 +33,9 @@ type customerV1 struct {
 	calls     int                           // guarded by mu
 }
 
+// tooManyAddresses is v1's refusal of one more shipping address. V1 keeps it under the key.
+const tooManyAddresses = "too_many_shipping_addresses"
+
 type storedResponse struct {
 	body     string
 	status   int
@@ -58,7 +61,8 @@ func (f *customerV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	status, response := f.response(r, body)
-	if key != "" && (status/100 == 2 || strings.Contains(response, "token_used")) {
+	kept := strings.Contains(response, v1.CodeTokenUsed) || strings.Contains(response, tooManyAddresses)
+	if key != "" && (status/100 == 2 || kept) {
 		f.keys[key] = storedResponse{string(body), status, response}
 	}
 	w.WriteHeader(status)
@@ -134,7 +138,7 @@ func (f *customerV1) addAddress(c *v1.Customer, body []byte) (int, string) {
 		c.ShippingAddresses = new([]v1.ShippingAddress)
 	}
 	if len(*c.ShippingAddresses) == 3 {
-		return http.StatusConflict, refusal("too_many_shipping_addresses")
+		return http.StatusConflict, refusal(tooManyAddresses)
 	}
 	var a v1.ShippingAddress
 	mustRead(body, &a)

@@ -80,8 +80,12 @@ func (m maker) create(ctx context.Context) (command.Result, bool) {
 		}
 		methods, ours = append(methods, *method), true
 	}
-	if r, ok := m.addAddresses(ctx, made.ID); !ok {
-		return m.stop(ctx, made, r, ours)
+	for i := range m.command.Addresses {
+		address, r := m.createAddress(ctx, made.ID, &m.command.Addresses[i], m.addressKey(i))
+		if address == nil {
+			return m.stop(ctx, made, r, ours)
+		}
+		ours = true
 	}
 	whole, r := m.finish(ctx, made.ID, methods)
 	if whole == nil {
@@ -346,7 +350,7 @@ func (m maker) stop(ctx context.Context, made *seenCustomer, r command.Result, o
 		return m.contested(ctx, made)
 	case r.Outcome == command.NotFound:
 		return command.Result{}, true
-	case r.Outcome == command.Refused && ours:
+	case (r.Outcome == command.Refused || r.Unmet == command.ConditionMost) && ours:
 		if _, there := m.completed(ctx, made.ID); there != nil && !complete(&there.Customer) {
 			m.deleteCustomer(ctx, &there.Customer)
 		}

@@ -168,17 +168,6 @@ func (s session) deleteAddress(ctx context.Context, c command.DeleteAddress) com
 	})
 }
 
-// addAddresses gives a new customer its shipping addresses. It returns the result to give if it
-// cannot.
-func (m maker) addAddresses(ctx context.Context, customer string) (command.Result, bool) {
-	for i := range m.command.Addresses {
-		if made, r := m.createAddress(ctx, customer, &m.command.Addresses[i], m.addressKey(i)); made == nil {
-			return r, false
-		}
-	}
-	return command.Result{}, true
-}
-
 // addedBefore returns the shipping addresses that were added under the maker's keys, with their ids
 // only. It returns nil if there are none.
 func (m maker) addedBefore(ctx context.Context) (*[]v1.ShippingAddress, *command.Result) {
@@ -197,7 +186,8 @@ func (m maker) addedBefore(ctx context.Context) (*[]v1.ShippingAddress, *command
 }
 
 // addressKey returns the key of the ith shipping address. It is the same for all requests for this
-// customer, as the key of the first payment method.
+// customer, as the key of the first payment method. So of requests with different addresses, only
+// one adds the first.
 func (m maker) addressKey(i int) string { return m.key + "-address-" + strconv.Itoa(i) }
 
 // addressesOf returns the shipping addresses of a customer, oldest first.

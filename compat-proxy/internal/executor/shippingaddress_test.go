@@ -123,3 +123,28 @@ func TestCustomerWithAddresses(t *testing.T) {
 		}
 	}
 }
+
+// TestCustomerWithTooManyAddresses: nothing is left of a customer whose addresses v1 refuses. The
+// proxy crashes at each call to v1, and another one gets the request again.
+func TestCustomerWithTooManyAddresses(t *testing.T) {
+	t.Parallel()
+	for _, cards := range [][]string{nil, {visa}} {
+		for at := range 11 {
+			for _, after := range []bool{false, true} {
+				b := setupCustomers(t)
+				c := ana(cards...)
+				for _, phone := range []string{"1", "2", "3", "4"} {
+					c.Addresses = append(c.Addresses, addressTo("Ana", phone))
+				}
+				b.make(t, &failing{left: at, after: after}, c)
+				r := b.whole(t, c)
+				if r.Outcome != command.Unmet || r.Unmet != command.ConditionMost {
+					t.Errorf("%d cards, call %d, after v1 %t: got %+v, want too many", len(cards), at, after, r)
+				}
+				if kept, _ := b.v1.kept(); len(kept) > 0 {
+					t.Errorf("%d cards, call %d, after v1 %t: kept %+v, want nothing", len(cards), at, after, kept)
+				}
+			}
+		}
+	}
+}

@@ -3,6 +3,7 @@ package providera
 import (
 	"context"
 
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -37,7 +38,16 @@ func (h *Handler) createProfile(ctx context.Context, c call) (*wire.Document, pr
 		responses, p = failedCheck(plan.Checks, responses, r.Position, reasonExpired)
 		return profileResponse(c.req.RefID, profileNumbers{}, responses, p)
 	}
-	return profileResponse(c.req.RefID, plan.numbers(r), responses, judgeProfile(r))
+	return profileResponse(c.req.RefID, plan.numbers(r), responses, createdProfile(r))
+}
+
+// createdProfile returns the problem of a request that makes a customer. V1 can refuse one of its
+// addresses even if they are not too many, because they are too long together.
+func createdProfile(r command.Result) problem {
+	if r.Unmet == command.ConditionMost {
+		return refuse(apiTooManyAddresses)
+	}
+	return judgeProfile(r)
 }
 
 // profileResponse builds the response to a createCustomerProfileRequest.
