@@ -97,8 +97,8 @@ func (p *preparedBy) Prepare(ctx context.Context) (string, error) {
 	return tag, err
 }
 
-// TestFailoverAfterAnOutage: the move is committed, and the store then refuses commands for a while.
-// The second account gets the payment after that.
+// TestFailoverAfterAnOutage: the move is committed, and the store then refuses commands for a
+// while. The second account gets the payment after that.
 func TestFailoverAfterAnOutage(t *testing.T) {
 	t.Parallel()
 	s := coretest.OpenLive(t)

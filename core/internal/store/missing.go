@@ -17,8 +17,8 @@ var (
 const missingMemory = 30 * 24 * time.Hour
 
 // Missed records that an acquirer does not have the operation of a reference now. It returns how
-// long the operation has been missing. That is the longest time that a process has found so far, or
-// the one that this process found at its last look and the time since then by its monotonic clock.
+// long the operation has been missing. To the time at its last look, this process adds the time
+// since then by its monotonic clock. If another process has found a longer time, it is that one.
 // So no wrong clock makes it longer. A restart takes away only the time since the last look.
 func (db *DB) Missed(ctx context.Context, reference string) (missing time.Duration, err error) {
 	err = db.Update(ctx, func(tx *Tx) error {

@@ -136,7 +136,8 @@ func testProviderA(s *service) {
 	transact("voidTransaction", `"refTransId":"`+held+`"`)
 	sold := transactionID(transact("authCaptureTransaction", `"amount":"22.00",`+cardA))
 	for more := true; more; { // a run on a busy machine leaves captures to the next one
-		more = decode[v1.SettlementRun](s.post("/v1/test_helpers/settlement_runs", s.Keys.SKTest, "").want(http.StatusOK)).HasMore
+		settled := s.post("/v1/test_helpers/settlement_runs", s.Keys.SKTest, "").want(http.StatusOK)
+		more = decode[v1.SettlementRun](settled).HasMore
 	}
 	transact("refundTransaction", `"amount":"2.00",`+cardA+`,"refTransId":"`+sold+`"`)
 	read := s.scoped(methodNamed("getTransactionDetailsRequest").scopes)
