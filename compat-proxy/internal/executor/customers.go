@@ -47,6 +47,9 @@ func (s session) findCustomer(ctx context.Context, c command.GetCustomer) (*v1.C
 		}
 		return &found.Customer, command.Result{}
 	}
+	if c.Reference == "" && c.Email == "" { // it would select the merchant's oldest customer
+		return nil, none
+	}
 	var oldest *v1.Customer
 	params := v1.ListCustomersParams{Reference: v1.Optional(c.Reference), Email: v1.Optional(c.Email)}
 	failed := s.eachCustomer(ctx, params, func(found seenCustomer) bool {

@@ -89,14 +89,19 @@ func TestNamedShippingAddress(t *testing.T) {
 	}
 }
 
-// TestShippingAddressWithoutCustomer: an address without the number of a customer is not found. No
-// other customer gets it.
-func TestShippingAddressWithoutCustomer(t *testing.T) {
+// TestWithoutCustomer: a command without the number of a customer finds none. It neither shows nor
+// changes the oldest one.
+func TestWithoutCustomer(t *testing.T) {
 	t.Parallel()
 	b := setupCustomers(t)
 	b.whole(t, ana())
 	add := command.AddAddress{Address: addressTo("Ana", "1")}
-	for _, c := range []command.Command{add, under("n", add)} {
+	for _, c := range []command.Command{
+		add, under("n", add),
+		command.ChangeAddress{Address: "1", Body: addressTo("Ana", "1")},
+		command.GetCustomer{},
+		command.GetMethod{},
+	} {
 		if r := b.whole(t, c); r.Outcome != command.NotFound {
 			t.Errorf("%T: got %+v, want it not found", c, r)
 		}
