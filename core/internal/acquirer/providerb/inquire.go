@@ -85,11 +85,11 @@ func (c *Connector) undo(ctx context.Context, about acquirer.Sent) (acquirer.Res
 	case result == refused:
 		return acquirer.Response{}, fmt.Errorf("provider-b: %w: it refuses to undo it", acquirer.ErrUndecided)
 	}
-	missing, err := c.missing.Missed(ctx, about.Reference)
+	missed, err := c.missing.Missed(ctx, about.Reference)
 	switch {
 	case err != nil:
 		return acquirer.Response{}, fmt.Errorf("provider-b: %w: %w", acquirer.ErrUnknown, err)
-	case missing < c.settle || age < c.settle:
+	case missed < c.settle || age < c.settle:
 		return acquirer.Response{}, unknownUndo("the provider does not have it yet")
 	}
 	return acquirer.Response{}, nil
