@@ -13,7 +13,7 @@ ROUNDS       ?= 200
 FUZZ         ?= 5m
 
 # One set of flags for lint, builds and tests: other flags would compile every package once more. Images and releases have
-# no cgo, and neither has anything else but the race detector.
+# no cgo, and neither has anything else but the race detector and Vale, whose parsers of source code are C.
 GOFLAGS      := $(strip $(shell go env GOFLAGS 2>/dev/null) -trimpath)
 CGO_ENABLED  := 0
 export GOFLAGS CGO_ENABLED
@@ -77,7 +77,7 @@ $(LINT):
 $(VALE):
 	@mkdir -p $(@D)
 	@echo "installing vale $(VALE_VERSION)"
-	@GOBIN="$(CURDIR)/$(@D)" GOWORK=off go install github.com/errata-ai/vale/v3/cmd/vale@$(VALE_VERSION)
+	@GOBIN="$(CURDIR)/$(@D)" GOWORK=off CGO_ENABLED=1 go install github.com/errata-ai/vale/v3/cmd/vale@$(VALE_VERSION)
 	@mv "$(@D)/vale" "$@"
 
 $(SBOM):
