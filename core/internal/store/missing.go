@@ -9,6 +9,8 @@ import (
 
 var (
 	countMissing     = declare("countMissing")
+	keepFound        = declare("keepFound")
+	insertFound      = declare("insertFound")
 	deleteOldMissing = declare("deleteOldMissing")
 )
 
@@ -19,9 +21,14 @@ const missingMemory = 30 * 24 * time.Hour
 // Missed records that an acquirer does not have the operation of a reference now. It returns how
 // long the operation has been missing. To the time at its last look, this process adds the time
 // since then by its monotonic clock. If another process has found a longer time, it is that one.
-// So no wrong clock makes it longer. A restart takes away only the time since the last look.
+// So no wrong clock makes it longer. A restart takes away only the time since the last look. The
+// time is 0 if the acquirer has had the operation: see Found.
 func (db *DB) Missed(ctx context.Context, reference string) (missing time.Duration, err error) {
 	err = db.Update(ctx, func(tx *Tx) error {
+		missing = 0
+		if found, err := tx.execCount(keepFound, reference, toMillis(tx.Now)); err != nil || found > 0 {
+			return err
+		}
 		row, err := tx.row(countMissing,
 			reference, db.instance, clock.MonotonicOf(db.clock).Milliseconds(), toMillis(tx.Now))
 		if err != nil {
@@ -32,6 +39,12 @@ func (db *DB) Missed(ctx context.Context, reference string) (missing time.Durati
 		return err
 	})
 	return missing, err
+}
+
+// Found records that an acquirer has had the operation of a reference. The operation is then never
+// missing again: the acquirer may have forgotten it, and its effect stays.
+func (db *DB) Found(ctx context.Context, reference string) error {
+	return db.Update(ctx, func(tx *Tx) error { return tx.exec(insertFound, reference, toMillis(tx.Now)) })
 }
 
 // PurgeMissing removes the records of missing operations that were not looked for in the last 30

@@ -86,3 +86,54 @@ func TestPurgeMissing(t *testing.T) {
 		}
 	})
 }
+
+// TestFoundOperation: an operation that the acquirer has had is never missing again, in any
+// process. A look keeps its record.
+func TestFoundOperation(t *testing.T) {
+	t.Parallel()
+	onEachEngine(t, func(t *testing.T, s *coretest.Service) {
+		t.Helper()
+		mustMiss(t, s, "first look", 0)
+		s.Clock.Advance(time.Hour)
+		for range 2 {
+			if err := s.DB.Found(t.Context(), "lost"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 4 {
+			s.Clock.Advance(20 * 24 * time.Hour)
+			mustMiss(t, s, "after it was found", 0)
+			if err := s.DB.PurgeMissing(t.Context(), s.Clock.Now()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		restarted := s.Revive(t, s.Snapshot(t))
+		restarted.Clock.Advance(10 * time.Hour)
+		mustMiss(t, restarted, "after a restart", 0)
+		restarted.Clock.Advance(10 * time.Hour)
+		mustMiss(t, restarted, "later", 0)
+		if got, err := s.DB.Missed(t.Context(), "another"); got != 0 || err != nil {
+			t.Errorf("another operation: missing for %s, %v", got, err)
+		}
+		s.Clock.Advance(time.Hour)
+		if got, err := s.DB.Missed(t.Context(), "another"); got != time.Hour || err != nil {
+			t.Errorf("another operation: missing for %s, %v", got, err)
+		}
+	})
+}
+
+// TestMissedAtOnce: looks of one process overlap, so that an earlier one may be written last. Their
+// time counts once.
+func TestMissedAtOnce(t *testing.T) {
+	t.Parallel()
+	onEachEngine(t, func(t *testing.T, s *coretest.Service) {
+		t.Helper()
+		mustMiss(t, s, "first look", 0)
+		s.Clock.Advance(time.Hour)
+		mustMiss(t, s, "second look", time.Hour)
+		s.MustExec(t, "UPDATE missing_operations SET looked = looked + 3600000, missing = missing + 3600000")
+		mustMiss(t, s, "a look that is written late", 2*time.Hour)
+		s.Clock.Advance(2 * time.Hour)
+		mustMiss(t, s, "the next look", 3*time.Hour)
+	})
+}

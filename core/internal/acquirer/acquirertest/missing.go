@@ -14,11 +14,12 @@ type missing struct {
 	clock clock.Clock
 	mu    sync.Mutex
 	first map[string]time.Duration // guarded by mu: the first call by reference, on the monotonic clock
+	found map[string]bool          // guarded by mu
 }
 
 // NewMissing returns an acquirer.Missing that counts by the monotonic reading of a clock.
 func NewMissing(c clock.Clock) acquirer.Missing {
-	return &missing{clock: c, first: map[string]time.Duration{}}
+	return &missing{clock: c, first: map[string]time.Duration{}, found: map[string]bool{}}
 }
 
 // Missed implements acquirer.Missing.
@@ -27,9 +28,17 @@ func (m *missing) Missed(_ context.Context, reference string) (time.Duration, er
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	first, known := m.first[reference]
-	if !known {
+	if !known || m.found[reference] {
 		m.first[reference] = now
 		return 0, nil
 	}
 	return now - first, nil
+}
+
+// Found implements acquirer.Missing.
+func (m *missing) Found(_ context.Context, reference string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.found[reference] = true
+	return nil
 }

@@ -76,3 +76,67 @@ func TestMissingBeyondTheConnector(t *testing.T) {
 		s.clock.Advance(12 * time.Hour)
 	}
 }
+
+// TestFoundIsNeverMissing: the provider has had an operation that it cannot undo. It forgets the
+// operation, or answered without it at first. The operation had an effect, so it stays unknown.
+func TestFoundIsNeverMissing(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		kind  acquirer.Kind
+		found script
+	}{
+		"sale":                   {acquirer.Sale, script{byReversal: settled, byVoid: notVoidable}},
+		"authorization":          {acquirer.Authorization, script{byReversal: settled}},
+		"reversed or settled":    {acquirer.Authorization, script{byReversal: eitherWay}},
+		"capture":                {acquirer.Capture, script{byVoid: notVoidable}},
+		"refund":                 {acquirer.Refund, script{byVoid: notVoidable}},
+		"refund without payment": {acquirer.UnlinkedRefund, script{byVoid: notVoidable}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScripted(t)
+			about := acquirer.Sent{
+				Kind: c.kind, Reference: "lost", Amount: 300, Currency: "usd", Tag: s.clock.Now().Format(time.RFC3339),
+			}
+			gone := script{byReversal: noMatch, byVoid: noMatch}
+			s.clock.Advance(time.Minute)
+			for i, r := range []script{gone, c.found, gone, gone, gone} {
+				s.respond(r)
+				got, err := s.Inquire(t.Context(), about)
+				if result(got, err) != "unknown" {
+					t.Errorf("look %d: got %+v and %v, want it unknown", i, got, err)
+				}
+				s.reopen(t)
+				s.clock.Advance(20 * time.Hour)
+			}
+		})
+	}
+}
+
+// TestRefusalThatFindsNothing: a refusal that is about the request or the account does not end the
+// time for which an operation has been missing.
+func TestRefusalThatFindsNothing(t *testing.T) {
+	t.Parallel()
+	for _, reason := range []string{
+		"NOT_SUPPORTED", "MISSING_FIELD", "INVALID_MERCHANT_CONFIGURATION", "PROCESSOR_UNAVAILABLE", "DUPLICATE_REQUEST",
+	} {
+		t.Run(reason, func(t *testing.T) {
+			t.Parallel()
+			s := newScripted(t)
+			about := acquirer.Sent{
+				Kind: acquirer.Capture, Reference: "lost", Amount: 300, Currency: "usd",
+				Tag: s.clock.Now().Format(time.RFC3339),
+			}
+			s.clock.Advance(time.Minute)
+			last := ""
+			for _, response := range []string{noMatch, refusal(reason), noMatch} {
+				s.respond(script{byVoid: response})
+				last = result(s.Inquire(t.Context(), about))
+				s.clock.Advance(20 * time.Hour)
+			}
+			if last != "not_found" {
+				t.Errorf("got %s, want that it is not found", last)
+			}
+		})
+	}
+}

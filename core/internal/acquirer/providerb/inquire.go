@@ -74,7 +74,8 @@ func (c *Connector) unrefunded(ctx context.Context, r acquirer.Follow) bool {
 
 // undo undoes an operation by its transactionId. The response is Released if the operation was
 // undone. It is zero if the provider does not have the operation, and so much time has passed that
-// it cannot arrive. In all other cases the error is acquirer.ErrUnknown.
+// it cannot arrive. In all other cases the error is acquirer.ErrUnknown: the provider finds only
+// recent operations, so an operation that it once refused to undo is never missing.
 func (c *Connector) undo(ctx context.Context, about acquirer.Sent) (acquirer.Response, error) {
 	result, age, err := c.tryUndo(ctx, about)
 	switch {
@@ -159,6 +160,11 @@ func (c *Connector) timeout(ctx context.Context, about acquirer.Sent, reversal b
 		s.operation = reversing
 	}
 	out, err := c.send(ctx, request, s)
+	if out.provesOperation(err) {
+		if err := c.missing.Found(ctx, about.Reference); err != nil {
+			return "", fmt.Errorf("provider-b: timeout reversal: %w: %w", acquirer.ErrUnknown, err)
+		}
+	}
 	switch {
 	case err != nil: // ErrUnavailable is about this request only
 		return "", fmt.Errorf("provider-b: timeout reversal: %w: %s", acquirer.ErrUnknown, acquirer.Cause(err))
@@ -169,6 +175,19 @@ func (c *Connector) timeout(ctx context.Context, about acquirer.Sent, reversal b
 		return missing, nil
 	}
 	return refused, nil
+}
+
+// provesOperation reports whether the response to a timeout reversal or void proves that the
+// provider has the operation, and that the operation may have an effect. err is the error of the
+// response.
+func (o outcome) provesOperation(err error) bool {
+	switch o.reason {
+	case "TRANSACTION_ALREADY_SETTLED", "TRANSACTION_ALREADY_REVERSED_OR_SETTLED":
+		return true
+	case "MISSING_FIELD", "INVALID_DATA", "MISSING_AUTH", "NOT_SUPPORTED": // about the request or the account
+		return false
+	}
+	return err == nil && !o.response.Approved
 }
 
 // namesTransaction reports whether a refusal names no field, or only the transactionId.

@@ -335,7 +335,7 @@ CREATE TABLE step_attempts (
 ) STRICT, WITHOUT ROWID;
 
 -- The operations that an acquirer did not have at the last look of a process, and how long they
--- were missing.
+-- were missing. Process 0 stands for an operation that the acquirer has had.
 CREATE TABLE missing_operations (
     reference TEXT    NOT NULL,
     process   INTEGER NOT NULL,
