@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/browser"
@@ -50,6 +51,13 @@ func FaultCode(err error) string { return faultOf(err).code }
 
 // RetryAfter returns the table of waits.
 func RetryAfter() map[string]int { return retryAfter }
+
+// Refused returns the header of the refusal with a code.
+func Refused(code string) http.Header {
+	w := httptest.NewRecorder()
+	(&API{}).refuse(w, new(http.Request), &fault{code: code})
+	return w.Header()
+}
 
 // RouteEntry is a line of the route table.
 type RouteEntry struct{ Method, Path, Scope string }

@@ -16,7 +16,7 @@ import (
 // too long fails, and so does one too many.
 func TestEndlessListsStopNoOther(t *testing.T) {
 	t.Parallel()
-	b := openBundle(t, &bundle{rateLimit: 1000})
+	b := setup(t)
 	const list = "/v1/customers"
 	MustDecode[v1.Customer](t, b.post(t, list, "{}"), 201)
 	b.makeEndless(t, "customers") // into which no payment writes
