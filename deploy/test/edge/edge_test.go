@@ -44,7 +44,8 @@ func TestEdge(t *testing.T) {
 	t.Run("Pages", func(t *testing.T) { testPages(t, r) })
 	t.Run("Trust", func(t *testing.T) { testTrust(t, r) })
 	t.Run("Policy", func(t *testing.T) { tlspolicytest.Obeys(t, r.https(), "ECDSA", tlspolicy.Policy{}) })
-	t.Run("HSTS", func(t *testing.T) { testHSTS(t, r) }) // the last one: it ends compat-proxy
+	t.Run("HSTS", func(t *testing.T) { testHSTS(t, r) }) // it ends compat-proxy
+	t.Run("Lost", func(t *testing.T) { testLost(t, r) }) // the last one: it begins without compat-proxy
 }
 
 // TestTLSAudit runs testssl.sh against an Envoy.
