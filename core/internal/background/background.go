@@ -63,6 +63,7 @@ func Run(ctx context.Context, c Config) {
 	for _, w := range []work{
 		{name: "root secret", pause: root.ReadEvery, pass: c.readRoots},
 		{name: "settlement", pause: settleEvery, pass: c.settle},
+		{name: "expiry", pause: settleEvery, pass: c.leading(c.expire)},
 		{name: "settlement reports", pause: reportsEvery, pass: reports.Pass},
 		{name: "tokens", pause: sweepEvery, pass: c.leading(c.sweep)},
 		{name: "broadcast", pause: broadcast, wake: eng.Broadcasts(), pass: c.leading(c.broadcast)},
@@ -127,14 +128,19 @@ func (c Config) readRoots(ctx context.Context) error {
 	return err
 }
 
-// settle settles and expires the transactions that are due, and checks the clock.
+// settle settles the transactions that are due, and checks the clock.
 func (c Config) settle(ctx context.Context) error {
 	eng := c.Engine
 	if !eng.Cluster.Leads() {
 		return eng.CheckClock(ctx)
 	}
-	return errors.Join(c.transactions(ctx, "settled", eng.SettleDue), c.transactions(ctx, "expired", eng.ExpireDue),
-		eng.CheckClock(ctx))
+	return errors.Join(c.transactions(ctx, "settled", eng.SettleDue), eng.CheckClock(ctx))
+}
+
+// expire ends the transactions whose time is over. It does not wait for settlements: the end of a
+// day has many of them.
+func (c Config) expire(ctx context.Context) error {
+	return c.transactions(ctx, "expired", c.Engine.ExpireDue)
 }
 
 func (c Config) transactions(ctx context.Context, what string, pass func(context.Context) (int, error)) error {

@@ -12,9 +12,10 @@ import (
 )
 
 // ExpireDue ends each authorization and each wait for a confirmation whose time is over by the
-// confirmed time, and returns how many it has ended. It sends the acquirer nothing, because the
-// acquirer releases the money at that time. A transaction with a step in flight ends after that
-// step.
+// confirmed time, and returns how many it has ended. It ends a page of each tenant in turn. Each
+// round also finds the transactions whose time has ended since the last one. It sends the acquirer
+// nothing, because the acquirer releases the money at that time. A transaction with a step in
+// flight ends after that step.
 func (e *Engine) ExpireDue(ctx context.Context) (int, error) {
 	traced := tracedPass{tracer: e.Tracer, name: "expiry"}
 	expired, err := e.expireDue(ctx, &traced)
@@ -25,51 +26,26 @@ func (e *Engine) ExpireDue(ctx context.Context) (int, error) {
 }
 
 func (e *Engine) expireDue(ctx context.Context, traced *tracedPass) (int, error) {
-	now := e.Store.Confirmed()
-	x := &expiry{e: e, traced: traced, pass: e.Store.BeginPass(pass.Expiry)}
-	err := x.pass.Skip(ctx, "waits for a confirmation", 0, e.Store.CorrectUnconfirmed(ctx))
-	if err == nil {
-		err = x.all(ctx, func(after store.Lapsed) ([]store.Lapsed, error) {
-			return e.Store.Lapsed(ctx, now, after, dueBatch)
-		}, e.expire)
-	}
-	if err == nil {
-		err = x.all(ctx, func(after store.Lapsed) ([]store.Lapsed, error) {
-			return e.Store.Unconfirmed(ctx, now, after, dueBatch)
-		}, e.lapse)
-	}
-	if err == nil {
-		err = x.testClocks(ctx)
-	}
+	x := e.newExpiry(traced)
+	err := pass.InTurn(ctx, x.pass, store.TenantClock.Merchant,
+		func() ([]store.TenantClock, error) { return e.Store.Expiring(ctx) },
+		func(c store.TenantClock) (bool, error) { return x.page(ctx, c) })
 	if err != nil {
 		return x.expired, fmt.Errorf("expire: %w", err)
 	}
 	return x.expired, nil
 }
 
-// testClocks ends the transactions whose time is over on the test clocks of all merchants. It skips
-// a merchant whose transactions cannot be read.
-func (x *expiry) testClocks(ctx context.Context) error {
-	days, err := x.e.Store.Days(ctx)
-	if err != nil {
-		return err
-	}
-	for _, d := range days {
-		if d.Ahead == 0 {
-			continue
-		}
-		if err := x.pass.Skip(ctx, "merchant", d.Tenant.Merchant, x.of(ctx, d)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // expireOf ends the transactions whose time is over on a tenant's test clock. It makes no span: it
 // is part of a request.
 func (e *Engine) expireOf(ctx context.Context, d store.Day) error {
-	x := &expiry{e: e, traced: &tracedPass{}, pass: e.Store.BeginPass(pass.Expiry)}
-	return x.of(ctx, d)
+	x := e.newExpiry(&tracedPass{})
+	for {
+		more, err := x.page(ctx, store.TenantClock{Tenant: d.Tenant, Ahead: d.Ahead})
+		if err != nil || !more {
+			return err
+		}
+	}
 }
 
 // expiry is one pass.
@@ -77,59 +53,73 @@ type expiry struct {
 	e       *Engine
 	traced  *tracedPass
 	pass    *pass.Pass
+	reached map[payment.Tenant]*reachedExpiry
 	expired int // transactions so far
 }
 
-// of ends the transactions whose time is over on a test clock.
-func (x *expiry) of(ctx context.Context, d store.Day) error {
-	e, now := x.e, x.e.Store.Confirmed().Add(d.Ahead)
-	err := x.all(ctx, func(after store.Lapsed) ([]store.Lapsed, error) {
-		return e.Store.LapsedOf(ctx, d.Tenant.Merchant, now, after, dueBatch)
-	}, e.expire)
-	if err != nil {
-		return err
+// reachedExpiry has the last rows of a tenant's pages so far, the zero Due for none.
+type reachedExpiry struct{ lapsed, unconfirmed store.Due }
+
+func (e *Engine) newExpiry(traced *tracedPass) *expiry {
+	return &expiry{
+		e: e, traced: traced, pass: e.Store.BeginPass(pass.Expiry), reached: map[payment.Tenant]*reachedExpiry{},
 	}
-	return x.all(ctx, func(after store.Lapsed) ([]store.Lapsed, error) {
-		return e.Store.UnconfirmedOf(ctx, d.Tenant.Merchant, now, after, dueBatch)
-	}, e.lapse)
+}
+
+// page ends a page of the tenant's authorizations, and one of its waits for a confirmation. It
+// reports whether more of either are left.
+func (x *expiry) page(ctx context.Context, c store.TenantClock) (more bool, err error) {
+	e, now, reached := x.e, x.e.Store.Confirmed().Add(c.Ahead), x.reached[c.Tenant]
+	if reached == nil {
+		reached = &reachedExpiry{}
+		x.reached[c.Tenant] = reached
+		err := e.Store.CorrectUnconfirmed(ctx, c)
+		if err := x.pass.Skip(ctx, "waits for a confirmation of merchant", c.Tenant.Merchant, err); err != nil {
+			return false, err
+		}
+	}
+	lapsed, err := e.Store.Lapsed(ctx, c.Tenant, now, reached.lapsed, dueBatch)
+	if err == nil {
+		err = x.all(ctx, c.Tenant, lapsed, &reached.lapsed, e.expire)
+	}
+	if err != nil {
+		return false, err
+	}
+	unconfirmed, err := e.Store.Unconfirmed(ctx, c.Tenant, now, reached.unconfirmed, dueBatch)
+	if err == nil {
+		err = x.all(ctx, c.Tenant, unconfirmed, &reached.unconfirmed, e.lapse)
+	}
+	return max(len(lapsed), len(unconfirmed)) == dueBatch, err
 }
 
 // ending ends one transaction and announces it. It returns store.ErrConflict if the transaction has
 // ended already.
 type ending func(tx *store.Tx, tenant payment.Tenant, id int64) (Result, error)
 
-// all ends all rows of a list, page by page. A transaction that cannot be ended is skipped.
-func (x *expiry) all(ctx context.Context, next func(after store.Lapsed) ([]store.Lapsed, error), end ending) error {
-	rows := pass.Rows[store.Lapsed]{
-		Kind: "transaction", ID: func(l store.Lapsed) int64 { return l.ID },
-		Change: func(ctx context.Context, part []store.Lapsed) (int, error) { return x.part(ctx, part, end) },
+// all ends all rows of a page and stores the last one in last. It skips a transaction that cannot
+// be ended.
+func (x *expiry) all(ctx context.Context, tenant payment.Tenant, page []store.Due, last *store.Due, end ending) error {
+	x.traced.found(ctx, len(page))
+	rows := pass.Rows[store.Due]{
+		Kind: "transaction", ID: func(d store.Due) int64 { return d.ID },
+		Change: func(ctx context.Context, part []store.Due) (int, error) { return x.part(ctx, tenant, part, end) },
 	}
-	for last := (store.Lapsed{}); ; {
-		page, err := next(last)
-		if err != nil {
+	for part := range slices.Chunk(page, commitBatch) {
+		if err := rows.Do(ctx, x.pass, part); err != nil {
 			return err
 		}
-		x.traced.found(ctx, len(page))
-		for part := range slices.Chunk(page, commitBatch) {
-			if err := rows.Do(ctx, x.pass, part); err != nil {
-				return err
-			}
-		}
-		if len(page) < dueBatch {
-			return nil
-		}
-		last = page[len(page)-1]
+		*last = part[len(part)-1]
 	}
+	return nil
 }
 
 // part ends transactions in one commit, and returns how many it has handled.
-func (x *expiry) part(ctx context.Context, part []store.Lapsed, end ending) (n int, err error) {
+func (x *expiry) part(ctx context.Context, tenant payment.Tenant, part []store.Due, end ending) (n int, err error) {
 	expired := 0
-	caller := store.Caller{Tenant: part[0].Tenant} // in a client's request, all rows are of its tenant
-	err = x.e.Store.UpdateOf(ctx, caller, func(tx *store.Tx) (err error) {
+	err = x.e.Store.UpdateOf(ctx, store.Caller{Tenant: tenant}, func(tx *store.Tx) (err error) {
 		expired = 0
-		n, err = store.Each(tx, part, func(l store.Lapsed) error {
-			_, err := end(tx, l.Tenant, l.ID)
+		n, err = store.Each(tx, part, func(d store.Due) error {
+			_, err := end(tx, tenant, d.ID)
 			if errors.Is(err, store.ErrConflict) {
 				return nil // it is captured, voided or confirmed, or such a step is in progress
 			}

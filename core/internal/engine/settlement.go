@@ -24,6 +24,7 @@ type endedDay struct {
 	// captured reports that no due captures are left. Refunds settle after them.
 	captured   bool
 	lastRefund int64 // the next page of refunds begins after it
+	settled    bool  // nothing is left to settle
 }
 
 // SettleDue settles the captures of test mode and the refunds of both modes, and returns how many
@@ -76,25 +77,20 @@ func (e *Engine) settleDay(ctx context.Context, day store.Day) error {
 	return e.settleEnded(ctx, &tracedPass{}, ended, &done) // no span: it is part of a request
 }
 
-// settleEnded settles a page of each tenant in turn, so that no merchant waits for all captures of
-// another. It skips a tenant whose captures cannot be read.
+// settleEnded settles a page of each tenant in turn. It skips a tenant whose captures cannot be
+// read.
 func (e *Engine) settleEnded(ctx context.Context, traced *tracedPass, ended []*endedDay, done *Settlement) error {
-	skipping := e.Store.BeginPass(pass.Settlement)
-	for len(ended) > 0 {
-		more := ended[:0]
-		for _, d := range ended {
-			last, err := e.settlePage(ctx, traced, d, done)
-			if err != nil {
-				last = true
-			}
-			if err := skipping.Skip(ctx, "merchant", d.tenant.Merchant, err); err != nil {
-				return fmt.Errorf("settle: %w", err)
-			}
-			if !last {
-				more = append(more, d)
-			}
-		}
-		ended = more
+	err := pass.InTurn(ctx, e.Store.BeginPass(pass.Settlement), func(d *endedDay) int64 { return d.tenant.Merchant },
+		func() ([]*endedDay, error) {
+			ended = slices.DeleteFunc(ended, func(d *endedDay) bool { return d.settled })
+			return ended, nil
+		},
+		func(d *endedDay) (more bool, err error) {
+			d.settled, err = e.settlePage(ctx, traced, d, done)
+			return !d.settled, err
+		})
+	if err != nil {
+		return fmt.Errorf("settle: %w", err)
 	}
 	return nil
 }

@@ -1,8 +1,10 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
@@ -11,7 +13,6 @@ import (
 
 var (
 	insertUnconfirmed        = declare("insertUnconfirmed")
-	selectUnconfirmedAhead   = declare("selectUnconfirmedAhead")
 	correctUnconfirmed       = declare("correctUnconfirmed")
 	lapseTransaction         = declare("lapseTransaction")
 	countRefusedConfirmation = declare("countRefusedConfirmation")
@@ -21,7 +22,6 @@ var (
 	declineConfirmation      = declare("declineConfirmation")
 	cancelTransaction        = declare("cancelTransaction")
 	selectUnconfirmed        = declare("selectUnconfirmed")
-	selectUnconfirmedOf      = declare("selectUnconfirmedOf")
 )
 
 // InsertUnconfirmed inserts a payment that waits for its confirmation, for payment.ConfirmWithin.
@@ -38,29 +38,26 @@ func (tx *Tx) InsertUnconfirmed(t *payment.Transaction) error {
 	return tx.SetExpiry(t.Tenant, t.ID, t.CreatedAt.Add(payment.ConfirmWithin))
 }
 
-// Unconfirmed returns a page of the payments of all tenants whose wait for a confirmation ended by
-// a time. The page begins after the row after, as for Lapsed.
-func (db *DB) Unconfirmed(ctx context.Context, by time.Time, after Lapsed, limit int) ([]Lapsed, error) {
-	return db.lapsed(ctx, selectUnconfirmed, by, after, limit)
+// Unconfirmed returns a page of a tenant's payments whose wait for a confirmation ended by a time.
+// The page begins after the row after, as for Lapsed.
+func (db *DB) Unconfirmed(
+	ctx context.Context, tenant payment.Tenant, by time.Time, after Due, limit int,
+) ([]Due, error) {
+	return backgroundRows(ctx, db, selectUnconfirmed, scanDue,
+		tenant.Merchant, tenant.Live, toMillis(by), after.At, after.ID, limit)
 }
 
-// UnconfirmedOf is Unconfirmed for the test payments of a merchant.
-func (db *DB) UnconfirmedOf(
-	ctx context.Context, merchant int64, by time.Time, after Lapsed, limit int,
-) ([]Lapsed, error) {
-	return db.lapsedOf(ctx, selectUnconfirmedOf, merchant, by, after, limit)
-}
-
-// CorrectUnconfirmed shortens the waits that a clock ahead has written. A payment that would wait
-// for more than twice payment.ConfirmWithin waits for payment.ConfirmWithin from now on.
-func (db *DB) CorrectUnconfirmed(ctx context.Context) error {
+// CorrectUnconfirmed shortens a tenant's waits that a clock ahead has written. A payment that would
+// wait for more than twice payment.ConfirmWithin waits for payment.ConfirmWithin from now on.
+func (db *DB) CorrectUnconfirmed(ctx context.Context, c TenantClock) error {
 	bound := db.ahead(payment.ConfirmWithin)
-	rows := pass.Rows[Lapsed]{Kind: "transaction", ID: func(l Lapsed) int64 { return l.ID }}
-	err := correct(ctx, db, db.BeginPass(pass.Expiry), rows, func(last Lapsed) ([]Lapsed, error) {
-		return backgroundRows(ctx, db, selectUnconfirmedAhead, scanLapsed, bound, last.at, last.ID, purgeBatch)
-	}, func(tx *Tx, l Lapsed) error {
+	first := Due{At: bound + c.Ahead.Milliseconds(), ID: math.MaxInt64}
+	rows := pass.Rows[Due]{Kind: "transaction", ID: dueID}
+	err := correct(ctx, db, db.BeginPass(pass.Expiry), rows, func(last Due) ([]Due, error) {
+		return db.Unconfirmed(ctx, c.Tenant, time.UnixMilli(math.MaxInt64), cmp.Or(last, first), purgeBatch)
+	}, func(tx *Tx, d Due) error {
 		return tx.exec(correctUnconfirmed,
-			bound, toMillis(tx.Now.Add(payment.ConfirmWithin)), l.ID)
+			bound, toMillis(tx.Now.Add(payment.ConfirmWithin)), d.ID)
 	})
 	if err != nil {
 		return fmt.Errorf("correct waits for a confirmation: %w", err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
@@ -22,6 +21,8 @@ var (
 	postponeCustomerEvents         = declare("postponeCustomerEvents")
 	selectDeletedCustomers         = declare("selectDeletedCustomers")
 	selectDeletedCustomersByEvents = declare("selectDeletedCustomersByEvents")
+	selectErasing                  = declare("selectErasing")
+	selectErasingByEvents          = declare("selectErasingByEvents")
 )
 
 // eventsAtOnce is the least number of a customer's events that the commit of its deletion erases.
@@ -97,69 +98,33 @@ func (db *DB) UnannouncedDeletions(ctx context.Context, after int64, limit int) 
 // erased. A pass that is cut off begins again with the customers that it has not finished.
 func (db *DB) EraseCustomerEvents(ctx context.Context, now time.Time, erase eraseFunc) (erased int64, err error) {
 	e := &eraser{db: db, now: db.confirmed(now), erase: erase, pass: db.BeginPass(pass.Erasure)}
-	err = e.deletedCustomers(ctx, selectDeletedCustomersByEvents, eraseLater, e.eventsOf)
+	queue := customerQueue{selectErasingByEvents, selectDeletedCustomersByEvents, eraseLater}
+	err = e.deletedCustomers(ctx, queue, e.eventsOf)
 	return e.erased, err
 }
 
-// deletedCustomers calls erase for the deleted customers that a statement selects, the longest due
-// first. A customer is also due if its time is too far ahead for longest, the longest pause of the
-// queue.
-func (e *eraser) deletedCustomers(
-	ctx context.Context, s *Statement, longest time.Duration, erase func(context.Context, deletedCustomer) error,
-) error {
-	for _, due := range dueRanges(e.now, longest) {
-		after := due.after
-		for more := true; more; {
-			page, err := backgroundRows(ctx, e.db, s, scanDeletedCustomer, due.through, after.At, after.ID, erasePage)
-			if err != nil {
-				return fmt.Errorf("read deleted customers: %w", err)
-			}
-			if err := e.eachCustomer(ctx, page, erase); err != nil {
-				return err
-			}
-			if more = len(page) == erasePage; more {
-				after = Due{At: page[erasePage-1].due, ID: page[erasePage-1].id}
-			}
-		}
-	}
-	return nil
-}
-
-// eachCustomer calls erase for a page of deleted customers. It skips a customer for which erase
-// fails.
-func (e *eraser) eachCustomer(
-	ctx context.Context, page []deletedCustomer, erase func(context.Context, deletedCustomer) error,
-) error {
-	for _, c := range page {
-		if err := e.pass.Skip(ctx, "customer", c.id, erase(ctx, c)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// eventsOf erases all events of a deleted customer. It begins with the first event; an event that
-// was erased before stays as it is.
-func (e *eraser) eventsOf(ctx context.Context, c deletedCustomer) error {
+// eventsOf erases a page of the events of a deleted customer. An event that was erased before stays
+// as it is.
+func (e *eraser) eventsOf(ctx context.Context, c *deletedCustomer) (rows int, more bool, err error) {
 	before := e.pass.Skipped()
-	for after, more := int64(0), true; more; {
-		page, err := backgroundRows(ctx, e.db, selectCustomerEvents, scanNumber,
-			c.tenant.Merchant, c.tenant.Live, c.id, after, sweepPage)
-		if err == nil {
-			err = e.sweepPage(ctx, page)
-		}
-		if err != nil {
-			return err
-		}
-		if more = len(page) == sweepPage; more {
-			after = page[sweepPage-1]
-		}
+	page, err := backgroundRows(ctx, e.db, selectCustomerEvents, scanNumber,
+		c.tenant.Merchant, c.tenant.Live, c.id, c.after, sweepPage)
+	if err == nil {
+		err = e.sweepPage(ctx, page)
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	c.skipped = c.skipped || e.pass.Skipped() > before
+	if len(page) == sweepPage {
+		c.after = page[sweepPage-1]
+		return len(page), true, nil
 	}
 	due := int64(0)
-	if e.pass.Skipped() > before {
+	if c.skipped {
 		due = toMillis(e.now.Add(eraseLater))
 	}
-	return e.commit(ctx, "events of a deleted customer", func(tx *Tx) (int64, error) {
+	return len(page), false, e.commit(ctx, "events of a deleted customer", func(tx *Tx) (int64, error) {
 		return 0, tx.exec(postponeCustomerEvents, due, c.id)
 	})
 }

@@ -16,8 +16,8 @@ var (
 	expireTransaction = declare("expireTransaction")
 	advanceTestClock  = declare("advanceTestClock")
 	selectTestClock   = declare("selectTestClock")
+	selectExpiring    = declare("selectExpiring")
 	selectLapsed      = declare("selectLapsed")
-	selectLapsedOf    = declare("selectLapsedOf")
 )
 
 // SetExpiry stores when an authorization, or the wait for a confirmation, lapses. For a test object
@@ -29,40 +29,37 @@ func (tx *Tx) SetExpiry(tenant payment.Tenant, transaction int64, at time.Time) 
 	return tx.execOne(setExpiry, toMillis(at), tenant.Live, tenant.Merchant, transaction)
 }
 
-// Lapsed identifies a transaction whose authorization, or wait for a confirmation, has ended.
-type Lapsed struct {
-	ID     int64
+// TenantClock is how far a tenant's clock is ahead: the test clock in test mode, 0 in live mode.
+type TenantClock struct {
 	Tenant payment.Tenant
-	at     int64 // when it ended, in milliseconds
+	Ahead  time.Duration
 }
 
-// Lapsed returns a page of the authorizations of all tenants that lapsed by a time, the longest
-// lapsed first. The page begins after the row after; the zero Lapsed is for the first page.
-func (db *DB) Lapsed(ctx context.Context, by time.Time, after Lapsed, limit int) ([]Lapsed, error) {
-	return db.lapsed(ctx, selectLapsed, by, after, limit)
+// Merchant returns the merchant of the clock.
+func (c TenantClock) Merchant() int64 { return c.Tenant.Merchant }
+
+// Expiring returns the tenants with a transaction whose authorization, or wait for a confirmation,
+// has ended by the confirmed time. It also returns the tenants of which CorrectUnconfirmed shortens
+// a wait. It reads three rows of each tenant.
+func (db *DB) Expiring(ctx context.Context) ([]TenantClock, error) {
+	return backgroundRows(ctx, db, selectExpiring, scanTenantClock,
+		toMillis(db.Confirmed()), db.ahead(payment.ConfirmWithin))
 }
 
-// LapsedOf is Lapsed for the test payments of a merchant.
-func (db *DB) LapsedOf(ctx context.Context, merchant int64, by time.Time, after Lapsed, limit int) ([]Lapsed, error) {
-	return db.lapsedOf(ctx, selectLapsedOf, merchant, by, after, limit)
-}
-
-func (db *DB) lapsed(ctx context.Context, s *Statement, by time.Time, after Lapsed, limit int) ([]Lapsed, error) {
-	return backgroundRows(ctx, db, s, scanLapsed, toMillis(by), after.at, after.ID, limit)
-}
-
-func (db *DB) lapsedOf(
-	ctx context.Context, s *Statement, merchant int64, by time.Time, after Lapsed, limit int,
-) ([]Lapsed, error) {
-	return backgroundRows(ctx, db, s, scanLapsed, toMillis(by), after.at, after.ID, merchant, limit)
-}
-
-func scanLapsed(row Scanner) (Lapsed, error) {
-	var l Lapsed
-	if err := row.Scan(&l.ID, &l.Tenant.Merchant, &l.Tenant.Live, &l.at); err != nil {
-		return l, fmt.Errorf("read lapsed authorization: %w", err)
+func scanTenantClock(row Scanner) (c TenantClock, err error) {
+	var ahead int64
+	if err := row.Scan(&c.Tenant.Merchant, &c.Tenant.Live, &ahead); err != nil {
+		return c, fmt.Errorf("read the clock of a tenant: %w", err)
 	}
-	return l, nil
+	c.Ahead = time.Duration(ahead) * time.Millisecond
+	return c, nil
+}
+
+// Lapsed returns a page of a tenant's authorizations that lapsed by a time, the longest lapsed
+// first. The page begins after the row after; the zero Due is for the first page.
+func (db *DB) Lapsed(ctx context.Context, tenant payment.Tenant, by time.Time, after Due, limit int) ([]Due, error) {
+	return backgroundRows(ctx, db, selectLapsed, scanDue,
+		tenant.Merchant, tenant.Live, toMillis(by), after.At, after.ID, limit)
 }
 
 // ExpireTransaction ends an authorization: the captured amount stays, and the rest is released. It

@@ -37,39 +37,35 @@ type deletedCustomer struct {
 	tenant  payment.Tenant
 	deleted time.Time
 	due     int64 // in milliseconds
+	after   int64 // the last row that was erased
+	skipped bool  // a row was skipped
 }
 
 // customers erases the transactions of deleted customers that are no longer needed.
 func (e *eraser) customers(ctx context.Context) error {
-	return e.deletedCustomers(ctx, selectDeletedCustomers, customerPause, e.paymentsOf)
+	return e.deletedCustomers(ctx, customerQueue{selectErasing, selectDeletedCustomers, customerPause}, e.paymentsOf)
 }
 
-// paymentsOf erases the transactions of one deleted customer, page by page.
-func (e *eraser) paymentsOf(ctx context.Context, c deletedCustomer) error {
+// paymentsOf erases a page of the transactions of a deleted customer.
+func (e *eraser) paymentsOf(ctx context.Context, c *deletedCustomer) (rows int, more bool, err error) {
 	const name = "transactions of a deleted customer"
 	change := func(ctx context.Context, chunk []int64) (int, error) {
 		return eraseEach(ctx, e, name, chunk, func(tx *Tx, n int64) (int64, error) { return tx.erasePaymentOf(e, c, n) })
 	}
-	rows := pass.Rows[int64]{Kind: "transactions", ID: idOf, Change: change}
-	for after, more := int64(0), true; more; {
-		page, err := backgroundRows(ctx, e.db, selectPaymentsOfCustomer, scanNumber,
-			c.tenant.Merchant, c.tenant.Live, termCustomer, id.Format(id.Customer, c.id),
-			after, id.At(e.now.Add(-payment.LeastKeepPersonal)), erasePage)
-		if err == nil {
-			err = rows.Do(ctx, e.pass, page)
-		}
-		if err != nil {
-			return fmt.Errorf("erase personal data of %s: %w", name, err)
-		}
-		if more = len(page) == erasePage; more {
-			after = page[erasePage-1]
-			err = pause(ctx)
-		}
-		if err != nil {
-			return err
-		}
+	page, err := backgroundRows(ctx, e.db, selectPaymentsOfCustomer, scanNumber,
+		c.tenant.Merchant, c.tenant.Live, termCustomer, id.Format(id.Customer, c.id),
+		c.after, id.At(e.now.Add(-payment.LeastKeepPersonal)), erasePage)
+	if err == nil {
+		err = pass.Rows[int64]{Kind: "transactions", ID: idOf, Change: change}.Do(ctx, e.pass, page)
 	}
-	return e.commit(ctx, name, func(tx *Tx) (int64, error) { return 0, tx.postponeCustomer(e, c) })
+	if err != nil {
+		return 0, false, fmt.Errorf("erase personal data of %s: %w", name, err)
+	}
+	if len(page) == erasePage {
+		c.after = page[erasePage-1]
+		return len(page), true, pause(ctx)
+	}
+	return len(page), false, e.commit(ctx, name, func(tx *Tx) (int64, error) { return 0, tx.postponeCustomer(e, c) })
 }
 
 func scanDeletedCustomer(row Scanner) (deletedCustomer, error) {
@@ -86,7 +82,7 @@ func scanDeletedCustomer(row Scanner) (deletedCustomer, error) {
 
 // erasePaymentOf erases a transaction of a deleted customer. A transaction that is unfinished, or
 // cannot be erased, keeps its link to the customer, by which a later pass finds it.
-func (tx *Tx) erasePaymentOf(e *eraser, c deletedCustomer, n int64) (erased int64, err error) {
+func (tx *Tx) erasePaymentOf(e *eraser, c *deletedCustomer, n int64) (erased int64, err error) {
 	erased, was, err := tx.erasePayment(n, e.now, e.erase)
 	switch {
 	case errors.Is(err, payment.ErrNotFound): // the transaction was removed, and its link to the customer was not
@@ -101,7 +97,7 @@ func (tx *Tx) erasePaymentOf(e *eraser, c deletedCustomer, n int64) (erased int6
 // postponeCustomer makes a deleted customer due again when its oldest transaction can be erased, or
 // after customerPause. It ends the erasure of a customer without transactions. A payment that was
 // under way at the deletion can add a transaction for one day, measured without steps of the clock.
-func (tx *Tx) postponeCustomer(e *eraser, c deletedCustomer) error {
+func (tx *Tx) postponeCustomer(e *eraser, c *deletedCustomer) error {
 	left, err := tx.numbers(selectPaymentsOfCustomer,
 		c.tenant.Merchant, c.tenant.Live, termCustomer, id.Format(id.Customer, c.id), 0, math.MaxInt64, 1)
 	if err != nil {

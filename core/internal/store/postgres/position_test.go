@@ -228,10 +228,10 @@ func TestPlansOfTestHelpersPostgreSQL(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]struct{ args, want string }{
-		"selectLapsedOf":      {"9, 1, 1, 7, 2", "transactions_expiring_test"},
-		"selectUnconfirmedOf": {"9, 1, 1, 7, 2", "transactions_waiting_test"},
-		"selectSettleable":    {"7, 0, 2", "captures_unsettled"},
-		"selectDaysOf":        {"7", "merchants_pkey"},
+		"selectLapsed":      {"7, 0, 9, 1, 1, 2", "transactions_expiring"},
+		"selectUnconfirmed": {"7, 0, 9, 1, 1, 2", "transactions_waiting"},
+		"selectSettleable":  {"7, 0, 2", "captures_unsettled"},
+		"selectDaysOf":      {"7", "merchants_pkey"},
 	} {
 		text, err := postgres.TextOf(name)
 		if err != nil {

@@ -89,15 +89,26 @@ var erasureSQL = map[string]string{
 	"insertErasedTransaction": `INSERT INTO erased_objects (merchant_id, live, object_id, erased_at)
 		SELECT $1::bigint, $2::bigint, id, $4::bigint FROM transactions WHERE id = $3::bigint
 			ON CONFLICT (merchant_id, live, object_id) DO UPDATE SET erased_at = excluded.erased_at`,
+	// The tenants with a deleted customer that is due up to $1, or after $2.
+	"selectErasing": `SELECT m.id, mode.live` + ofEachTenant + `
+		WHERE EXISTS (SELECT 1 FROM customer_erasures
+				WHERE merchant_id = m.id AND live = mode.live AND due_at > 0 AND due_at <= $1::bigint)
+			OR EXISTS (SELECT 1 FROM customer_erasures
+				WHERE merchant_id = m.id AND live = mode.live AND due_at > 0 AND due_at > $2::bigint)`,
+	"selectErasingByEvents": `SELECT m.id, mode.live` + ofEachTenant + `
+		WHERE EXISTS (SELECT 1 FROM customer_erasures
+				WHERE merchant_id = m.id AND live = mode.live AND events_due_at > 0 AND events_due_at <= $1::bigint)
+			OR EXISTS (SELECT 1 FROM customer_erasures
+				WHERE merchant_id = m.id AND live = mode.live AND events_due_at > 0 AND events_due_at > $2::bigint)`,
 	"selectDeletedCustomers": `SELECT customer_id, merchant_id, live, deleted_at, due_at FROM customer_erasures
-		WHERE due_at > 0 AND due_at <= $1::bigint AND due_at >= $2::bigint AND (due_at > $2::bigint
-			OR customer_id > $3::bigint)
-		ORDER BY due_at, customer_id LIMIT $4::bigint`,
+		WHERE merchant_id = $1::bigint AND live = $2::bigint AND due_at > 0 AND due_at <= $3::bigint
+			AND due_at >= $4::bigint AND (due_at > $4::bigint OR customer_id > $5::bigint)
+		ORDER BY due_at, customer_id LIMIT $6::bigint`,
 	"selectDeletedCustomersByEvents": `SELECT customer_id, merchant_id, live, deleted_at, events_due_at
 		FROM customer_erasures
-		WHERE events_due_at > 0 AND events_due_at <= $1::bigint AND events_due_at >= $2::bigint
-			AND (events_due_at > $2::bigint OR customer_id > $3::bigint)
-		ORDER BY events_due_at, customer_id LIMIT $4::bigint`,
+		WHERE merchant_id = $1::bigint AND live = $2::bigint AND events_due_at > 0 AND events_due_at <= $3::bigint
+			AND events_due_at >= $4::bigint AND (events_due_at > $4::bigint OR customer_id > $5::bigint)
+		ORDER BY events_due_at, customer_id LIMIT $6::bigint`,
 	"lockPersonalTransactions": `SELECT id, 'transaction' AS kind, COALESCE(details, '') AS data, CASE
 		WHEN client_address || confirm_client_address || void_client_address <> '' THEN 1 ELSE 0 END AS addressed
 			FROM transactions WHERE id = $1::bigint FOR UPDATE`,

@@ -12,12 +12,6 @@ var paymentSQL = map[string]string{
 				DO NOTHING`,
 	// Payments that would wait too long for a confirmation, because a clock was ahead when they were
 	// written. For a test merchant, its test clock is the time.
-	"selectUnconfirmedAhead": `SELECT id, merchant_id, live, expires_at FROM transactions
-		WHERE status = 'requires_confirmation' AND expires_at > $1::bigint AND expires_at > $1::bigint + CASE live
-			WHEN 0 THEN COALESCE((SELECT offset_ms FROM test_clocks c WHERE c.merchant_id = transactions.merchant_id), 0)
-				ELSE 0 END
-		AND expires_at >= $2::bigint AND (expires_at > $2::bigint OR id > $3::bigint)
-			ORDER BY expires_at, id LIMIT $4::bigint`,
 	"correctUnconfirmed": `UPDATE transactions SET expires_at = $2::bigint + CASE live WHEN 0
 		THEN COALESCE((SELECT offset_ms FROM test_clocks c WHERE c.merchant_id = transactions.merchant_id), 0)
 			ELSE 0 END WHERE id = $3::bigint AND status = 'requires_confirmation' AND expires_at > $1::bigint
@@ -129,19 +123,24 @@ var paymentSQL = map[string]string{
 	"tagRelease": `UPDATE transactions SET void_tag = $1::text WHERE id = $2::bigint AND attempt = $3::bigint
 		AND void_tag = '' AND status IN ('processing', 'unknown')`,
 	"deleteTransaction": `DELETE FROM transactions WHERE id = $1::bigint AND status = 'processing' AND attempt = 0`,
-	"selectLapsed": `SELECT id, merchant_id, live, expires_at FROM transactions
-		WHERE expires_at > 0 AND status IN ('authorized', 'partially_captured') AND operation = ''
-			AND expires_at <= $1::bigint AND expires_at >= $2::bigint AND (expires_at > $2::bigint OR id > $3::bigint)
-				ORDER BY expires_at, id LIMIT $4::bigint`,
-	"selectLapsedOf": `SELECT id, merchant_id, live, expires_at FROM transactions
-		WHERE expires_at > 0 AND status IN ('authorized', 'partially_captured') AND operation = ''
-			AND expires_at <= $1::bigint AND expires_at >= $2::bigint AND (expires_at > $2::bigint OR id > $3::bigint)
-				AND merchant_id = $4::bigint AND live = 0 ORDER BY expires_at, id LIMIT $5::bigint`,
-	"selectUnconfirmed": `SELECT id, merchant_id, live, expires_at FROM transactions
-		WHERE status = 'requires_confirmation' AND expires_at <= $1::bigint AND expires_at >= $2::bigint
-			AND (expires_at > $2::bigint OR id > $3::bigint) ORDER BY expires_at, id LIMIT $4::bigint`,
-	"selectUnconfirmedOf": `SELECT id, merchant_id, live, expires_at FROM transactions
-		WHERE status = 'requires_confirmation' AND expires_at <= $1::bigint AND expires_at >= $2::bigint
-			AND (expires_at > $2::bigint OR id > $3::bigint) AND merchant_id = $4::bigint AND live = 0
-				ORDER BY expires_at, id LIMIT $5::bigint`,
+	// The tenants with a row of the next two statements up to $1, or with a wait that ends after
+	// $2.
+	"selectExpiring": `SELECT m.id, mode.live, ` + ahead + ofEachTenant + `
+		WHERE EXISTS (SELECT 1 FROM transactions WHERE merchant_id = m.id AND live = mode.live
+				AND ` + authorized + ` AND expires_at <= $1::bigint + ` + ahead + `)
+			OR EXISTS (SELECT 1 FROM transactions WHERE merchant_id = m.id AND live = mode.live
+				AND status = 'requires_confirmation' AND expires_at <= $1::bigint + ` + ahead + `)
+			OR EXISTS (SELECT 1 FROM transactions WHERE merchant_id = m.id AND live = mode.live
+				AND status = 'requires_confirmation' AND expires_at > $2::bigint + ` + ahead + `)`,
+	"selectLapsed": `SELECT expires_at, id FROM transactions
+		WHERE merchant_id = $1::bigint AND live = $2::bigint AND ` + authorized + ` AND ` + expiresAfter,
+	"selectUnconfirmed": `SELECT expires_at, id FROM transactions
+		WHERE merchant_id = $1::bigint AND live = $2::bigint AND status = 'requires_confirmation' AND ` + expiresAfter,
 }
+
+// authorized is the condition that an authorization can end by its time.
+const authorized = `expires_at > 0 AND status IN ('authorized', 'partially_captured') AND operation = ''`
+
+// expiresAfter selects a page of rows that end up to $3, after the row with a time and an id.
+const expiresAfter = `expires_at <= $3::bigint AND expires_at >= $4::bigint
+	AND (expires_at > $4::bigint OR id > $5::bigint) ORDER BY expires_at, id LIMIT $6::bigint`

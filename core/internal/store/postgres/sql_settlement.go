@@ -21,10 +21,17 @@ func sourceOf(table string) string {
 		CASE WHEN ` + details + ` #>> '{bank_account}' IS NULL THEN '' ELSE 'bank_account' END)`
 }
 
+// ofEachTenant selects each merchant m in each mode, with its test clock c. ahead is how far the
+// tenant's clock is ahead.
+const (
+	ofEachTenant = ` FROM merchants m CROSS JOIN (SELECT 0 AS live UNION ALL SELECT 1) mode
+		LEFT JOIN test_clocks c ON c.merchant_id = m.id`
+	ahead = `CASE mode.live WHEN 0 THEN COALESCE(c.offset_ms, 0) ELSE 0 END`
+)
+
 // settlementDays selects each merchant in each mode, with the settings of its settlement day. It
 // adds the times of its oldest and newest unsettled capture, and of its oldest unsettled refund.
-const settlementDays = `SELECT m.id, mode.live, m.time_zone, m.cutoff,
-		CASE mode.live WHEN 0 THEN COALESCE(c.offset_ms, 0) ELSE 0 END,
+const settlementDays = `SELECT m.id, mode.live, m.time_zone, m.cutoff, ` + ahead + `,
 		COALESCE((SELECT ` + takenAt + ` FROM captures
 			WHERE merchant_id = m.id AND live = mode.live AND settled = 0 AND state = 'succeeded'
 			ORDER BY ` + takenAt + ` LIMIT 1), 0),
@@ -33,9 +40,7 @@ const settlementDays = `SELECT m.id, mode.live, m.time_zone, m.cutoff,
 			ORDER BY ` + takenAt + ` DESC LIMIT 1), 0),
 		COALESCE((SELECT created_at FROM refunds
 			WHERE merchant_id = m.id AND live = mode.live AND settlement_day = 0 AND state <> 'failed'
-				AND state = 'succeeded' ORDER BY id LIMIT 1), 0)
-	FROM merchants m CROSS JOIN (SELECT 0 AS live UNION ALL SELECT 1) mode
-	LEFT JOIN test_clocks c ON c.merchant_id = m.id`
+				AND state = 'succeeded' ORDER BY id LIMIT 1), 0)` + ofEachTenant
 
 var settlementSQL = map[string]string{
 	"selectDays":   settlementDays,

@@ -46,13 +46,14 @@ func TestPlansOfTestHelpers(t *testing.T) {
 		want    string
 	}{
 		"lapsed": {store.Background, func() error {
-			_, err := b.db.LapsedOf(ctx, tenant.Merchant, birth, store.Lapsed{}, 2)
+			_, err := b.db.Lapsed(ctx, tenant, birth, store.Due{}, 2)
 			return err
-		}, search("transactions", "transactions_expiring_test", "merchant_id=? AND expires_at>? AND expires_at<?)")},
+		}, search("transactions", "transactions_expiring",
+			"merchant_id=? AND live=? AND expires_at>? AND expires_at<?)")},
 		"unconfirmed": {store.Background, func() error {
-			_, err := b.db.UnconfirmedOf(ctx, tenant.Merchant, birth, store.Lapsed{}, 2)
+			_, err := b.db.Unconfirmed(ctx, tenant, birth, store.Due{}, 2)
 			return err
-		}, "USING COVERING INDEX transactions_waiting_test (merchant_id=? AND expires_at>? AND expires_at<?)"},
+		}, "USING COVERING INDEX transactions_waiting (merchant_id=? AND live=? AND expires_at>? AND expires_at<?)"},
 		"settleable": {store.Listing, func() error {
 			_, _, err := b.db.Settleable(ctx, tenant, 2)
 			return err

@@ -78,14 +78,26 @@ var erasureSQL = map[string]string{
 	"insertErasedTransaction": `INSERT INTO erased_objects (merchant_id, live, object_id, erased_at)
 		SELECT ?1, ?2, id, ?4 FROM transactions WHERE id = ?3 ON CONFLICT (merchant_id, live, object_id) DO UPDATE
 			SET erased_at = excluded.erased_at`,
+	// The tenants with a deleted customer that is due up to ?1, or after ?2.
+	"selectErasing": `SELECT m.id, mode.live` + ofEachTenant + `
+		WHERE EXISTS (SELECT 1 FROM customer_erasures INDEXED BY customer_erasures_due
+				WHERE merchant_id = m.id AND live = mode.live AND due_at > 0 AND due_at <= ?1)
+			OR EXISTS (SELECT 1 FROM customer_erasures INDEXED BY customer_erasures_due
+				WHERE merchant_id = m.id AND live = mode.live AND due_at > 0 AND due_at > ?2)`,
+	"selectErasingByEvents": `SELECT m.id, mode.live` + ofEachTenant + `
+		WHERE EXISTS (SELECT 1 FROM customer_erasures INDEXED BY customer_erasures_events_due
+				WHERE merchant_id = m.id AND live = mode.live AND events_due_at > 0 AND events_due_at <= ?1)
+			OR EXISTS (SELECT 1 FROM customer_erasures INDEXED BY customer_erasures_events_due
+				WHERE merchant_id = m.id AND live = mode.live AND events_due_at > 0 AND events_due_at > ?2)`,
 	"selectDeletedCustomers": `SELECT customer_id, merchant_id, live, deleted_at, due_at FROM customer_erasures
-		WHERE due_at > 0 AND due_at <= ?1 AND due_at >= ?2 AND (due_at > ?2 OR customer_id > ?3)
-		ORDER BY due_at, customer_id LIMIT ?4`,
+		WHERE merchant_id = ?1 AND live = ?2 AND due_at > 0 AND due_at <= ?3 AND due_at >= ?4
+			AND (due_at > ?4 OR customer_id > ?5)
+		ORDER BY due_at, customer_id LIMIT ?6`,
 	"selectDeletedCustomersByEvents": `SELECT customer_id, merchant_id, live, deleted_at, events_due_at
 		FROM customer_erasures
-		WHERE events_due_at > 0 AND events_due_at <= ?1 AND events_due_at >= ?2 AND (events_due_at > ?2
-			OR customer_id > ?3)
-		ORDER BY events_due_at, customer_id LIMIT ?4`,
+		WHERE merchant_id = ?1 AND live = ?2 AND events_due_at > 0 AND events_due_at <= ?3 AND events_due_at >= ?4
+			AND (events_due_at > ?4 OR customer_id > ?5)
+		ORDER BY events_due_at, customer_id LIMIT ?6`,
 	"lockPersonalTransactions": `SELECT id, 'transaction' AS kind, COALESCE(details, '') AS data, CASE
 		WHEN client_address || confirm_client_address || void_client_address <> '' THEN 1 ELSE 0 END AS addressed
 			FROM transactions WHERE id = ?`,

@@ -10,12 +10,6 @@ var paymentSQL = map[string]string{
 		VALUES (?, ?, ?, 'requires_confirmation', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 	// Payments that would wait too long for a confirmation, because a clock was ahead when they were
 	// written. For a test merchant, its test clock is the time.
-	"selectUnconfirmedAhead": `SELECT id, merchant_id, live, expires_at
-		FROM transactions INDEXED BY transactions_waiting
-			WHERE status = 'requires_confirmation' AND expires_at > ?1 AND expires_at > ?1 + CASE live WHEN 0
-				THEN COALESCE((SELECT offset_ms FROM test_clocks c WHERE c.merchant_id = transactions.merchant_id), 0)
-					ELSE 0 END
-		AND expires_at >= ?2 AND (expires_at > ?2 OR id > ?3) ORDER BY expires_at, id LIMIT ?4`,
 	"correctUnconfirmed": `UPDATE transactions SET expires_at = ?2 + CASE live WHEN 0 THEN COALESCE((SELECT offset_ms
 		FROM test_clocks c WHERE c.merchant_id = transactions.merchant_id), 0) ELSE 0 END WHERE id = ?3
 			AND status = 'requires_confirmation' AND expires_at > ?1 AND expires_at > ?1 + CASE live WHEN 0
@@ -176,19 +170,27 @@ var paymentSQL = map[string]string{
 			AND (?12 = '' OR details ->> '$.card.fingerprint' = ?12) AND ` + metadataHas("?13") + `
 			AND ` + oneOf("?14", transactionSettlement) + `
 			AND id > ? ORDER BY id LIMIT ?`,
-	"selectLapsed": `SELECT id, merchant_id, live, expires_at
-		FROM transactions INDEXED BY transactions_expiring
-		WHERE expires_at > 0 AND status IN ('authorized', 'partially_captured') AND operation = ''
-			AND expires_at <= ?1 AND expires_at >= ?2 AND (expires_at > ?2 OR id > ?3) ORDER BY expires_at, id LIMIT ?4`,
-	"selectLapsedOf": `SELECT id, merchant_id, live, expires_at
-		FROM transactions INDEXED BY transactions_expiring_test
-		WHERE expires_at > 0 AND status IN ('authorized', 'partially_captured') AND operation = ''
-			AND expires_at <= ?1 AND expires_at >= ?2 AND (expires_at > ?2 OR id > ?3) AND merchant_id = ?4 AND live = 0
-				ORDER BY expires_at, id LIMIT ?5`,
-	"selectUnconfirmed": `SELECT id, merchant_id, live, expires_at FROM transactions INDEXED BY transactions_waiting
-		WHERE status = 'requires_confirmation' AND expires_at <= ?1 AND expires_at >= ?2 AND (expires_at > ?2
-			OR id > ?3) ORDER BY expires_at, id LIMIT ?4`,
-	"selectUnconfirmedOf": `SELECT id, merchant_id, live, expires_at FROM transactions INDEXED BY transactions_waiting_test
-		WHERE status = 'requires_confirmation' AND expires_at <= ?1 AND expires_at >= ?2 AND (expires_at > ?2
-			OR id > ?3) AND merchant_id = ?4 AND live = 0 ORDER BY expires_at, id LIMIT ?5`,
+	// The tenants with a row of the next two statements up to ?1, or with a wait that ends after
+	// ?2.
+	"selectExpiring": `SELECT m.id, mode.live, ` + ahead + ofEachTenant + `
+		WHERE EXISTS (SELECT 1 FROM transactions INDEXED BY transactions_expiring
+				WHERE merchant_id = m.id AND live = mode.live AND ` + authorized + `
+				AND expires_at <= ?1 + ` + ahead + `)
+			OR EXISTS (SELECT 1 FROM transactions INDEXED BY transactions_waiting
+				WHERE merchant_id = m.id AND live = mode.live AND status = 'requires_confirmation'
+				AND expires_at <= ?1 + ` + ahead + `)
+			OR EXISTS (SELECT 1 FROM transactions INDEXED BY transactions_waiting
+				WHERE merchant_id = m.id AND live = mode.live AND status = 'requires_confirmation'
+				AND expires_at > ?2 + ` + ahead + `)`,
+	"selectLapsed": `SELECT expires_at, id FROM transactions INDEXED BY transactions_expiring
+		WHERE merchant_id = ?1 AND live = ?2 AND ` + authorized + ` AND ` + expiresAfter,
+	"selectUnconfirmed": `SELECT expires_at, id FROM transactions INDEXED BY transactions_waiting
+		WHERE merchant_id = ?1 AND live = ?2 AND status = 'requires_confirmation' AND ` + expiresAfter,
 }
+
+// authorized is the condition that an authorization can end by its time.
+const authorized = `expires_at > 0 AND status IN ('authorized', 'partially_captured') AND operation = ''`
+
+// expiresAfter selects a page of rows that end up to ?3, after the row with a time and an id.
+const expiresAfter = `expires_at <= ?3 AND expires_at >= ?4 AND (expires_at > ?4 OR id > ?5)
+	ORDER BY expires_at, id LIMIT ?6`

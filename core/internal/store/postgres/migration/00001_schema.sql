@@ -102,14 +102,10 @@ CREATE TABLE transactions (
 CREATE INDEX transactions_by_tenant ON transactions (merchant_id, live, position, id);
 CREATE INDEX transactions_open ON transactions (merchant_id, live, id)
     WHERE status IN ('processing', 'unknown') OR operation = 'void';
-CREATE INDEX transactions_expiring ON transactions (expires_at)
+CREATE INDEX transactions_expiring ON transactions (merchant_id, live, expires_at, id)
     WHERE expires_at > 0 AND status IN ('authorized', 'partially_captured');
-CREATE INDEX transactions_waiting ON transactions (expires_at) WHERE status = 'requires_confirmation';
--- For the test clock of one merchant.
-CREATE INDEX transactions_expiring_test ON transactions (merchant_id, expires_at, id)
-    WHERE live = 0 AND expires_at > 0 AND status IN ('authorized', 'partially_captured');
-CREATE INDEX transactions_waiting_test ON transactions (merchant_id, expires_at, id)
-    WHERE live = 0 AND status = 'requires_confirmation';
+CREATE INDEX transactions_waiting ON transactions (merchant_id, live, expires_at, id)
+    WHERE status = 'requires_confirmation';
 
 CREATE TABLE transaction_terms (
     merchant       BIGINT   NOT NULL,
@@ -149,8 +145,9 @@ CREATE TABLE customer_erasures (
     events_due_at BIGINT NOT NULL DEFAULT 0,
     unannounced SMALLINT NOT NULL DEFAULT 0 CHECK (unannounced IN (0, 1))
 );
-CREATE INDEX customer_erasures_due ON customer_erasures (due_at);
-CREATE INDEX customer_erasures_events_due ON customer_erasures (events_due_at, customer_id) WHERE events_due_at > 0;
+CREATE INDEX customer_erasures_due ON customer_erasures (merchant_id, live, due_at, customer_id);
+CREATE INDEX customer_erasures_events_due ON customer_erasures (merchant_id, live, events_due_at, customer_id)
+    WHERE events_due_at > 0;
 CREATE INDEX customer_erasures_unannounced ON customer_erasures (customer_id) WHERE unannounced = 1;
 CREATE TABLE erased_objects (
     merchant_id BIGINT   NOT NULL,

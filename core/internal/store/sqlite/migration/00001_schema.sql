@@ -116,14 +116,10 @@ CREATE INDEX transactions_by_tenant ON transactions (merchant_id, live, id);
 CREATE INDEX transactions_open ON transactions (merchant_id, live, id)
     WHERE status IN ('processing', 'unknown') OR operation = 'void';
 -- A payment that is captured at once is never in these partial indexes.
-CREATE INDEX transactions_expiring ON transactions (expires_at)
+CREATE INDEX transactions_expiring ON transactions (merchant_id, live, expires_at)
     WHERE expires_at > 0 AND status IN ('authorized', 'partially_captured');
-CREATE INDEX transactions_waiting ON transactions (expires_at) WHERE status = 'requires_confirmation';
--- For the test clock of one merchant.
-CREATE INDEX transactions_expiring_test ON transactions (merchant_id, expires_at, id)
-    WHERE live = 0 AND expires_at > 0 AND status IN ('authorized', 'partially_captured');
-CREATE INDEX transactions_waiting_test ON transactions (merchant_id, expires_at, id)
-    WHERE live = 0 AND status = 'requires_confirmation';
+CREATE INDEX transactions_waiting ON transactions (merchant_id, live, expires_at)
+    WHERE status = 'requires_confirmation';
 
 -- The transactions that name a customer or a merchant's reference. A row may outlive its
 -- transaction.
@@ -169,8 +165,9 @@ CREATE TABLE customer_erasures (
     events_due_at INTEGER NOT NULL DEFAULT 0, -- 0 if the customer's events are erased
     unannounced INTEGER NOT NULL DEFAULT 0 CHECK (unannounced IN (0, 1)) -- 1 until the events of the deletion are written
 ) STRICT;
-CREATE INDEX customer_erasures_due ON customer_erasures (due_at);
-CREATE INDEX customer_erasures_events_due ON customer_erasures (events_due_at, customer_id) WHERE events_due_at > 0;
+CREATE INDEX customer_erasures_due ON customer_erasures (merchant_id, live, due_at);
+CREATE INDEX customer_erasures_events_due ON customer_erasures (merchant_id, live, events_due_at)
+    WHERE events_due_at > 0;
 CREATE INDEX customer_erasures_unannounced ON customer_erasures (customer_id) WHERE unannounced = 1;
 
 -- Erased transactions, captures and refunds whose events are not yet erased.
