@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,8 +29,16 @@ func (e *Engine) ExpireDue(ctx context.Context) (int, error) {
 func (e *Engine) expireDue(ctx context.Context, traced *tracedPass) (int, error) {
 	x := e.newExpiry(traced)
 	err := pass.InTurn(ctx, x.pass, store.TenantClock.Merchant,
-		func() ([]store.TenantClock, error) { return e.Store.Expiring(ctx) },
+		func() ([]store.TenantClock, error) {
+			if err := x.flush(ctx, 1); err != nil {
+				return nil, err
+			}
+			return e.Store.Expiring(ctx)
+		},
 		func(c store.TenantClock) (bool, error) { return x.page(ctx, c) })
+	if err == nil {
+		err = x.flush(ctx, 1)
+	}
 	if err != nil {
 		return x.expired, fmt.Errorf("expire: %w", err)
 	}
@@ -40,12 +49,13 @@ func (e *Engine) expireDue(ctx context.Context, traced *tracedPass) (int, error)
 // is part of a request.
 func (e *Engine) expireOf(ctx context.Context, d store.Day) error {
 	x := e.newExpiry(&tracedPass{})
-	for {
-		more, err := x.page(ctx, store.TenantClock{Tenant: d.Tenant, Ahead: d.Ahead})
-		if err != nil || !more {
+	for more := true; more; {
+		var err error
+		if more, err = x.page(ctx, store.TenantClock{Tenant: d.Tenant, Ahead: d.Ahead}); err != nil {
 			return err
 		}
 	}
+	return x.flush(ctx, 1)
 }
 
 // expiry is one pass.
@@ -54,11 +64,23 @@ type expiry struct {
 	traced  *tracedPass
 	pass    *pass.Pass
 	reached map[payment.Tenant]*reachedExpiry
-	expired int // transactions so far
+	due     []dueEnd // not ended yet: many tenants have one row, and one commit ends their rows
+	expired int      // transactions so far
 }
 
 // reachedExpiry has the last rows of a tenant's pages so far, the zero Due for none.
 type reachedExpiry struct{ lapsed, unconfirmed store.Due }
+
+// dueEnd is a transaction whose time is over.
+type dueEnd struct {
+	tenant payment.Tenant
+	id     int64
+	end    ending
+}
+
+// ending ends one transaction and announces it. It returns store.ErrConflict if the transaction has
+// ended already.
+type ending func(tx *store.Tx, tenant payment.Tenant, id int64) (Result, error)
 
 func (e *Engine) newExpiry(traced *tracedPass) *expiry {
 	return &expiry{
@@ -80,46 +102,56 @@ func (x *expiry) page(ctx context.Context, c store.TenantClock) (more bool, err 
 	}
 	lapsed, err := e.Store.Lapsed(ctx, c.Tenant, now, reached.lapsed, dueBatch)
 	if err == nil {
-		err = x.all(ctx, c.Tenant, lapsed, &reached.lapsed, e.expire)
+		err = x.add(ctx, c.Tenant, lapsed, &reached.lapsed, e.expire)
 	}
 	if err != nil {
 		return false, err
 	}
 	unconfirmed, err := e.Store.Unconfirmed(ctx, c.Tenant, now, reached.unconfirmed, dueBatch)
 	if err == nil {
-		err = x.all(ctx, c.Tenant, unconfirmed, &reached.unconfirmed, e.lapse)
+		err = x.add(ctx, c.Tenant, unconfirmed, &reached.unconfirmed, e.lapse)
 	}
 	return max(len(lapsed), len(unconfirmed)) == dueBatch, err
 }
 
-// ending ends one transaction and announces it. It returns store.ErrConflict if the transaction has
-// ended already.
-type ending func(tx *store.Tx, tenant payment.Tenant, id int64) (Result, error)
-
-// all ends all rows of a page and stores the last one in last. It skips a transaction that cannot
-// be ended.
-func (x *expiry) all(ctx context.Context, tenant payment.Tenant, page []store.Due, last *store.Due, end ending) error {
-	x.traced.found(ctx, len(page))
-	rows := pass.Rows[store.Due]{
-		Kind: "transaction", ID: func(d store.Due) int64 { return d.ID },
-		Change: func(ctx context.Context, part []store.Due) (int, error) { return x.part(ctx, tenant, part, end) },
+// add adds a page to the rows that are due, and stores its last row in last. It ends all rows but
+// those that do not fill a commit.
+func (x *expiry) add(ctx context.Context, tenant payment.Tenant, page []store.Due, last *store.Due, end ending) error {
+	if len(page) == 0 {
+		return nil
 	}
-	for part := range slices.Chunk(page, commitBatch) {
+	x.traced.found(ctx, len(page))
+	for _, d := range page {
+		x.due = append(x.due, dueEnd{tenant, d.ID, end})
+	}
+	*last = page[len(page)-1]
+	return x.flush(ctx, commitBatch)
+}
+
+// flush ends the rows that are due while there are at least a number of them. It skips a transaction
+// that cannot be ended. A commit locks its transactions in the order of their ids, as a settlement
+// does: so neither waits for the other in a circle.
+func (x *expiry) flush(ctx context.Context, least int) error {
+	rows := pass.Rows[dueEnd]{Kind: "transaction", ID: func(d dueEnd) int64 { return d.id }, Change: x.part}
+	for len(x.due) >= least {
+		part := x.due[:min(commitBatch, len(x.due))]
+		x.due = x.due[len(part):]
+		slices.SortFunc(part, func(a, b dueEnd) int { return cmp.Compare(a.id, b.id) })
 		if err := rows.Do(ctx, x.pass, part); err != nil {
 			return err
 		}
-		*last = part[len(part)-1]
 	}
 	return nil
 }
 
 // part ends transactions in one commit, and returns how many it has handled.
-func (x *expiry) part(ctx context.Context, tenant payment.Tenant, part []store.Due, end ending) (n int, err error) {
+func (x *expiry) part(ctx context.Context, part []dueEnd) (n int, err error) {
 	expired := 0
-	err = x.e.Store.UpdateOf(ctx, store.Caller{Tenant: tenant}, func(tx *store.Tx) (err error) {
+	caller := store.Caller{Tenant: part[0].tenant} // in a client's request, all rows are of its tenant
+	err = x.e.Store.UpdateOf(ctx, caller, func(tx *store.Tx) (err error) {
 		expired = 0
-		n, err = store.Each(tx, part, func(d store.Due) error {
-			_, err := end(tx, tenant, d.ID)
+		n, err = store.Each(tx, part, func(d dueEnd) error {
+			_, err := d.end(tx, d.tenant, d.id)
 			if errors.Is(err, store.ErrConflict) {
 				return nil // it is captured, voided or confirmed, or such a step is in progress
 			}

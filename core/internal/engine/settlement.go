@@ -206,6 +206,8 @@ func (e *Engine) settleCaptures(ctx context.Context, traced *tracedPass, d *ende
 		},
 	}
 	for part := range slices.Chunk(page, commitBatch) {
+		// An expiry locks transactions in this order, too.
+		slices.SortFunc(part, func(a, b store.Unsettled) int { return cmp.Compare(a.Transaction, b.Transaction) })
 		if err := rows.Do(ctx, e.Store.BeginPass(pass.Settlement), part); err != nil {
 			return false, err
 		}
