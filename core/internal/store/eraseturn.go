@@ -25,7 +25,7 @@ type customerTurns struct {
 	*eraser
 	queue customerQueue
 	erase eraseCustomerFunc
-	by    time.Time // the customers of this round are due by it; zero before the first round
+	begun bool // a round has begun
 	of    map[payment.Tenant]*customersOf
 }
 
@@ -46,14 +46,14 @@ func (e *eraser) deletedCustomers(ctx context.Context, q customerQueue, erase er
 		func(t payment.Tenant) (bool, error) { return turns.turn(ctx, t) })
 }
 
-// tenants returns the tenants with customers that are due.
+// tenants returns the tenants with customers that are due. The time of the pass is that of its last
+// round, so that a customer which it postpones is not due again in the pass.
 func (t *customerTurns) tenants(ctx context.Context) ([]payment.Tenant, error) {
-	if t.by.IsZero() {
-		t.by = t.now
-	} else {
-		t.by = t.db.confirmed(t.db.clock.Now())
+	if t.begun {
+		t.now = t.db.confirmed(t.db.clock.Now())
 	}
-	return backgroundRows(ctx, t.db, t.queue.tenants, scanTenant, toMillis(t.by), tooFarAhead(t.by, t.queue.longest))
+	t.begun = true
+	return backgroundRows(ctx, t.db, t.queue.tenants, scanTenant, toMillis(t.now), tooFarAhead(t.now, t.queue.longest))
 }
 
 func scanTenant(row Scanner) (t payment.Tenant, err error) {
@@ -76,7 +76,7 @@ func (t *customerTurns) turn(ctx context.Context, tenant payment.Tenant) (more b
 			return true, err
 		}
 	}
-	for i, due := range dueRanges(t.by, t.queue.longest) {
+	for i, due := range dueRanges(t.now, t.queue.longest) {
 		after := due.next(of.last[i])
 		page, err := backgroundRows(ctx, t.db, t.queue.page, scanDeletedCustomer,
 			tenant.Merchant, tenant.Live, due.through, after.At, after.ID, erasePage)

@@ -249,6 +249,45 @@ func TestPlansOfTestHelpersPostgreSQL(t *testing.T) {
 	}
 }
 
+// TestPlansOfTurnsPostgreSQL: the lists of the tenants with due rows, and of a tenant's deleted
+// customers, seek in an index by the tenant.
+func TestPlansOfTurnsPostgreSQL(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for _, text := range []string{
+		"SET plan_cache_mode = force_generic_plan", "SET enable_seqscan = off", "SET enable_bitmapscan = off",
+	} {
+		if _, err := b.raw.Exec(t.Context(), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, c := range map[string]struct {
+		args, want string
+		seeks      int
+	}{
+		"selectExpiring":                 {"9, 9", "transactions_(expiring|waiting)", 3},
+		"selectErasing":                  {"9, 9", "customer_erasures_due", 2},
+		"selectErasingByEvents":          {"9, 9", "customer_erasures_events_due", 2},
+		"selectDeletedCustomers":         {"7, 0, 9, 1, 1, 2", "customer_erasures_due", 1},
+		"selectDeletedCustomersByEvents": {"7, 0, 9, 1, 1, 2", "customer_erasures_events_due", 1},
+	} {
+		text, err := postgres.TextOf(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan := b.explainWith(t, "PREPARE query AS "+text, c.args)
+		seek := regexp.MustCompile(c.want + ` on .*\n +Index Cond: \(\(merchant_id = `)
+		if got := len(seek.FindAllString(plan, -1)); got != c.seeks {
+			t.Errorf("%s: got %d seeks of %d in\n%s", name, got, c.seeks, plan)
+		}
+		for _, never := range []string{"Seq Scan on transactions", "Seq Scan on customer_erasures"} {
+			if strings.Contains(plan, never) {
+				t.Errorf("%s: %s in\n%s", name, never, plan)
+			}
+		}
+	}
+}
+
 // TestBatchesHoldTheMarkPostgreSQL: a batch of intents or outcome records that waits for a row
 // holds the mark back.
 func TestBatchesHoldTheMarkPostgreSQL(t *testing.T) {

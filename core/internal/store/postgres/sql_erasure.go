@@ -91,15 +91,19 @@ var erasureSQL = map[string]string{
 			ON CONFLICT (merchant_id, live, object_id) DO UPDATE SET erased_at = excluded.erased_at`,
 	// The tenants with a deleted customer that is due up to $1, or after $2.
 	"selectErasing": `SELECT m.id, mode.live` + ofEachTenant + `
-		WHERE EXISTS (SELECT 1 FROM customer_erasures
-				WHERE merchant_id = m.id AND live = mode.live AND due_at > 0 AND due_at <= $1::bigint)
-			OR EXISTS (SELECT 1 FROM customer_erasures
-				WHERE merchant_id = m.id AND live = mode.live AND due_at > 0 AND due_at > $2::bigint)`,
+		WHERE (SELECT due_at FROM customer_erasures
+				WHERE merchant_id = m.id AND live = mode.live AND due_at > 0
+				ORDER BY due_at LIMIT 1) <= $1::bigint
+			OR (SELECT due_at FROM customer_erasures
+				WHERE merchant_id = m.id AND live = mode.live AND due_at > 0
+				ORDER BY due_at DESC LIMIT 1) > $2::bigint`,
 	"selectErasingByEvents": `SELECT m.id, mode.live` + ofEachTenant + `
-		WHERE EXISTS (SELECT 1 FROM customer_erasures
-				WHERE merchant_id = m.id AND live = mode.live AND events_due_at > 0 AND events_due_at <= $1::bigint)
-			OR EXISTS (SELECT 1 FROM customer_erasures
-				WHERE merchant_id = m.id AND live = mode.live AND events_due_at > 0 AND events_due_at > $2::bigint)`,
+		WHERE (SELECT events_due_at FROM customer_erasures
+				WHERE merchant_id = m.id AND live = mode.live AND events_due_at > 0
+				ORDER BY events_due_at LIMIT 1) <= $1::bigint
+			OR (SELECT events_due_at FROM customer_erasures
+				WHERE merchant_id = m.id AND live = mode.live AND events_due_at > 0
+				ORDER BY events_due_at DESC LIMIT 1) > $2::bigint`,
 	"selectDeletedCustomers": `SELECT customer_id, merchant_id, live, deleted_at, due_at FROM customer_erasures
 		WHERE merchant_id = $1::bigint AND live = $2::bigint AND due_at > 0 AND due_at <= $3::bigint
 			AND due_at >= $4::bigint AND (due_at > $4::bigint OR customer_id > $5::bigint)

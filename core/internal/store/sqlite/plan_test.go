@@ -73,6 +73,48 @@ func TestPlansOfTestHelpers(t *testing.T) {
 	}
 }
 
+// TestPlansOfTurns: the lists of the tenants with due rows, and of a tenant's rows, seek in an index
+// by the tenant. None sorts.
+func TestPlansOfTurns(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	db := b.MustWrite(t)
+	for name, want := range map[string][]string{
+		"selectExpiring": {
+			"INDEX transactions_expiring (merchant_id=? AND live=? AND expires_at>? AND expires_at<?)",
+			"INDEX transactions_waiting (merchant_id=? AND live=? AND expires_at<?)",
+			"INDEX transactions_waiting (merchant_id=? AND live=? AND expires_at>?)",
+		},
+		"selectErasing": {
+			"INDEX customer_erasures_due (merchant_id=? AND live=? AND due_at>?)",
+		},
+		"selectErasingByEvents": {
+			"INDEX customer_erasures_events_due (merchant_id=? AND live=? AND events_due_at>?)",
+		},
+		"selectDeletedCustomers": {"INDEX customer_erasures_due (merchant_id=? AND live=? AND due_at>? AND due_at<?)"},
+		"selectDeletedCustomersByEvents": {
+			"INDEX customer_erasures_events_due (merchant_id=? AND live=? AND events_due_at>? AND events_due_at<?)",
+		},
+	} {
+		text, err := b.engine.TextOf(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		values := slices.Repeat([]any{0}, sqlite.Parameters(text))
+		plan := strings.Join(column(t, db, "detail", "EXPLAIN QUERY PLAN "+text, values...), "\n")
+		for _, seek := range want {
+			if !strings.Contains(plan, seek) {
+				t.Errorf("%s: got\n%s\nwant %s", name, plan, seek)
+			}
+		}
+		for _, never := range []string{"SCAN transactions", "SCAN customer_erasures", "TEMP B-TREE"} {
+			if strings.Contains(plan, never) {
+				t.Errorf("%s: %s in\n%s", name, never, plan)
+			}
+		}
+	}
+}
+
 // TestPlansOfKeys: the commands that make or revoke a key read only the tenant's keys in use. A
 // merchant can have many ended ones.
 func TestPlansOfKeys(t *testing.T) {

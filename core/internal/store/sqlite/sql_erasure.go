@@ -80,15 +80,19 @@ var erasureSQL = map[string]string{
 			SET erased_at = excluded.erased_at`,
 	// The tenants with a deleted customer that is due up to ?1, or after ?2.
 	"selectErasing": `SELECT m.id, mode.live` + ofEachTenant + `
-		WHERE EXISTS (SELECT 1 FROM customer_erasures INDEXED BY customer_erasures_due
-				WHERE merchant_id = m.id AND live = mode.live AND due_at > 0 AND due_at <= ?1)
-			OR EXISTS (SELECT 1 FROM customer_erasures INDEXED BY customer_erasures_due
-				WHERE merchant_id = m.id AND live = mode.live AND due_at > 0 AND due_at > ?2)`,
+		WHERE (SELECT due_at FROM customer_erasures INDEXED BY customer_erasures_due
+				WHERE merchant_id = m.id AND live = mode.live AND due_at > 0
+				ORDER BY due_at LIMIT 1) <= ?1
+			OR (SELECT due_at FROM customer_erasures INDEXED BY customer_erasures_due
+				WHERE merchant_id = m.id AND live = mode.live AND due_at > 0
+				ORDER BY due_at DESC LIMIT 1) > ?2`,
 	"selectErasingByEvents": `SELECT m.id, mode.live` + ofEachTenant + `
-		WHERE EXISTS (SELECT 1 FROM customer_erasures INDEXED BY customer_erasures_events_due
-				WHERE merchant_id = m.id AND live = mode.live AND events_due_at > 0 AND events_due_at <= ?1)
-			OR EXISTS (SELECT 1 FROM customer_erasures INDEXED BY customer_erasures_events_due
-				WHERE merchant_id = m.id AND live = mode.live AND events_due_at > 0 AND events_due_at > ?2)`,
+		WHERE (SELECT events_due_at FROM customer_erasures INDEXED BY customer_erasures_events_due
+				WHERE merchant_id = m.id AND live = mode.live AND events_due_at > 0
+				ORDER BY events_due_at LIMIT 1) <= ?1
+			OR (SELECT events_due_at FROM customer_erasures INDEXED BY customer_erasures_events_due
+				WHERE merchant_id = m.id AND live = mode.live AND events_due_at > 0
+				ORDER BY events_due_at DESC LIMIT 1) > ?2`,
 	"selectDeletedCustomers": `SELECT customer_id, merchant_id, live, deleted_at, due_at FROM customer_erasures
 		WHERE merchant_id = ?1 AND live = ?2 AND due_at > 0 AND due_at <= ?3 AND due_at >= ?4
 			AND (due_at > ?4 OR customer_id > ?5)
