@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
@@ -28,14 +29,14 @@ func (e *Engine) ExpireDue(ctx context.Context) (int, error) {
 
 func (e *Engine) expireDue(ctx context.Context, traced *tracedPass) (int, error) {
 	x := e.newExpiry(traced)
-	err := pass.InTurn(ctx, x.pass, store.TenantClock.Merchant,
-		func() ([]store.TenantClock, error) {
+	err := pass.InTurn(ctx, x.pass, store.ExpiringTenant.Merchant,
+		func() ([]store.ExpiringTenant, error) {
 			if err := x.flush(ctx, 1); err != nil {
 				return nil, err
 			}
 			return e.Store.Expiring(ctx)
 		},
-		func(c store.TenantClock) (bool, error) { return x.page(ctx, c) })
+		func(t store.ExpiringTenant) (bool, error) { return x.page(ctx, t) })
 	if err == nil {
 		err = x.flush(ctx, 1)
 	}
@@ -49,9 +50,10 @@ func (e *Engine) expireDue(ctx context.Context, traced *tracedPass) (int, error)
 // is part of a request.
 func (e *Engine) expireOf(ctx context.Context, d store.Day) error {
 	x := e.newExpiry(&tracedPass{})
+	all := store.ExpiringTenant{Tenant: d.Tenant, Ahead: d.Ahead, Lapsed: true, Unconfirmed: true, TooLong: true}
 	for more := true; more; {
 		var err error
-		if more, err = x.page(ctx, store.TenantClock{Tenant: d.Tenant, Ahead: d.Ahead}); err != nil {
+		if more, err = x.page(ctx, all); err != nil {
 			return err
 		}
 	}
@@ -90,47 +92,51 @@ func (e *Engine) newExpiry(traced *tracedPass) *expiry {
 
 // page ends a page of the tenant's authorizations, and one of its waits for a confirmation. It
 // reports whether more of either are left.
-func (x *expiry) page(ctx context.Context, c store.TenantClock) (more bool, err error) {
-	e, now, reached := x.e, x.e.Store.Confirmed().Add(c.Ahead), x.reached[c.Tenant]
+func (x *expiry) page(ctx context.Context, t store.ExpiringTenant) (more bool, err error) {
+	now, reached := x.e.Store.Confirmed().Add(t.Ahead), x.reached[t.Tenant]
 	if reached == nil {
 		reached = &reachedExpiry{}
-		x.reached[c.Tenant] = reached
-		err := e.Store.CorrectUnconfirmed(ctx, c)
-		if err := x.pass.Skip(ctx, "waits for a confirmation of merchant", c.Tenant.Merchant, err); err != nil {
+		x.reached[t.Tenant] = reached
+		if t.TooLong {
+			err = x.e.Store.CorrectUnconfirmed(ctx, t)
+		}
+		if err = x.pass.Skip(ctx, "waits for a confirmation of merchant", t.Tenant.Merchant, err); err != nil {
 			return false, err
 		}
 	}
-	lapsed, err := e.Store.Lapsed(ctx, c.Tenant, now, reached.lapsed, dueBatch)
-	if err == nil {
-		err = x.add(ctx, c.Tenant, lapsed, &reached.lapsed, e.expire)
+	moreLapsed, moreUnconfirmed := false, false
+	if t.Lapsed {
+		moreLapsed, err = x.rows(ctx, t.Tenant, now, x.e.Store.Lapsed, &reached.lapsed, x.e.expire)
 	}
-	if err != nil {
-		return false, err
+	if err == nil && t.Unconfirmed {
+		moreUnconfirmed, err = x.rows(ctx, t.Tenant, now, x.e.Store.Unconfirmed, &reached.unconfirmed, x.e.lapse)
 	}
-	unconfirmed, err := e.Store.Unconfirmed(ctx, c.Tenant, now, reached.unconfirmed, dueBatch)
-	if err == nil {
-		err = x.add(ctx, c.Tenant, unconfirmed, &reached.unconfirmed, e.lapse)
-	}
-	return max(len(lapsed), len(unconfirmed)) == dueBatch, err
+	return moreLapsed || moreUnconfirmed, err
 }
 
-// add adds a page to the rows that are due, and stores its last row in last. It ends all rows but
-// those that do not fill a commit.
-func (x *expiry) add(ctx context.Context, tenant payment.Tenant, page []store.Due, last *store.Due, end ending) error {
-	if len(page) == 0 {
-		return nil
+// rowsOf returns a page of a tenant's rows that ended by a time, after a row.
+type rowsOf func(ctx context.Context, tenant payment.Tenant, by time.Time, after store.Due, limit int) ([]store.Due, error)
+
+// rows adds the page after the row last to the rows that are due, and moves last. It ends all rows
+// but the last ones, which do not fill a commit. It reports whether more may be left.
+func (x *expiry) rows(
+	ctx context.Context, tenant payment.Tenant, by time.Time, of rowsOf, last *store.Due, end ending,
+) (more bool, err error) {
+	page, err := of(ctx, tenant, by, *last, dueBatch)
+	if err != nil || len(page) == 0 {
+		return false, err
 	}
 	x.traced.found(ctx, len(page))
 	for _, d := range page {
 		x.due = append(x.due, dueEnd{tenant, d.ID, end})
 	}
 	*last = page[len(page)-1]
-	return x.flush(ctx, commitBatch)
+	return len(page) == dueBatch, x.flush(ctx, commitBatch)
 }
 
-// flush ends the rows that are due while there are at least a number of them. It skips a transaction
-// that cannot be ended. A commit locks its transactions in the order of their ids, as a settlement
-// does: so neither waits for the other in a circle.
+// flush ends the rows that are due while there are at least a number of them. It skips a
+// transaction that cannot be ended. A commit locks its transactions in the order of their ids, as
+// a settlement does. So the two cannot wait for each other in a circle.
 func (x *expiry) flush(ctx context.Context, least int) error {
 	rows := pass.Rows[dueEnd]{Kind: "transaction", ID: func(d dueEnd) int64 { return d.id }, Change: x.part}
 	for len(x.due) >= least {

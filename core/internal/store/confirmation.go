@@ -49,12 +49,12 @@ func (db *DB) Unconfirmed(
 
 // CorrectUnconfirmed shortens a tenant's waits that a clock ahead has written. A payment that would
 // wait for more than twice payment.ConfirmWithin waits for payment.ConfirmWithin from now on.
-func (db *DB) CorrectUnconfirmed(ctx context.Context, c TenantClock) error {
+func (db *DB) CorrectUnconfirmed(ctx context.Context, t ExpiringTenant) error {
 	bound := db.ahead(payment.ConfirmWithin)
-	first := Due{At: bound + c.Ahead.Milliseconds(), ID: math.MaxInt64}
+	first := Due{At: bound + t.Ahead.Milliseconds(), ID: math.MaxInt64}
 	rows := pass.Rows[Due]{Kind: "transaction", ID: dueID}
 	err := correct(ctx, db, db.BeginPass(pass.Expiry), rows, func(last Due) ([]Due, error) {
-		return db.Unconfirmed(ctx, c.Tenant, time.UnixMilli(math.MaxInt64), cmp.Or(last, first), purgeBatch)
+		return db.Unconfirmed(ctx, t.Tenant, time.UnixMilli(math.MaxInt64), cmp.Or(last, first), purgeBatch)
 	}, func(tx *Tx, d Due) error {
 		return tx.exec(correctUnconfirmed,
 			bound, toMillis(tx.Now.Add(payment.ConfirmWithin)), d.ID)

@@ -29,30 +29,34 @@ func (tx *Tx) SetExpiry(tenant payment.Tenant, transaction int64, at time.Time) 
 	return tx.execOne(setExpiry, toMillis(at), tenant.Live, tenant.Merchant, transaction)
 }
 
-// TenantClock is how far a tenant's clock is ahead: the test clock in test mode, 0 in live mode.
-type TenantClock struct {
+// ExpiringTenant is a tenant and what of it is due.
+type ExpiringTenant struct {
 	Tenant payment.Tenant
-	Ahead  time.Duration
+	Ahead  time.Duration // of the test clock in test mode, 0 in live mode
+
+	Lapsed      bool // an authorization has ended
+	Unconfirmed bool // a wait for a confirmation has ended
+	TooLong     bool // CorrectUnconfirmed shortens a wait
 }
 
-// Merchant returns the merchant of the clock.
-func (c TenantClock) Merchant() int64 { return c.Tenant.Merchant }
+// Merchant returns the merchant of the tenant.
+func (t ExpiringTenant) Merchant() int64 { return t.Tenant.Merchant }
 
-// Expiring returns the tenants with a transaction whose authorization, or wait for a confirmation,
-// has ended by the confirmed time. It also returns the tenants of which CorrectUnconfirmed shortens
-// a wait. It reads three rows of each tenant.
-func (db *DB) Expiring(ctx context.Context) ([]TenantClock, error) {
-	return backgroundRows(ctx, db, selectExpiring, scanTenantClock,
+// Expiring returns the tenants of which something is due by the confirmed time. It reads three rows
+// of each tenant.
+func (db *DB) Expiring(ctx context.Context) ([]ExpiringTenant, error) {
+	return backgroundRows(ctx, db, selectExpiring, scanExpiringTenant,
 		toMillis(db.Confirmed()), db.ahead(payment.ConfirmWithin))
 }
 
-func scanTenantClock(row Scanner) (c TenantClock, err error) {
+func scanExpiringTenant(row Scanner) (t ExpiringTenant, err error) {
 	var ahead int64
-	if err := row.Scan(&c.Tenant.Merchant, &c.Tenant.Live, &ahead); err != nil {
-		return c, fmt.Errorf("read the clock of a tenant: %w", err)
+	err = row.Scan(&t.Tenant.Merchant, &t.Tenant.Live, &ahead, &t.Lapsed, &t.Unconfirmed, &t.TooLong)
+	if err != nil {
+		return t, fmt.Errorf("read a tenant with expiring transactions: %w", err)
 	}
-	c.Ahead = time.Duration(ahead) * time.Millisecond
-	return c, nil
+	t.Ahead = time.Duration(ahead) * time.Millisecond
+	return t, nil
 }
 
 // Lapsed returns a page of a tenant's authorizations that lapsed by a time, the longest lapsed

@@ -125,13 +125,15 @@ var paymentSQL = map[string]string{
 	"deleteTransaction": `DELETE FROM transactions WHERE id = $1::bigint AND status = 'processing' AND attempt = 0`,
 	// The tenants with a row of the next two statements up to $1, or with a wait that ends after
 	// $2.
-	"selectExpiring": `SELECT m.id, mode.live, ` + ahead + ofEachTenant + `
-		WHERE EXISTS (SELECT 1 FROM transactions WHERE merchant_id = m.id AND live = mode.live
-				AND ` + authorized + ` AND expires_at <= $1::bigint + ` + ahead + `)
-			OR EXISTS (SELECT 1 FROM transactions WHERE merchant_id = m.id AND live = mode.live
-				AND status = 'requires_confirmation' AND expires_at <= $1::bigint + ` + ahead + `)
-			OR EXISTS (SELECT 1 FROM transactions WHERE merchant_id = m.id AND live = mode.live
-				AND status = 'requires_confirmation' AND expires_at > $2::bigint + ` + ahead + `)`,
+	"selectExpiring": `WITH tenants AS MATERIALIZED (SELECT m.id, mode.live, ` + ahead + `,
+			EXISTS (SELECT 1 FROM transactions WHERE merchant_id = m.id AND live = mode.live
+				AND ` + authorized + ` AND expires_at <= $1::bigint + ` + ahead + `) AS lapsed,
+			EXISTS (SELECT 1 FROM transactions WHERE merchant_id = m.id AND live = mode.live
+				AND status = 'requires_confirmation' AND expires_at <= $1::bigint + ` + ahead + `) AS unconfirmed,
+			EXISTS (SELECT 1 FROM transactions WHERE merchant_id = m.id AND live = mode.live
+				AND status = 'requires_confirmation' AND expires_at > $2::bigint + ` + ahead + `) AS too_long` +
+		ofEachTenant + `)
+		SELECT * FROM tenants WHERE lapsed OR unconfirmed OR too_long`,
 	"selectLapsed": `SELECT expires_at, id FROM transactions
 		WHERE merchant_id = $1::bigint AND live = $2::bigint AND ` + authorized + ` AND ` + expiresAfter,
 	"selectUnconfirmed": `SELECT expires_at, id FROM transactions

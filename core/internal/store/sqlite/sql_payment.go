@@ -172,16 +172,17 @@ var paymentSQL = map[string]string{
 			AND id > ? ORDER BY id LIMIT ?`,
 	// The tenants with a row of the next two statements up to ?1, or with a wait that ends after
 	// ?2.
-	"selectExpiring": `SELECT m.id, mode.live, ` + ahead + ofEachTenant + `
-		WHERE EXISTS (SELECT 1 FROM transactions INDEXED BY transactions_expiring
+	"selectExpiring": `WITH tenants AS MATERIALIZED (SELECT m.id, mode.live, ` + ahead + `,
+			EXISTS (SELECT 1 FROM transactions INDEXED BY transactions_expiring
 				WHERE merchant_id = m.id AND live = mode.live AND ` + authorized + `
-				AND expires_at <= ?1 + ` + ahead + `)
-			OR EXISTS (SELECT 1 FROM transactions INDEXED BY transactions_waiting
+				AND expires_at <= ?1 + ` + ahead + `) AS lapsed,
+			EXISTS (SELECT 1 FROM transactions INDEXED BY transactions_waiting
 				WHERE merchant_id = m.id AND live = mode.live AND status = 'requires_confirmation'
-				AND expires_at <= ?1 + ` + ahead + `)
-			OR EXISTS (SELECT 1 FROM transactions INDEXED BY transactions_waiting
+				AND expires_at <= ?1 + ` + ahead + `) AS unconfirmed,
+			EXISTS (SELECT 1 FROM transactions INDEXED BY transactions_waiting
 				WHERE merchant_id = m.id AND live = mode.live AND status = 'requires_confirmation'
-				AND expires_at > ?2 + ` + ahead + `)`,
+				AND expires_at > ?2 + ` + ahead + `) AS too_long` + ofEachTenant + `)
+		SELECT * FROM tenants WHERE lapsed OR unconfirmed OR too_long`,
 	"selectLapsed": `SELECT expires_at, id FROM transactions INDEXED BY transactions_expiring
 		WHERE merchant_id = ?1 AND live = ?2 AND ` + authorized + ` AND ` + expiresAfter,
 	"selectUnconfirmed": `SELECT expires_at, id FROM transactions INDEXED BY transactions_waiting
