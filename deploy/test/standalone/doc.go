@@ -7,7 +7,7 @@
 //     judges the result. crash_legacy does so for a legacy client, which has no keys.
 //   - replica, lostresponse, lostload: proxies that are separate programs, behind a relay that
 //     breaks connections. paylost and followlost do so for each call of a REST payment and its
-//     successors.
+//     successors, storedkill for each request about a stored customer.
 //   - restrpc, restsandbox: the REST dialect through the RPC endpoint, and its clients' own tests.
 //   - logins: logins issued and revoked while the proxy runs. storm: concurrent requests with
 //     equal keys. drain: a stop with requests in progress.
