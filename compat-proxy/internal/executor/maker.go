@@ -71,6 +71,9 @@ func (m maker) create(ctx context.Context) (command.Result, bool) {
 			return r, again
 		}
 	}
+	if r, ended, again := m.claimBare(ctx, made); ended {
+		return r, again
+	}
 	methods := make([]v1.PaymentMethod, 0, len(tokens))
 	for i, token := range tokens {
 		method, r := m.attach(ctx, made.ID, i, token.Value.Reveal())
@@ -215,14 +218,22 @@ func (m maker) checkExisting(ctx context.Context, made *seenCustomer) (r command
 		return r, true, false
 	case complete(&there.Customer):
 		return command.Result{Outcome: command.Repeated, Status: r.Status, Customer: &there.Customer}, true, false
-	case len(m.command.Methods) > 0:
-		return command.Result{}, false, false // the first attachment decides which request has the customer
 	}
-	first, failed := m.AwaitKey(ctx, m.firstMethodKey())
+	return command.Result{}, false, false
+}
+
+// claimBare reserves the key of the first attachment for a request without payment methods. As with
+// an attachment, the request then has the customer to itself: no other one attaches a payment
+// method or adds an address. It reports ended and again as checkExisting does.
+func (m maker) claimBare(ctx context.Context, made *seenCustomer) (r command.Result, ended, again bool) {
+	if len(m.command.Methods) > 0 {
+		return command.Result{}, false, false
+	}
+	held, failed := m.Reserve(ctx, m.firstMethodKey(), m.content)
 	switch {
-	case failed != nil:
+	case failed != nil && failed.Code != v1.CodeKeyInUse:
 		return *failed, true, false
-	case first.Found:
+	case !held:
 		r, again = m.contested(ctx, made)
 		return r, true, again
 	}

@@ -2,11 +2,13 @@ package executor_test
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // meanwhile runs a function once before the first request of a method, so that another proxy acts
@@ -77,6 +79,43 @@ func TestAgeIsOfTheClockOfV1(t *testing.T) {
 	}
 	if r := b.whole(t, ana(visa, mastercard)); r.Outcome != command.Done {
 		t.Errorf("the first request again: got %s, want done", r.Outcome)
+	}
+	b.mustKeep(t, visa, mastercard)
+}
+
+// attaching is the transport of a proxy whose reservations v1 refuses, because another request with
+// the key is running. That request ends then.
+type attaching struct {
+	http.RoundTripper
+
+	ends func()
+}
+
+func (a *attaching) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Path != "/v1/idempotency_keys" {
+		return a.RoundTripper.RoundTrip(r)
+	}
+	a.ends()
+	w := httptest.NewRecorder()
+	w.WriteHeader(http.StatusConflict)
+	_, _ = w.WriteString(refusal(v1.CodeKeyInUse))
+	return w.Result(), nil
+}
+
+// TestWaitsForTheFirstCard: a request without cards meets another one that is attaching its first
+// card. It waits for the whole customer.
+func TestWaitsForTheFirstCard(t *testing.T) {
+	t.Parallel()
+	b := setupCustomers(t)
+	b.make(t, &failing{left: 4}, ana(visa, mastercard)) // the customer is made
+	busy := &attaching{RoundTripper: b.server.Client().Transport}
+	busy.ends = sync.OnceFunc(func() {
+		if r := b.whole(t, ana(visa, mastercard)); r.Outcome != command.Done {
+			t.Errorf("the other request: got %s, want done", r.Outcome)
+		}
+	})
+	if r := b.through(t, key, busy, ana()); r.Outcome != command.Repeated {
+		t.Errorf("got %s %s, want the whole customer", r.Outcome, r.Code)
 	}
 	b.mustKeep(t, visa, mastercard)
 }
