@@ -130,7 +130,10 @@ func (a adder) add(ctx context.Context) (command.Result, bool) {
 		return *failed, false
 	}
 	if r := a.refuse(ctx, tokens[0]); r != nil {
-		return *r, false
+		return a.withDefault(ctx, *r), false
+	}
+	if failed := a.announceDefault(ctx); failed != nil {
+		return *failed, false
 	}
 	method, r := a.attach(ctx, a.customer, 0, tokens[0].Value.Reveal())
 	switch {
@@ -140,9 +143,63 @@ func (a adder) add(ctx context.Context) (command.Result, bool) {
 		return r, false
 	}
 	if r := a.refuse(ctx, tokens[0]); r != nil {
-		return *r, false
+		return a.withDefault(ctx, *r), false
 	}
 	return command.Result{}, true
+}
+
+// defaultKey returns the key of the update that makes the payment method the default.
+func (a adder) defaultKey() string { return a.key + "-default" }
+
+// announceDefault reserves a key before the attachment if the command wants the payment method as
+// the default. If the proxy then dies before the update, the reservation distinguishes a retry from
+// a duplicate. A name already does that.
+func (a adder) announceDefault(ctx context.Context) *command.Result {
+	if !a.wanted.Default || a.named {
+		return nil
+	}
+	_, failed := a.Reserve(ctx, a.defaultKey()+"-wanted", "default")
+	return failed
+}
+
+// withDefault completes a request that died between the attachment of its payment method and the
+// update of the default. The result r of its retry stays the duplicate. V1 replays an update that
+// was complete, so a default that was chosen since stays.
+func (a adder) withDefault(ctx context.Context, r command.Result) command.Result {
+	if r.Outcome != command.Repeated || !a.wanted.Default {
+		return r
+	}
+	for n := range maxCustomerKeys {
+		a.maker = a.under(a.keys + strconv.Itoa(n))
+		before, failed := a.attachedBefore(ctx, a.customer)
+		switch {
+		case failed != nil:
+			return *failed
+		case before[0].ID == "":
+			return r
+		case before[0].ID != r.Methods[0].ID: // since deleted
+			continue
+		}
+		announced, failed := a.ReadKey(ctx, a.defaultKey()+"-wanted")
+		switch {
+		case failed != nil:
+			return *failed
+		case !announced.Found:
+			return r
+		}
+		return a.setDefault(ctx, r)
+	}
+	return r
+}
+
+// setDefault makes the payment method of a result the default. It returns the result, or the result
+// of the update if v1 refuses that.
+func (a adder) setDefault(ctx context.Context, r command.Result) command.Result {
+	in := v1.CustomerInput{DefaultPaymentMethod: &r.Methods[0].ID}
+	if updated, failed := a.patchCustomer(ctx, a.customer, in, a.defaultKey()); updated == nil {
+		return failed
+	}
+	return r
 }
 
 // refuse returns the result if the customer has an equal payment method, or as many as it may have.
@@ -173,10 +230,7 @@ func (a adder) added(ctx context.Context, method *v1.PaymentMethod) command.Resu
 		Methods: []v1.PaymentMethod{*method},
 	}
 	if a.wanted.Default {
-		in := v1.CustomerInput{DefaultPaymentMethod: &method.ID}
-		if updated, failed := a.patchCustomer(ctx, a.customer, in, a.key+"-default"); updated == nil {
-			return failed
-		}
+		return a.setDefault(ctx, r)
 	}
 	return r
 }

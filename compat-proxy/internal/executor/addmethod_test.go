@@ -2,6 +2,8 @@ package executor_test
 
 import (
 	"fmt"
+	"io"
+	"net/http"
 	"slices"
 	"sync"
 	"testing"
@@ -28,10 +30,11 @@ func methodNumber(tb testing.TB, m v1.PaymentMethod) command.Number {
 }
 
 // TestAddMethodSurvivesTheProxy crashes the proxy at each call to v1. A retry at another proxy
-// leaves one card. A retry under the same name gets the result of the first request.
+// leaves one card, which is the default. A retry under the same name gets the result of the first
+// request.
 func TestAddMethodSurvivesTheProxy(t *testing.T) {
 	t.Parallel()
-	const calls = 9 // four keys of the name, token, two pages of the list, attachment, update
+	const calls = 10 // four keys of the name, token, two pages of the list, reservation, attachment, update
 	for at := range calls {
 		for _, after := range []bool{false, true} {
 			for _, name := range []string{"", "n"} {
@@ -49,7 +52,7 @@ func TestAddMethodSurvivesTheProxy(t *testing.T) {
 						t.Errorf("retry: got %+v, want the card", r)
 					}
 					kept := b.mustKeep(t, visa, amex, mastercard)
-					if name != "" && v1.Text(kept.DefaultPaymentMethod) != r.Methods[0].ID {
+					if v1.Text(kept.DefaultPaymentMethod) != r.Methods[0].ID {
 						t.Errorf("default: got %v, want %s", kept.DefaultPaymentMethod, r.Methods[0].ID)
 					}
 				})
@@ -97,4 +100,61 @@ func TestAddMethodTwice(t *testing.T) {
 	if r := b.whole(t, c); r.Outcome != command.Done || r.Methods[0].ID == both[0].Methods[0].ID {
 		t.Errorf("after the deletion: got %+v, want another payment method", r)
 	}
+}
+
+// TestDuplicateKeepsTheDefault: a request for a card that the customer has already is a duplicate.
+// It does not change the default if the request that added the card was complete, or did not want
+// it as the default.
+func TestDuplicateKeepsTheDefault(t *testing.T) {
+	t.Parallel()
+	for _, wanted := range []bool{false, true} {
+		b := setupCustomers(t)
+		made := b.whole(t, ana(visa)).Customer
+		c := adding(t, made, mastercard)
+		c.Default = wanted
+		b.whole(t, c)
+		want := b.whole(t, adding(t, made, amex)).Methods[0].ID
+		c.Default = true
+		if r := b.whole(t, c); r.Outcome != command.Repeated {
+			t.Errorf("wanted %t: got %s, want a duplicate", wanted, r.Outcome)
+		}
+		kept := b.mustKeep(t, visa, mastercard, amex)
+		if got := v1.Text(kept.DefaultPaymentMethod); got != want {
+			t.Errorf("wanted %t: default: got %s, want %s", wanted, got, want)
+		}
+	}
+}
+
+// TestDefaultOfACardAddedAgain: the proxy dies before a card becomes the default that was added and
+// deleted before. The retry completes it.
+func TestDefaultOfACardAddedAgain(t *testing.T) {
+	t.Parallel()
+	b := setupCustomers(t)
+	made := b.whole(t, ana(visa)).Customer
+	c := adding(t, made, mastercard)
+	before := b.whole(t, c).Methods[0]
+	b.whole(t, command.DetachMethod{Customer: c.Customer, Method: methodNumber(t, before)})
+	plain := b.server.Client().Transport
+	b.through(t, key, losing{RoundTripper: plain, method: http.MethodPatch}, c)
+	r := b.whole(t, c)
+	if r.Outcome != command.Repeated || r.Methods[0].ID == before.ID {
+		t.Fatalf("got %+v, want the card that was added again", r)
+	}
+	if kept := b.mustKeep(t, visa, mastercard); v1.Text(kept.DefaultPaymentMethod) != r.Methods[0].ID {
+		t.Errorf("default: got %v, want %s", kept.DefaultPaymentMethod, r.Methods[0].ID)
+	}
+}
+
+// losing is a transport that loses all requests of a method.
+type losing struct {
+	http.RoundTripper
+
+	method string
+}
+
+func (l losing) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method == l.method {
+		return nil, io.ErrUnexpectedEOF
+	}
+	return l.RoundTripper.RoundTrip(r)
 }
