@@ -298,6 +298,13 @@ func (f *customerV1) forget() {
 	f.keys = map[string]storedResponse{}
 }
 
+// total returns the number of calls.
+func (f *customerV1) total() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.calls
+}
+
 // incomplete returns a customer that is not complete.
 func (f *customerV1) incomplete() *v1.Customer {
 	f.mu.Lock()

@@ -270,7 +270,7 @@ func (s *session) prepare(ctx context.Context, c command.Command) *command.Resul
 // needsNames reports whether v1 stores a command, or finds it, under a derived name.
 func needsNames(c command.Command) bool {
 	switch c := c.(type) {
-	case command.Named, command.CreateCustomer, command.AttachMethod, command.AddMethod,
+	case command.Named, command.CreateCustomer, command.AttachMethod, command.AddMethod, command.AddAddress,
 		command.IdentifyCustomer, command.FindCustomer:
 		return true
 	case command.Authorize:

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/deduplication"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/v1client"
 	"github.com/causeway-pay/causeway/shared/id"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -62,20 +63,59 @@ func (s session) addAddress(ctx context.Context, c command.AddAddress) command.R
 			return r
 		}
 	}
-	customer, unread := s.findCustomer(ctx, command.GetCustomer{Customer: c.Customer})
-	if customer == nil {
-		return unread
+	first, failed := s.addressKeys(ctx, number, &c.Address)
+	if failed != nil {
+		return *failed
 	}
-	if equal := equalAddress(customer, inputContact(&c.Address), ""); equal != nil {
-		r.Outcome, r.Status, r.Address = command.Repeated, http.StatusOK, equal
-		return r
+	return s.addUnder(ctx, c, first, r)
+}
+
+// addUnder adds the address of a command under the first free one of its keys, and returns the
+// result r with the address.
+func (s session) addUnder(ctx context.Context, c command.AddAddress, first string, r command.Result) command.Result {
+	for n := 0; ; n++ {
+		customer, unread := s.findCustomer(ctx, command.GetCustomer{Customer: c.Customer})
+		if customer == nil {
+			return unread
+		}
+		if equal := equalAddress(customer, inputContact(&c.Address), ""); equal != nil {
+			r.Outcome, r.Status, r.Address = command.Repeated, http.StatusOK, equal
+			return r
+		}
+		key, last := first+strconv.Itoa(n), s.named() || n >= mostAddressKeys
+		if last {
+			key = s.IdempotencyKey
+		}
+		made, refused := s.createAddress(ctx, customer.ID, &c.Address, key)
+		earlier := refused.Origin.Replayed || refused.Code == v1.CodeKeyReused
+		switch {
+		case earlier && !last: // read the customer again
+		case made == nil:
+			return refused
+		default:
+			r.Address = made
+			return r
+		}
 	}
-	made, refused := s.createAddress(ctx, customer.ID, &c.Address, s.IdempotencyKey)
-	if made == nil {
-		return refused
+}
+
+// mostAddressKeys bounds the calls for an address that was deleted or refused again and again
+// within 24 hours. V1 keeps its keys for that time.
+const mostAddressKeys = 10
+
+// addressKeys returns the start of the keys of an address, which equal addresses of a customer
+// share. So of equal concurrent requests only one adds it. A Named command has a key already.
+func (s session) addressKeys(
+	ctx context.Context, customer string, in *v1.ShippingAddressInput,
+) (string, *command.Result) {
+	if s.named() {
+		return "", nil
 	}
-	r.Address = made
-	return r
+	p := payerOf(inputContact(in))
+	equal := []string{customer, p.firstName, p.lastName, p.line1, p.line2, p.postalCode, v1.Text(in.Phone)}
+	keys := func(n deduplication.Names) string { return "address-" + n.Derive(equal) + "-" }
+	names, failed := s.ChooseNames(ctx, func(n deduplication.Names) string { return keys(n) + "0" })
+	return keys(names), failed
 }
 
 // createAddress adds a shipping address under a key. It returns nil and the result to give if it
@@ -91,9 +131,9 @@ func (s session) createAddress(
 	r, read := resp.readCreated(ok, &made, func() bool { return isID(id.ShippingAddress, made.ID) })
 	switch {
 	case read:
-		return &made, command.Result{}
+		return &made, command.Result{Origin: command.Origin{Replayed: resp.Replayed}}
 	case r.Code == codeTooManyAddresses:
-		return nil, command.Result{Outcome: command.Unmet, Unmet: command.ConditionMost}
+		return nil, command.Result{Outcome: command.Unmet, Unmet: command.ConditionMost, Origin: r.Origin}
 	}
 	return nil, r
 }

@@ -67,6 +67,68 @@ func TestShippingAddresses(t *testing.T) {
 	}
 }
 
+// TestShippingAddressAtOnce runs a request for an address between any two calls of another request
+// for an equal one. One of them adds it.
+func TestShippingAddressAtOnce(t *testing.T) {
+	t.Parallel()
+	for n, there := int32(1), true; there; n++ {
+		b := setupCustomers(t)
+		plain := b.server.Client().Transport
+		first := command.AddAddress{Customer: numberOf(t, b.whole(t, ana()).Customer), Address: addressTo("Ana", "1")}
+		second := first
+		second.Address.Default = new(true) // which does not make it another one
+		var between command.Result
+		there = false
+		r := b.impatient(t, &interrupted{RoundTripper: plain, n: n, then: func() {
+			there, between = true, b.impatient(t, plain, second)
+		}}, first)
+		if there && (r.Outcome != command.Repeated || between.Outcome != command.Done ||
+			addressNumber(t, r) != addressNumber(t, between)) {
+			t.Errorf("call %d: got %+v and %+v, want the first one to find the other's", n, r, between)
+		}
+		if kept := *b.mustKeep(t).ShippingAddresses; len(kept) != 1 {
+			t.Errorf("call %d: got %+v, want one address", n, kept)
+		}
+	}
+}
+
+// TestShippingAddressAgain: an address can be added again after each deletion, by a bounded number
+// of calls, and after v1 has refused it.
+func TestShippingAddressAgain(t *testing.T) {
+	t.Parallel()
+	b := setupCustomers(t)
+	customer := numberOf(t, b.whole(t, ana()).Customer)
+	add := func(phone string) command.Result {
+		return b.whole(t, command.AddAddress{Customer: customer, Address: addressTo("Ana", phone)})
+	}
+	remove := func(number command.Number) {
+		t.Helper()
+		r := b.whole(t, command.DeleteAddress{Customer: customer, Address: number})
+		if r.Outcome != command.Done {
+			t.Fatalf("deletion: got %+v", r)
+		}
+	}
+	for range 15 {
+		before := b.v1.total()
+		remove(addressNumber(t, add("1")))
+		if calls := b.v1.total() - before; calls > 25 {
+			t.Errorf("got %d calls, want at most 25", calls)
+		}
+	}
+	first := addressNumber(t, add("2"))
+	add("3")
+	add("4")
+	for range 2 {
+		if r := add("5"); r.Unmet != command.ConditionMost {
+			t.Errorf("one too many: got %+v", r)
+		}
+	}
+	remove(first)
+	if r := add("5"); r.Outcome != command.Done {
+		t.Errorf("with room for it: got %+v, want it done", r)
+	}
+}
+
 // TestNamedShippingAddress: requests with one name add one address, also after it was deleted, and
 // after its customer was.
 func TestNamedShippingAddress(t *testing.T) {
