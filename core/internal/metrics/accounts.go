@@ -78,6 +78,9 @@ func (m *Metrics) AccountCalled(c account.Call) {
 	if !ok {
 		kind = otherAccounts
 	}
+	for _, outcome := range [...]string{"unavailable", "unknown"} { // no increase without a 0 before the first burst
+		m.accounts.calls.WithLabelValues(id, kind, c.Operation, outcome)
+	}
 	m.accounts.calls.WithLabelValues(id, kind, c.Operation, c.Outcome).Inc()
 	if c.Operation != acquirer.ReportOperation { // a page of reports takes long, and no payer waits for it
 		m.accounts.seconds.WithLabelValues(id, kind).Observe(c.Took.Seconds())

@@ -89,6 +89,9 @@ func TestAccountCalls(t *testing.T) {
 		`causeway_account_calls_total{account="other",kind="other",operation="report",outcome="unavailable"} 0`,
 		`causeway_account_calls_total{account="acct_007",kind="provider-a",operation="authorize",outcome="approved"} 1`,
 		`causeway_account_calls_total{account="acct_007",kind="provider-a",operation="authorize",outcome="unknown"} 1`,
+		// An increase in Prometheus needs the 0 before the first burst of lost responses.
+		`causeway_account_calls_total{account="acct_008",kind="provider-a",operation="authorize",outcome="unknown"} 0`,
+		`causeway_account_calls_total{account="acct_008",kind="provider-a",operation="authorize",outcome="unavailable"} 0`,
 		`causeway_account_calls_total{account="other",kind="other",operation="authorize",outcome="approved"} 3`,
 		`causeway_account_calls_total{account="other",kind="other",operation="void",outcome="unknown"} 0`,
 		`causeway_account_seconds_count{account="acct_007",kind="provider-a"} 2`,
