@@ -12,6 +12,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/account"
 	"github.com/causeway-pay/causeway/core/internal/metrics"
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/httpx"
 )
 
 // scraped returns the series of m in their text form.
@@ -107,5 +108,22 @@ func TestAccountCalls(t *testing.T) {
 	}
 	if strings.Contains(text, "acct_500") || strings.Contains(text, "acct_501") {
 		t.Error("an account after the first 500 has its own series")
+	}
+}
+
+// TestStoreUnavailable: the requests that the store refuses have a series, which begins at 0.
+func TestStoreUnavailable(t *testing.T) {
+	t.Parallel()
+	m := metrics.New(metrics.Config{
+		Waiting: func() int { return 0 }, LogSize: func() int64 { return 0 },
+		Pending: func(context.Context) (int64, time.Time, error) { return 0, time.Time{}, nil },
+		Clock:   clock.NewFake(time.Unix(1_800_000_000, 0)), Leads: func() bool { return true },
+	})
+	for n := range 2 {
+		want := fmt.Sprintf("\ncauseway_refused_requests_total{reason=\"store_unavailable\"} %d\n", n)
+		if text := scraped(t, m); !strings.Contains(text, want) {
+			t.Errorf("the metrics lack %s", want)
+		}
+		m.Request(httpx.Sample{Route: "POST /v1/transactions", Status: 503, Outcome: "store_unavailable"})
 	}
 }
