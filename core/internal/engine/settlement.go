@@ -12,6 +12,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/store/pass"
+	"github.com/causeway-pay/causeway/shared/id"
 )
 
 // endedDay is a tenant with captures or refunds to settle.
@@ -105,11 +106,7 @@ func (e *Engine) endedDays(ctx context.Context, days []store.Day, done *Settleme
 		}
 		zone, ok := zones[d.TimeZone]
 		if !ok {
-			var err error
-			if zone, err = time.LoadLocation(d.TimeZone); err != nil {
-				e.Log.ErrorContext(ctx, "settlement: the merchant's time zone cannot be loaded, so its captures stay unsettled: correct it",
-					slog.Int64("merchant", d.Tenant.Merchant), slog.String("time_zone", d.TimeZone), slog.Any("error", err))
-			}
+			zone, _ = time.LoadLocation(d.TimeZone) // nil if it fails
 			zones[d.TimeZone] = zone
 		}
 		now := e.Clock.Now().Add(d.Ahead)
@@ -117,6 +114,8 @@ func (e *Engine) endedDays(ctx context.Context, days []store.Day, done *Settleme
 			oldest := cmp.Or(d.Oldest, d.OldestRefund)
 			lag := max(0, now.Sub(payment.NextCutoff(oldest, time.UTC, d.Cutoff)))
 			done.skip(SkipTimeZone, 1, lag)
+			e.Log.ErrorContext(ctx, "settlement: the merchant's time zone cannot be loaded, so its captures stay unsettled: correct it",
+				slog.String("merchant", id.Format(id.Merchant, d.Tenant.Merchant)), slog.String("time_zone", d.TimeZone))
 			continue
 		}
 		cutoff := payment.LastCutoff(now, zone, d.Cutoff)

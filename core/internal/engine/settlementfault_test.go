@@ -68,17 +68,24 @@ func TestSettlementLagOfWhatStays(t *testing.T) {
 		t.Fatalf("void: got %d, %v", a.Status, err)
 	}
 	heal(s)
-	abroad := mustMerchant(t, s)
+	abroad, neighbour := mustMerchant(t, s), mustMerchant(t, s)
 	theirs := mustPayFor(t, s, abroad)
-	s.MustExec(t, fmt.Sprintf("UPDATE merchants SET time_zone = 'Mars/Olympus' WHERE id = %d", abroad.Merchant))
+	mustPayFor(t, s, neighbour)
+	const move = "UPDATE merchants SET time_zone = '%s' WHERE id IN (%d, %d)"
+	s.MustExec(t, fmt.Sprintf(move, "Mars/Olympus", abroad.Merchant, neighbour.Merchant))
 	s.Clock.Advance(38*time.Hour + 31*time.Minute) // a minute after midnight of the second day
 	mustPay(t, s, true)                            // of the day that has just begun
 	mustSettle(t, s, 1)
 	wantSettled(t, s, other)
-	wantSeries(t, series(), "settlement_lag_seconds 86460", `settlement_skipped{reason="time_zone"} 1`,
+	wantSeries(t, series(), "settlement_lag_seconds 86460", `settlement_skipped{reason="time_zone"} 2`,
 		`settlement_skipped{reason="void"} 1`, `settlement_skipped{reason="failed"} 0`)
-	s.MustExec(t, fmt.Sprintf("UPDATE merchants SET time_zone = 'Europe/Vienna' WHERE id = %d", abroad.Merchant))
-	mustSettle(t, s, 1)
+	for _, m := range []payment.Tenant{abroad, neighbour} { // as `core merchants update` reads it
+		if name := id.Format(id.Merchant, m.Merchant); !strings.Contains(s.Log.String(), name) {
+			t.Errorf("the log does not name %s", name)
+		}
+	}
+	s.MustExec(t, fmt.Sprintf(move, "Europe/Vienna", abroad.Merchant, neighbour.Merchant))
+	mustSettle(t, s, 2)
 	if got, err := s.DB.Transaction(t.Context(), abroad, theirs); err != nil || got.Settlement() != payment.SettlementSettled {
 		t.Errorf("with its time zone right: got %v, %v", got, err)
 	}
