@@ -77,6 +77,7 @@ func TestLookEndsAtAnAcquirerWithLists(t *testing.T) {
 func TestListedLate(t *testing.T) {
 	t.Parallel()
 	s := coretest.OpenLive(t)
+	alerts := observed(s)
 	resolvedSale(t, s)
 	notListed(s)
 	for range 32 {
@@ -86,6 +87,7 @@ func TestListedLate(t *testing.T) {
 	s.Acquirer.Arrive(s.Acquirer.Payments()[0])
 	lookUntilTheEnd(t, s)
 	wantAllReleased(t, s)
+	alerts.want(t, "authorize late_reversed")
 }
 
 // TestNotListedIsNoEnd: a search that finds nothing does not end an open payment, or the release of

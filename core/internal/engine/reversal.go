@@ -45,6 +45,9 @@ func (e *Engine) recoverReversal(ctx context.Context, r *payment.Reversal) error
 	case !a.Approved || a.Released || a.Amount == 0:
 		return e.endReversal(ctx, r)
 	}
+	if r.Held == 0 { // a late response has counted its approval
+		e.Observer.AcquirerContradicted(step, LateReversed)
+	}
 	r.Held, r.AcquirerID = a.Amount, cmp.Or(a.ID, r.AcquirerID)
 	return e.requestRelease(ctx, acq, r, true)
 }
