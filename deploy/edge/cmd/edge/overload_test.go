@@ -22,6 +22,7 @@ import (
 
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/envoytest"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // TestReducedTimeouts checks that Envoy ends a response that is not read much sooner when its heap
@@ -56,6 +57,32 @@ func TestReducedTimeouts(t *testing.T) {
 	const timeout = 15 * time.Second // without reduction
 	if took := clock.Monotonic() - begun; took >= timeout {
 		t.Errorf("an unread response ended after %v, want less than %v", took, timeout)
+	}
+}
+
+// TestStatisticsOfFullHeap checks that Envoy exports its statistics while it refuses all requests
+// because its heap is full. Otherwise no alert could report that.
+func TestStatisticsOfFullHeap(t *testing.T) {
+	t.Parallel()
+	b := newTestbed(t)
+	b.configure(t, "")
+	b.run(t) // Envoy starts its listeners when it has its resources
+	admin, stats := programtest.MustPort(t), programtest.MustPort(t)
+	file := b.bootstrap(t, "envoy-1", "--admin", admin, "--stats", stats)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, heapSize.ReplaceAll(text, []byte(`max_heap_size_bytes: "1"`)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e := envoytest.Start(t, file)
+	e.Listeners(t)
+	const refuses = "envoy_overload_envoy_overload_actions_stop_accepting_requests_active{} 1\n"
+	e.Wait(t, "does not refuse requests", func() bool { return strings.Contains(e.Get(t, "/stats/prometheus"), refuses) })
+	got := b.send(t, http.DefaultClient, "GET", "http://"+stats+"/stats/prometheus", "")
+	if got.status != http.StatusOK || !strings.Contains(got.body, refuses) {
+		t.Errorf("the port of statistics responded with %d %.200s", got.status, got.body)
 	}
 }
 

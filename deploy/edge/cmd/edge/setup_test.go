@@ -189,15 +189,13 @@ func (b *testbed) envoyCalled(t *testing.T, id string) *envoytest.Envoy {
 }
 
 // bootstrap writes the bootstrap that the program prints into a file.
-func (b *testbed) bootstrap(t *testing.T, id string) (file string) {
+func (b *testbed) bootstrap(t *testing.T, id string, more ...string) (file string) {
 	t.Helper()
 	var out bytes.Buffer
 	m := &Main{Stdout: &out, Stderr: io.Discard}
-	if err := m.Command(t.Context(),
-		[]string{
-			"bootstrap", "--config", b.path("edge.yaml"), "--node", id, "--admin", "127.0.0.1:0", "--tls",
-			b.dir,
-		}); err != nil {
+	if err := m.Command(t.Context(), append([]string{
+		"bootstrap", "--config", b.path("edge.yaml"), "--node", id, "--admin", "127.0.0.1:0", "--tls", b.dir,
+	}, more...)); err != nil {
 		t.Fatal(err)
 	}
 	file = b.path(id + ".yaml")

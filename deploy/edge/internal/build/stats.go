@@ -43,7 +43,9 @@ func (b *builder) stats(n Node) (*listenerv3.Listener, *clusterv3.Cluster) {
 		}},
 	}
 	l := &listenerv3.Listener{
-		Name: listenerStats, Address: b.tcp(n.Stats), IgnoreGlobalConnLimit: true,
+		Name: listenerStats, Address: b.tcp(n.Stats),
+		// Also when Envoy refuses everything else, because that is when operators need the statistics.
+		IgnoreGlobalConnLimit: true, BypassOverloadManager: true,
 		FilterChains: []*listenerv3.FilterChain{{
 			Filters: []*listenerv3.Filter{b.network("http", b.withoutControl(manager))},
 		}},
