@@ -46,18 +46,18 @@ func TestCommandsOfPlatforms(t *testing.T) {
 	}
 }
 
-// callFunctions defines the functions of a block, and calls both with input.
+// callFunctions defines the functions of a block, and calls each with input.
 func callFunctions(t *testing.T, block string) string {
 	t.Helper()
 	dir := t.TempDir()
-	for _, name := range []string{"docker", "kubectl", "core", "mle-filter"} {
+	for _, name := range []string{"docker", "kubectl", "core", "mle-filter", "edge"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(called), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
 	block = strings.ReplaceAll(block, "/usr/local/lib/causeway/", dir+"/")
 	cmd := exec.CommandContext(t.Context(), "bash", "-c",
-		block+"\necho input | core accounts add --name 'a b'; echo input | mle-filter keyset rotate")
+		block+"\necho input | core accounts add --name 'a b'; echo input | mle-filter keyset rotate; echo input | edge check")
 	cmd.Env = []string{"PATH=" + dir + ":/usr/bin:/bin"}
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -69,7 +69,8 @@ func callFunctions(t *testing.T, block string) string {
 // calls returns the output of callFunctions. Each function has a prefix and a suffix.
 func calls(before, after map[string]string) string {
 	return before["core"] + " accounts add --name a b" + after["core"] + " input\n" +
-		before["mle-filter"] + " keyset rotate" + after["mle-filter"] + " input\n"
+		before["mle-filter"] + " keyset rotate" + after["mle-filter"] + " input\n" +
+		before["edge"] + " check --config /etc/causeway/edge.yaml input\n"
 }
 
 // locations are the flags that name the stores of one core, and the files of several.
@@ -113,6 +114,11 @@ func calledUnit(t *testing.T, several bool) string {
 			t.Errorf("the unit of %s starts another program", name)
 		}
 	}
+	unit := string(mustRead(t, "deploy/on/systemd/causeway-edge.service"))
+	if !strings.Contains(unit, "ExecStart=/usr/local/lib/causeway/edge --config /etc/causeway/edge.yaml\n") {
+		t.Error("the unit of edge starts another program, or has other settings")
+	}
+	before["edge"] = " edge"
 	return calls(before, after)
 }
 
@@ -133,6 +139,10 @@ func calledService(t *testing.T, files ...string) string {
 		}
 		before[name] = fmt.Sprintf(" docker compose exec -T %s /%s", name, name)
 	}
+	if command := strings.Join(project.Services["edge"].Command, " "); command != "--config /etc/causeway/edge.yaml" {
+		t.Errorf("%s: edge is started by %s", files, command)
+	}
+	before["edge"] = " docker compose exec -T edge /edge"
 	return calls(before, after)
 }
 
@@ -155,12 +165,12 @@ func calledPod(t *testing.T, dir, namespace string) string {
 		spec := o.pods[pod].Spec
 		for _, c := range slices.Concat(spec.InitContainers, spec.Containers) {
 			variable, ours := storeVariables[c.Name]
-			if !ours {
+			if !ours && c.Name != "edge" {
 				continue
 			}
 			before[c.Name] = fmt.Sprintf(" kubectl --namespace %s exec --stdin %s --container %s -- /%s",
 				namespace, target, c.Name, c.Name)
-			if slices.ContainsFunc(c.Env, func(v corev1.EnvVar) bool { return v.Name == variable }) {
+			if ours && slices.ContainsFunc(c.Env, func(v corev1.EnvVar) bool { return v.Name == variable }) {
 				after = nil
 			}
 		}
