@@ -17,7 +17,7 @@ import (
 // pg_stat_user_tables, pg_database_wraparound. node_exporter: filesystem_common. The tests run none
 // of them.
 var others = map[string][]string{
-	"Patroni 3.0.2, /metrics": {"patroni_primary", "patroni_sync_standby"},
+	"Patroni 3.0.2, /metrics": {"patroni_primary", "patroni_postgres_running", "patroni_sync_standby"},
 	"postgres_exporter": {
 		"pg_replication_lag_seconds", "pg_replication_slot_slot_is_active", "pg_stat_user_tables_n_dead_tup",
 		"pg_stat_user_tables_n_live_tup",
