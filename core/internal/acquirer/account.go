@@ -43,8 +43,8 @@ type Accounts interface {
 type Missing interface {
 	// Missed records that the acquirer does not have the operation of a reference now. It returns how
 	// long the operation has been missing: at most the time since the first call for that reference.
-	// It returns 0 after a call of Found. No clock that can be set measures the time.
-	Missed(ctx context.Context, reference string) (time.Duration, error)
+	// No clock that can be set measures the time. found reports that Found was called before.
+	Missed(ctx context.Context, reference string) (missing time.Duration, found bool, err error)
 	// Found records that the acquirer has had the operation of a reference.
 	Found(ctx context.Context, reference string) error
 }

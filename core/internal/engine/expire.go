@@ -15,9 +15,9 @@ import (
 
 // ExpireDue ends each authorization and each wait for a confirmation whose time is over by the
 // confirmed time, and returns how many it has ended. It ends a page of each tenant in turn. Each
-// round also finds the transactions whose time has ended since the last one. It sends the acquirer
-// nothing, because the acquirer releases the money at that time. A transaction with a step in
-// flight ends after that step.
+// round also finds the tenants of which a transaction has ended since the last one. It sends the
+// acquirer nothing, because the acquirer releases the money at that time. A transaction with a step
+// in flight ends after that step.
 func (e *Engine) ExpireDue(ctx context.Context) (int, error) {
 	traced := tracedPass{tracer: e.Tracer, name: "expiry"}
 	expired, err := e.expireDue(ctx, &traced)
@@ -70,8 +70,11 @@ type expiry struct {
 	expired int      // transactions so far
 }
 
-// reachedExpiry has the last rows of a tenant's pages so far, the zero Due for none.
-type reachedExpiry struct{ lapsed, unconfirmed store.Due }
+// reachedExpiry is how far a pass is with a tenant.
+type reachedExpiry struct {
+	by                  time.Time // of the tenant's first turn; rows that end later are left to the next pass
+	lapsed, unconfirmed store.Due // the last rows so far, the zero Due for none
+}
 
 // dueEnd is a transaction whose time is over.
 type dueEnd struct {
@@ -93,9 +96,9 @@ func (e *Engine) newExpiry(traced *tracedPass) *expiry {
 // page ends a page of the tenant's authorizations, and one of its waits for a confirmation. It
 // reports whether more of either are left.
 func (x *expiry) page(ctx context.Context, t store.ExpiringTenant) (more bool, err error) {
-	now, reached := x.e.Store.Confirmed().Add(t.Ahead), x.reached[t.Tenant]
+	reached := x.reached[t.Tenant]
 	if reached == nil {
-		reached = &reachedExpiry{}
+		reached = &reachedExpiry{by: x.e.Store.Confirmed().Add(t.Ahead)}
 		x.reached[t.Tenant] = reached
 		if t.TooLong {
 			err = x.e.Store.CorrectUnconfirmed(ctx, t)
@@ -106,10 +109,10 @@ func (x *expiry) page(ctx context.Context, t store.ExpiringTenant) (more bool, e
 	}
 	moreLapsed, moreUnconfirmed := false, false
 	if t.Lapsed {
-		moreLapsed, err = x.rows(ctx, t.Tenant, now, x.e.Store.Lapsed, &reached.lapsed, x.e.expire)
+		moreLapsed, err = x.rows(ctx, t.Tenant, reached.by, x.e.Store.Lapsed, &reached.lapsed, x.e.expire)
 	}
 	if err == nil && t.Unconfirmed {
-		moreUnconfirmed, err = x.rows(ctx, t.Tenant, now, x.e.Store.Unconfirmed, &reached.unconfirmed, x.e.lapse)
+		moreUnconfirmed, err = x.rows(ctx, t.Tenant, reached.by, x.e.Store.Unconfirmed, &reached.unconfirmed, x.e.lapse)
 	}
 	return moreLapsed || moreUnconfirmed, err
 }

@@ -32,13 +32,14 @@ type customerTurns struct {
 // customersOf is how far the erasure of a tenant's deleted customers is.
 type customersOf struct {
 	tenant payment.Tenant
+	by     time.Time        // of the tenant's first turn; customers that are due later are left to the next pass
 	last   [2]Due           // the last customer of each range of the queue
 	begun  *deletedCustomer // has more rows; nil for none
 }
 
 // deletedCustomers calls erase for the deleted customers of a queue that are due, the longest due
 // of each tenant first. A customer is also due if its time is too far ahead. The tenants take
-// turns. Each round also finds the customers that became due since the last one.
+// turns. Each round also finds the tenants of which a customer became due since the last one.
 func (e *eraser) deletedCustomers(ctx context.Context, q customerQueue, erase eraseCustomerFunc) error {
 	turns := &customerTurns{eraser: e, queue: q, erase: erase, of: map[payment.Tenant]*customersOf{}}
 	return pass.InTurn(ctx, e.pass, func(t payment.Tenant) int64 { return t.Merchant },
@@ -68,7 +69,7 @@ func scanTenant(row Scanner) (t payment.Tenant, err error) {
 func (t *customerTurns) turn(ctx context.Context, tenant payment.Tenant) (more bool, err error) {
 	of, rows := t.of[tenant], 0
 	if of == nil {
-		of = &customersOf{tenant: tenant}
+		of = &customersOf{tenant: tenant, by: t.now}
 		t.of[tenant] = of
 	}
 	if of.begun != nil {
@@ -76,7 +77,7 @@ func (t *customerTurns) turn(ctx context.Context, tenant payment.Tenant) (more b
 			return true, err
 		}
 	}
-	for i, due := range dueRanges(t.now, t.queue.longest) {
+	for i, due := range dueRangesFrom(of.by, t.now, t.queue.longest) {
 		after := due.next(of.last[i])
 		page, err := backgroundRows(ctx, t.db, t.queue.page, scanDeletedCustomer,
 			tenant.Merchant, tenant.Live, due.through, after.At, after.ID, erasePage)

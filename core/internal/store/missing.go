@@ -18,15 +18,21 @@ var (
 // operation that is still open then has been looked for in the meantime.
 const missingMemory = 30 * 24 * time.Hour
 
+// foundMemory is how much longer the record of an operation that was found is kept. No provider
+// keeps operations as long. So a core that was away for weeks does not take such an operation for
+// one that never arrived.
+const foundMemory = 3 * 365 * 24 * time.Hour
+
 // Missed records that an acquirer does not have the operation of a reference now. It returns how
 // long the operation has been missing. To the time at its last look, this process adds the time
 // since then by its monotonic clock. If another process has found a longer time, it is that one.
-// So no wrong clock makes it longer. A restart takes away only the time since the last look. The
-// time is 0 if the acquirer has had the operation: see Found.
-func (db *DB) Missed(ctx context.Context, reference string) (missing time.Duration, err error) {
+// So no wrong clock makes it longer. A restart takes away only the time since the last look. For an
+// operation that was found before, see Found, it counts no time.
+func (db *DB) Missed(ctx context.Context, reference string) (missing time.Duration, found bool, err error) {
 	err = db.Update(ctx, func(tx *Tx) error {
 		missing = 0
-		if found, err := tx.execCount(keepFound, reference, toMillis(tx.Now)); err != nil || found > 0 {
+		kept, err := tx.execCount(keepFound, reference, toMillis(tx.Now.Add(foundMemory)))
+		if found = kept > 0; err != nil || found {
 			return err
 		}
 		row, err := tx.row(countMissing,
@@ -38,17 +44,20 @@ func (db *DB) Missed(ctx context.Context, reference string) (missing time.Durati
 		missing = time.Duration(n) * time.Millisecond
 		return err
 	})
-	return missing, err
+	return missing, found, err
 }
 
 // Found records that an acquirer has had the operation of a reference. The operation is then never
 // missing again: the acquirer may have forgotten it, and its effect stays.
 func (db *DB) Found(ctx context.Context, reference string) error {
-	return db.Update(ctx, func(tx *Tx) error { return tx.exec(insertFound, reference, toMillis(tx.Now)) })
+	return db.Update(ctx, func(tx *Tx) error {
+		return tx.exec(insertFound, reference, toMillis(tx.Now.Add(foundMemory)))
+	})
 }
 
 // PurgeMissing removes the records of missing operations that were not looked for in the last 30
-// days. The caller reads the time from the clock.
+// days. It removes those of operations that were found after three years. The caller reads the time
+// from the clock.
 func (db *DB) PurgeMissing(ctx context.Context, now time.Time) error {
 	_, err := db.purgeBatches(ctx, deleteOldMissing, db.confirmed(now).Add(-missingMemory))
 	return err

@@ -10,8 +10,8 @@ import (
 // mustMiss looks for the operation "lost", and checks how long it has been missing.
 func mustMiss(t *testing.T, s *coretest.Service, when string, want time.Duration) {
 	t.Helper()
-	if got, err := s.DB.Missed(t.Context(), "lost"); got != want || err != nil {
-		t.Errorf("%s: missing for %s, %v; want %s", when, got, err, want)
+	if got, found, err := s.DB.Missed(t.Context(), "lost"); got != want || found || err != nil {
+		t.Errorf("%s: missing for %s, %t, %v; want %s", when, got, found, err, want)
 	}
 }
 
@@ -28,7 +28,7 @@ func TestMissed(t *testing.T) {
 			s.Clock.Step(step)
 			mustMiss(t, s, "after a step of the clock", 10*time.Hour)
 		}
-		if got, err := s.DB.Missed(t.Context(), "another"); got != 0 || err != nil {
+		if got, _, err := s.DB.Missed(t.Context(), "another"); got != 0 || err != nil {
 			t.Errorf("another operation: missing for %s, %v", got, err)
 		}
 		restarted := s.Revive(t, s.Snapshot(t))
@@ -72,7 +72,7 @@ func TestPurgeMissing(t *testing.T) {
 		t.Helper()
 		mustMiss(t, s, "first look", 0)
 		s.Clock.Advance(24 * time.Hour)
-		if _, err := s.DB.Missed(t.Context(), "later"); err != nil {
+		if _, _, err := s.DB.Missed(t.Context(), "later"); err != nil {
 			t.Fatal(err)
 		}
 		s.Clock.Advance(29 * 24 * time.Hour)
@@ -88,7 +88,7 @@ func TestPurgeMissing(t *testing.T) {
 }
 
 // TestFoundOperation: an operation that the acquirer has had is never missing again, in any
-// process. A look keeps its record.
+// process, also if core was away for weeks, or a clock was behind.
 func TestFoundOperation(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(t *testing.T, s *coretest.Service) {
@@ -99,27 +99,31 @@ func TestFoundOperation(t *testing.T) {
 			if err := s.DB.Found(t.Context(), "lost"); err != nil {
 				t.Fatal(err)
 			}
+			s.Clock.Step(-4 * 365 * 24 * time.Hour)
 		}
-		for range 4 {
-			s.Clock.Advance(20 * 24 * time.Hour)
-			mustMiss(t, s, "after it was found", 0)
-			if err := s.DB.PurgeMissing(t.Context(), s.Clock.Now()); err != nil {
+		s.Clock.Step(8 * 365 * 24 * time.Hour)
+		restarted := s.Revive(t, s.Snapshot(t))
+		for i, process := range []*coretest.Service{s, s, restarted, restarted} {
+			process.Clock.Advance(60 * 24 * time.Hour)
+			if err := process.DB.PurgeMissing(t.Context(), process.Clock.Now()); err != nil {
 				t.Fatal(err)
 			}
+			missing, found, err := process.DB.Missed(t.Context(), "lost")
+			if missing != 0 || !found || err != nil {
+				t.Errorf("look %d: missing for %s, %t, %v; want that it was found", i, missing, found, err)
+			}
 		}
-		restarted := s.Revive(t, s.Snapshot(t))
-		restarted.Clock.Advance(10 * time.Hour)
-		mustMiss(t, restarted, "after a restart", 0)
-		restarted.Clock.Advance(10 * time.Hour)
-		mustMiss(t, restarted, "later", 0)
-		if got, err := s.DB.Missed(t.Context(), "another"); got != 0 || err != nil {
-			t.Errorf("another operation: missing for %s, %v", got, err)
-		}
+		mustMissAnother(t, s, 0)
 		s.Clock.Advance(time.Hour)
-		if got, err := s.DB.Missed(t.Context(), "another"); got != time.Hour || err != nil {
-			t.Errorf("another operation: missing for %s, %v", got, err)
-		}
+		mustMissAnother(t, s, time.Hour)
 	})
+}
+
+func mustMissAnother(t *testing.T, s *coretest.Service, want time.Duration) {
+	t.Helper()
+	if got, found, err := s.DB.Missed(t.Context(), "another"); got != want || found || err != nil {
+		t.Errorf("another operation: missing for %s, %t, %v; want %s", got, found, err, want)
+	}
 }
 
 // TestMissedAtOnce: looks of one process overlap, so that an earlier one may be written last. Their

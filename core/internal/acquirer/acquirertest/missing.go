@@ -23,16 +23,16 @@ func NewMissing(c clock.Clock) acquirer.Missing {
 }
 
 // Missed implements acquirer.Missing.
-func (m *missing) Missed(_ context.Context, reference string) (time.Duration, error) {
+func (m *missing) Missed(_ context.Context, reference string) (missing time.Duration, found bool, err error) {
 	now := clock.MonotonicOf(m.clock)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	first, known := m.first[reference]
-	if !known || m.found[reference] {
-		m.first[reference] = now
-		return 0, nil
+	if !known {
+		first = now
+		m.first[reference] = first
 	}
-	return now - first, nil
+	return now - first, m.found[reference], nil
 }
 
 // Found implements acquirer.Missing.

@@ -86,10 +86,13 @@ func (c *Connector) undo(ctx context.Context, about acquirer.Sent) (acquirer.Res
 	case result == refused:
 		return acquirer.Response{}, fmt.Errorf("provider-b: %w: it refuses to undo it", acquirer.ErrUndecided)
 	}
-	missed, err := c.missing.Missed(ctx, about.Reference)
+	missed, found, err := c.missing.Missed(ctx, about.Reference)
 	switch {
 	case err != nil:
 		return acquirer.Response{}, fmt.Errorf("provider-b: %w: %w", acquirer.ErrUnknown, err)
+	case found:
+		return acquirer.Response{}, fmt.Errorf(
+			"provider-b: %w: it refused to undo it, and does not find it any more", acquirer.ErrUndecided)
 	case missed < c.settle || age < c.settle:
 		return acquirer.Response{}, unknownUndo("the provider does not have it yet")
 	}

@@ -84,10 +84,10 @@ var recoverySQL = map[string]string{
 			SET missing = GREATEST(excluded.missing, m.missing + GREATEST($3::bigint - m.looked, 0)),
 				looked = GREATEST(m.looked, $3::bigint), at = $4::bigint
 		RETURNING missing`,
-	"keepFound": `UPDATE missing_operations SET at = $2::bigint WHERE reference = $1::text AND process = 0`,
-	"insertFound": `INSERT INTO missing_operations (reference, missing, process, looked, at)
+	"keepFound": `UPDATE missing_operations SET at = GREATEST(at, $2::bigint) WHERE reference = $1::text AND process = 0`,
+	"insertFound": `INSERT INTO missing_operations AS m (reference, missing, process, looked, at)
 			VALUES ($1::text, 0, 0, 0, $2::bigint)
-		ON CONFLICT (reference, process) DO UPDATE SET at = excluded.at`,
+		ON CONFLICT (reference, process) DO UPDATE SET at = GREATEST(m.at, excluded.at)`,
 	"deleteOldMissing": `DELETE FROM missing_operations WHERE ctid = ANY (ARRAY(
 		SELECT ctid FROM missing_operations WHERE at <= $1::bigint
 		ORDER BY at LIMIT $2::bigint FOR UPDATE SKIP LOCKED))`,

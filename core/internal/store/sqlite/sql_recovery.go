@@ -77,9 +77,9 @@ var recoverySQL = map[string]string{
 		ON CONFLICT (reference, process) DO UPDATE
 			SET missing = MAX(excluded.missing, missing + MAX(?3 - looked, 0)), looked = MAX(looked, ?3), at = ?4
 		RETURNING missing`,
-	"keepFound": `UPDATE missing_operations SET at = ?2 WHERE reference = ?1 AND process = 0`,
+	"keepFound": `UPDATE missing_operations SET at = MAX(at, ?2) WHERE reference = ?1 AND process = 0`,
 	"insertFound": `INSERT INTO missing_operations (reference, missing, process, looked, at) VALUES (?1, 0, 0, 0, ?2)
-		ON CONFLICT (reference, process) DO UPDATE SET at = excluded.at`,
+		ON CONFLICT (reference, process) DO UPDATE SET at = MAX(at, excluded.at)`,
 	"deleteOldMissing": `DELETE FROM missing_operations WHERE (reference, process) IN (
 		SELECT reference, process FROM missing_operations WHERE at <= ? ORDER BY at LIMIT ?)`,
 	"removeAttempt": `DELETE FROM step_attempts WHERE kind = ? AND object_id = ? AND number = ?`,

@@ -338,7 +338,7 @@ CREATE TABLE missing_operations (
     process   INTEGER NOT NULL,
     missing   INTEGER NOT NULL, -- milliseconds, see Missed of the store
     looked    INTEGER NOT NULL, -- when, in milliseconds of the process's monotonic clock
-    at        INTEGER NOT NULL, -- when, by the clock
+    at        INTEGER NOT NULL, -- when, by the clock; three years later for process 0
     PRIMARY KEY (reference, process)
 ) STRICT, WITHOUT ROWID;
 
