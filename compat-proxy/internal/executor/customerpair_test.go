@@ -140,3 +140,20 @@ func (b customerBundle) mustHold(t *testing.T, n int32, id string, c command.Cre
 		t.Errorf("call %d: got cards %v and addresses %v, want %v and %v", n, cards, shipped, numbers, codes)
 	}
 }
+
+// TestRefusedLastStepLeavesNothing: the proxy dies after a call of a request whose last step v1
+// refuses. The retry is refused, too, and removes the customer.
+func TestRefusedLastStepLeavesNothing(t *testing.T) {
+	t.Parallel()
+	for _, cards := range [][]string{nil, {visa}} {
+		for at := range 6 {
+			b := setupCustomers(t)
+			b.v1.refused[http.MethodPatch] = "invalid_value"
+			b.make(t, &failing{left: at, after: true}, ana(cards...))
+			retry := b.whole(t, ana(cards...))
+			if kept, _ := b.v1.kept(); retry.Outcome != command.Refused || len(kept) > 0 {
+				t.Errorf("%d cards, call %d: got %s, and %+v is left; want a refusal alone", len(cards), at, retry.Outcome, kept)
+			}
+		}
+	}
+}

@@ -74,6 +74,7 @@ func (m maker) create(ctx context.Context) (command.Result, bool) {
 	if r, ended, again := m.claimBare(ctx, made); ended {
 		return r, again
 	}
+	ours = ours || len(tokens) == 0 // claimBare has claimed the customer
 	methods := make([]v1.PaymentMethod, 0, len(tokens))
 	for i, token := range tokens {
 		method, r := m.attach(ctx, made.ID, i, token.Value.Reveal())

@@ -236,6 +236,7 @@ func (o *round) write(
 			changes = append(changes, reported{u, kind, reason})
 		}
 	}
+	slices.SortFunc(changes, func(a, b reported) int { return cmp.Compare(a.Transaction, b.Transaction) }) // as the expiry
 	rows := pass.Rows[reported]{
 		Kind: "capture", ID: func(u reported) int64 { return u.ID }, Change: o.commit,
 	}

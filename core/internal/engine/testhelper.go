@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
@@ -66,6 +67,7 @@ func (e *Engine) RunSettlement(ctx context.Context, r Request) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	slices.Sort(page) // a settlement and an expiry lock transactions in this order, too
 	now, err := e.ReadTestClock(ctx, r.Tenant)
 	if err != nil {
 		return Result{}, err
