@@ -66,12 +66,8 @@ func (s session) addMethod(ctx context.Context, c command.AddMethod) command.Res
 	}
 	if s.named() {
 		adder.maker = adder.under(s.IdempotencyKey)
-		before, failed := adder.attachedBefore(ctx, customer)
-		if failed != nil {
-			return *failed
-		}
-		if before[0].ID != "" {
-			return adder.added(ctx, &before[0])
+		if r := adder.earlier(ctx); r != nil {
+			return *r
 		}
 		adder.named = true
 		r, _ := adder.add(ctx)
@@ -130,7 +126,7 @@ func (a adder) add(ctx context.Context) (command.Result, bool) {
 		return *failed, false
 	}
 	if r := a.refuse(ctx, tokens[0]); r != nil {
-		return a.withDefault(ctx, *r), false
+		return a.refused(ctx, *r), false
 	}
 	if failed := a.announceDefault(ctx); failed != nil {
 		return *failed, false
@@ -146,6 +142,31 @@ func (a adder) add(ctx context.Context) (command.Result, bool) {
 		return a.withDefault(ctx, *r), false
 	}
 	return command.Result{}, true
+}
+
+// earlier returns the result of an earlier request with the key that attached the payment method,
+// nil if there is none.
+func (a adder) earlier(ctx context.Context) *command.Result {
+	before, failed := a.attachedBefore(ctx, a.customer)
+	switch {
+	case failed != nil:
+		return failed
+	case before[0].ID == "":
+		return nil
+	}
+	return new(a.added(ctx, &before[0]))
+}
+
+// refused returns the result of a request that the customer's payment methods refuse, with the
+// refusal r. One of them may come from a concurrent request with the same name.
+func (a adder) refused(ctx context.Context, r command.Result) command.Result {
+	if !a.named {
+		return a.withDefault(ctx, r)
+	}
+	if earlier := a.earlier(ctx); earlier != nil {
+		return *earlier
+	}
+	return r
 }
 
 // defaultKey returns the key of the update that makes the payment method the default.

@@ -158,3 +158,23 @@ func (l losing) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	return l.RoundTripper.RoundTrip(r)
 }
+
+// TestNamedMethodAtOnce runs a request with the same name between any two calls of another. Both get
+// the one payment method.
+func TestNamedMethodAtOnce(t *testing.T) {
+	t.Parallel()
+	for n, there := int32(1), true; there; n++ {
+		b := setupCustomers(t)
+		plain := b.server.Client().Transport
+		c := under("n", adding(t, b.whole(t, ana(visa)).Customer, mastercard))
+		there = false
+		var between command.Result
+		r := b.impatient(t, &interrupted{RoundTripper: plain, n: n, then: func() {
+			there, between = true, b.impatient(t, plain, c)
+		}}, c)
+		if r.Outcome != command.Done || there && (between.Outcome != command.Done ||
+			r.Methods[0].ID != between.Methods[0].ID) {
+			t.Errorf("call %d: got %+v and %+v, want one payment method", n, r, between)
+		}
+	}
+}

@@ -85,7 +85,9 @@ func (f *customerV1) response(r *http.Request, body []byte) (int, string) {
 			ID string `json:"id"`
 		}
 		mustRead([]byte(kept.response), &made)
-		return http.StatusOK, mustJSON(v1.IdempotencyKeyRecord{Key: parts[1], HTTPStatus: &kept.status, Resource: &made.ID})
+		return http.StatusOK, mustJSON(v1.IdempotencyKeyRecord{
+			Key: parts[1], HTTPStatus: &kept.status, Resource: &made.ID, CreatedAt: v1.Time{Time: f.clock.Now()},
+		})
 	case "POST idempotency_keys":
 		return http.StatusCreated, "{}"
 	case "GET customers":

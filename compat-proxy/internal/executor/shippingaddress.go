@@ -41,9 +41,7 @@ func (s session) address(ctx context.Context, c *command.Authorize) *command.Res
 	return nil
 }
 
-// addAddress gives a customer a shipping address that it does not have yet. Under a name, v1's
-// record of the key decides whether an earlier request added it. It is read first, because the
-// customer may have been deleted since.
+// addAddress gives a customer a shipping address that it does not have yet.
 func (s session) addAddress(ctx context.Context, c command.AddAddress) command.Result {
 	number, err := id.Decimal(id.Customer, string(c.Customer))
 	if err != nil {
@@ -51,17 +49,7 @@ func (s session) addAddress(ctx context.Context, c command.AddAddress) command.R
 	}
 	r := command.Result{Outcome: command.Done, Status: http.StatusCreated, Customer: &v1.Customer{ID: number}}
 	if s.named() {
-		u, failed := s.AwaitKey(ctx, s.IdempotencyKey)
-		switch {
-		case failed != nil:
-			return *failed
-		case u.Running:
-			return command.KeyInUse()
-		case u.Resource != "":
-			s.keyResponse.replayed = true
-			r.Address = &v1.ShippingAddress{ID: u.Resource}
-			return r
-		}
+		return s.addNamed(ctx, c, r)
 	}
 	first, failed := s.addressKeys(ctx, number, &c.Address)
 	if failed != nil {
@@ -70,23 +58,84 @@ func (s session) addAddress(ctx context.Context, c command.AddAddress) command.R
 	return s.addUnder(ctx, c, first, r)
 }
 
+// addNamed adds the address of a command under its name, and returns the result r with the address.
+// V1's record of the key decides whether an earlier request added it. It is read first, because the
+// customer may have been deleted since. It is read again if the customer has an equal address:
+// another request with this name may have added that meanwhile.
+func (s session) addNamed(ctx context.Context, c command.AddAddress, r command.Result) command.Result {
+	used, earlier := s.addedUnderName(ctx, r)
+	if earlier != nil {
+		return *earlier
+	}
+	if !used {
+		equal, unread := s.equalOf(ctx, c)
+		if unread != nil {
+			return *unread
+		}
+		if equal != nil {
+			used, earlier = s.addedUnderName(ctx, r)
+		}
+		switch {
+		case earlier != nil:
+			return *earlier
+		case equal != nil && !used:
+			r.Outcome, r.Status, r.Address = command.Repeated, http.StatusOK, equal
+			return r
+		}
+	}
+	// V1 refuses a key again that it has refused. The name then goes on to its next key.
+	made, refused := s.createAddress(ctx, r.Customer.ID, &c.Address, s.IdempotencyKey)
+	if made == nil {
+		return refused
+	}
+	r.Address = made
+	return r
+}
+
+// addedUnderName reports whether a request has the session's key. If that request added an address,
+// it also returns the result r with the address. If it still runs, it returns the result to give.
+func (s session) addedUnderName(ctx context.Context, r command.Result) (bool, *command.Result) {
+	u, failed := s.AwaitKey(ctx, s.IdempotencyKey)
+	switch {
+	case failed != nil:
+		return true, failed
+	case u.Running:
+		return true, new(command.KeyInUse())
+	case u.Resource != "":
+		s.keyResponse.replayed = true
+		r.Address = &v1.ShippingAddress{ID: u.Resource}
+		return true, &r
+	}
+	return u.Found, nil
+}
+
+// equalOf reads the customer of a command and returns its address that equals the command's, nil
+// for none. It returns a result if it cannot.
+func (s session) equalOf(ctx context.Context, c command.AddAddress) (*v1.ShippingAddress, *command.Result) {
+	customer, unread := s.findCustomer(ctx, command.GetCustomer{Customer: c.Customer})
+	if customer == nil {
+		return nil, &unread
+	}
+	return equalAddress(customer, inputContact(&c.Address), ""), nil
+}
+
 // addUnder adds the address of a command under the first free one of its keys, and returns the
 // result r with the address.
 func (s session) addUnder(ctx context.Context, c command.AddAddress, first string, r command.Result) command.Result {
 	for n := 0; ; n++ {
-		customer, unread := s.findCustomer(ctx, command.GetCustomer{Customer: c.Customer})
-		if customer == nil {
-			return unread
-		}
-		if equal := equalAddress(customer, inputContact(&c.Address), ""); equal != nil {
+		equal, unread := s.equalOf(ctx, c)
+		switch {
+		case unread != nil:
+			return *unread
+		case equal != nil:
 			r.Outcome, r.Status, r.Address = command.Repeated, http.StatusOK, equal
 			return r
 		}
-		key, last := first+strconv.Itoa(n), s.named() || n >= mostAddressKeys
+		key, last := first+strconv.Itoa(n), n >= mostAddressKeys
 		if last {
 			key = s.IdempotencyKey
 		}
-		made, refused := s.createAddress(ctx, customer.ID, &c.Address, key)
+		made, refused := s.createAddress(ctx, r.Customer.ID, &c.Address, key)
 		earlier := refused.Origin.Replayed || refused.Code == v1.CodeKeyReused
 		switch {
 		case earlier && !last: // read the customer again
@@ -104,13 +153,10 @@ func (s session) addUnder(ctx context.Context, c command.AddAddress, first strin
 const mostAddressKeys = 10
 
 // addressKeys returns the start of the keys of an address, which equal addresses of a customer
-// share. So of equal concurrent requests only one adds it. A Named command has a key already.
+// share. So of equal concurrent requests only one adds it.
 func (s session) addressKeys(
 	ctx context.Context, customer string, in *v1.ShippingAddressInput,
 ) (string, *command.Result) {
-	if s.named() {
-		return "", nil
-	}
 	p := payerOf(inputContact(in))
 	equal := []string{customer, p.firstName, p.lastName, p.line1, p.line2, p.postalCode, v1.Text(in.Phone)}
 	keys := func(n deduplication.Names) string { return "address-" + n.Derive(equal) + "-" }

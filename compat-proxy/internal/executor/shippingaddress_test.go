@@ -151,6 +151,53 @@ func TestNamedShippingAddress(t *testing.T) {
 	}
 }
 
+// TestNamedShippingAddressAtOnce runs a request with the same name between any two calls of another.
+// Both get the one address.
+func TestNamedShippingAddressAtOnce(t *testing.T) {
+	t.Parallel()
+	for n, there := int32(1), true; there; n++ {
+		b := setupCustomers(t)
+		plain := b.server.Client().Transport
+		customer := numberOf(t, b.whole(t, ana()).Customer)
+		c := under("n", command.AddAddress{Customer: customer, Address: addressTo("Ana", "1")})
+		there = false
+		var between command.Result
+		r := b.impatient(t, &interrupted{RoundTripper: plain, n: n, then: func() {
+			there, between = true, b.impatient(t, plain, c)
+		}}, c)
+		if r.Outcome != command.Done || there && (between.Outcome != command.Done ||
+			addressNumber(t, r) != addressNumber(t, between)) {
+			t.Errorf("call %d: got %+v and %+v, want one address", n, r, between)
+		}
+	}
+}
+
+// TestNamedShippingAddressAfterRefusal: v1 refuses an address under a name, and makes it for a
+// retry. Later retries get that address, also after its customer was deleted.
+func TestNamedShippingAddressAfterRefusal(t *testing.T) {
+	t.Parallel()
+	b := setupCustomers(t)
+	customer := numberOf(t, b.whole(t, ana()).Customer)
+	var other command.Result
+	for _, phone := range []string{"1", "2", "3"} {
+		other = b.whole(t, command.AddAddress{Customer: customer, Address: addressTo("Ana", phone)})
+	}
+	c := under("n", command.AddAddress{Customer: customer, Address: addressTo("Ana", "4")})
+	if r := b.whole(t, c); r.Unmet != command.ConditionMost {
+		t.Fatalf("one too many: got %+v", r)
+	}
+	b.whole(t, command.DeleteAddress{Customer: customer, Address: addressNumber(t, other)})
+	made := b.whole(t, c)
+	for _, then := range []command.Command{
+		command.DeleteCustomer{Customer: customer}, command.GetCustomer{Customer: customer},
+	} {
+		if r := b.whole(t, c); r.Outcome != command.Done || addressNumber(t, r) != addressNumber(t, made) {
+			t.Errorf("before %T: got %+v, want %s", then, r, addressNumber(t, made))
+		}
+		b.whole(t, then)
+	}
+}
+
 // TestWithoutCustomer: a command without the number of a customer finds none. It neither shows nor
 // changes the oldest one.
 func TestWithoutCustomer(t *testing.T) {
