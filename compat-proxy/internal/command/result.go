@@ -68,7 +68,7 @@ type Result struct {
 	CustomerIDs []string `json:"customer_ids,omitempty"`
 	// Stored is set by ListExpiring.
 	Stored *StoredMethods `json:"stored,omitempty"`
-	// List is set by ListTransactions, and Days by ListDays and GetDay.
+	// List is set by ListTransactions, and Days by ListDays, GetDay and Get.
 	List *List              `json:"list,omitempty"`
 	Days []v1.SettlementDay `json:"days,omitempty"`
 	// Position is the position of the payment method that v1 refused, counted from 1.

@@ -307,6 +307,11 @@ func (s session) getDay(ctx context.Context, c command.GetDay) command.Result {
 	if err != nil {
 		return command.Result{Outcome: command.NotFound}
 	}
+	return s.readDay(ctx, name)
+}
+
+// readDay reads one settlement day by its id.
+func (s session) readDay(ctx context.Context, name string) command.Result {
 	resp := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
 		return s.x.client.API.GetSettlementDay(ctx, name, s.WithKey)
 	})

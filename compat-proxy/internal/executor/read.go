@@ -10,8 +10,49 @@ import (
 )
 
 // get reads the transaction with the number, or else the refund or capture with it and their
-// transaction, if any.
+// transaction, if any. It adds their settlement day if the command wants it.
 func (s session) get(ctx context.Context, c command.Get) command.Result {
+	r := s.find(ctx, c)
+	if !c.Day || r.Outcome != command.Done {
+		return r
+	}
+	day, failed := s.dayOf(ctx, r)
+	switch {
+	case failed != nil:
+		return *failed
+	case day == "":
+		return r
+	}
+	found := s.readDay(ctx, day)
+	if found.Outcome != command.Done {
+		return found
+	}
+	r.Days = found.Days
+	return r
+}
+
+// dayOf returns the id of the settlement day of a refund, or else of a payment, "" if it has not
+// settled. It returns a result if it cannot read the captures.
+func (s session) dayOf(ctx context.Context, of command.Result) (string, *command.Result) {
+	switch {
+	case of.Refund != nil:
+		return v1.Text(of.Refund.SettlementDay), nil
+	case of.Transaction.Settlement != v1.SettlementSettled:
+		return "", nil
+	}
+	list, failed := s.captures(ctx, of.Transaction)
+	if list == nil {
+		return "", &failed
+	}
+	last := ""
+	for i := range list {
+		last = max(last, v1.Text(list[i].SettlementDay)) // later days have greater ids
+	}
+	return last, nil
+}
+
+// find is get without the settlement day.
+func (s session) find(ctx context.Context, c command.Get) command.Result {
 	t, captured, r := s.payment(ctx, c.Target, c.Captures)
 	if t == nil && r.Refund != nil && r.Refund.Transaction == "" {
 		return command.Result{Outcome: command.Done, Status: http.StatusOK, Refund: r.Refund}

@@ -12,7 +12,7 @@ const getTransactionDetailsResponse = "getTransactionDetailsResponse"
 
 // inquire serves a getTransactionDetailsRequest.
 func (h *Handler) inquire(ctx context.Context, c call) (*wire.Document, problem) {
-	r := h.execute(ctx, c, command.Get{Target: number(c.req.Root.Get("transId"))})
+	r := h.execute(ctx, c, command.Get{Target: number(c.req.Root.Get("transId")), Day: true})
 	return details(c.req, c.basis, r)
 }
 
@@ -22,6 +22,9 @@ func details(req *wire.Request, basis basis, r command.Result) (*wire.Document, 
 		return refusal(getTransactionDetailsResponse, req.RefID, p), p
 	}
 	record := newRecord(r.Transaction, r.Refund, basis.zone)
+	if len(r.Days) > 0 {
+		record.day = &r.Days[0]
+	}
 	own := []*wire.Element{record.element()}
 	if id := req.Root.Get("clientId"); id != "" {
 		own = append(own, wire.TextElement("clientId", id))

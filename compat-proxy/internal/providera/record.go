@@ -21,6 +21,7 @@ type record struct {
 	metadata map[string]string
 	exponent int
 	zone     *time.Location
+	day      *v1.SettlementDay // in which it settled; nil before that, and in lists
 }
 
 func newRecord(t *v1.Transaction, refund *v1.Refund, zone *time.Location) record {
@@ -131,6 +132,9 @@ func (r record) element() *wire.Element {
 	l.raw("responseReasonCode", strconv.Itoa(int(why)))
 	l.text("responseReasonDescription", description)
 	r.checks(&l)
+	if r.day != nil {
+		l = append(l, batchElement(r.day, r.zone, false))
+	}
 	l.group("order", r.order()...)
 	r.amounts(&l)
 	l.list("lineItems", r.lineItems()...)

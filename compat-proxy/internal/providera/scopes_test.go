@@ -245,6 +245,9 @@ func (f *scopedV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch path := r.URL.Path; {
 	case reading && slices.Contains([]string{"/v1/transactions", "/v1/refunds", "/v1/settlement_days"}, path):
 		_, _ = io.WriteString(w, `{"object":"list","data":[],"has_more":false}`)
+	case reading && strings.HasSuffix(path, "/captures"):
+		_, _ = io.WriteString(w, `{"object":"list","data":[{"settlement_day":"`+id.Format(id.SettlementDay, 7)+`"}],`+
+			`"has_more":false}`)
 	case strings.HasPrefix(path, "/v1/settlement_days/"):
 		_, _ = io.WriteString(w, `{"id":"`+id.Format(id.SettlementDay, 7)+`","ended_at":"2026-11-21T00:00:00Z","totals":[]}`)
 	case strings.HasSuffix(path, "/current"):

@@ -287,7 +287,8 @@ final class Walk {
         .with("auth_amount", t.getAuthAmount().toPlainString()).with("settle_amount", t.getSettleAmount().toPlainString())
         .with("account_number", card != null ? card.getCardNumber() : bank.getAccountNumber())
         .with("account_type", card != null ? card.getCardType() : "eCheck").with("split_tender", t.getSplitTenderId())
-        .with("requested", t.getRequestedAmount()).with("balance", t.getPrepaidBalanceRemaining());
+        .with("requested", t.getRequestedAmount()).with("balance", t.getPrepaidBalanceRemaining())
+        .with("batch", t.getBatch() != null ? t.getBatch().getBatchId() : null);
     return readIDs(line, t.getProfile());
   }
 

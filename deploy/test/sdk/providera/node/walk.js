@@ -159,7 +159,7 @@ const readDetails = (body) => {
     cvv: t.getCardCodeResponse(), auth_amount: money(t.getAuthAmount()), settle_amount: money(t.getSettleAmount()),
     account_number: card ? card.getCardNumber() : bank && bank.getAccountNumber(), account_type: card ? card.getCardType() : bank && 'eCheck',
     split_tender: t.getSplitTenderId(), requested: money(t.getRequestedAmount()), balance: money(t.getPrepaidBalanceRemaining()),
-    ...readIDs(t.getProfile()),
+    batch: t.getBatch() && t.getBatch().getBatchId(), ...readIDs(t.getProfile()),
   };
 };
 

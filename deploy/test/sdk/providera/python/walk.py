@@ -309,6 +309,7 @@ def read_details(answer):
         "split_tender": "splitTenderId",
     }
     line = {key: text(t, name) for key, name in names.items()} | read_ids(t)
+    line["batch"] = text(t, "batch", "batchId")
     amounts = {
         "auth_amount": "authAmount",
         "settle_amount": "settleAmount",
