@@ -31,9 +31,9 @@ type profilePlan struct {
 	Checks []profileCheck
 	// Unstored are the positions of payment profiles that v1 does not store, counted from 1, in order.
 	Unstored []int
-	// HasDuplicates reports that two of the payment profiles are equal, which is refused after their
-	// checks.
-	HasDuplicates bool
+	// Duplicates is the problem if two of the payment profiles or shipping addresses are equal. It is
+	// refused after the checks.
+	Duplicates problem
 }
 
 // decodeProfile converts a createCustomerProfileRequest to a plan. It is pure.
@@ -53,6 +53,9 @@ func decodeProfile(req *wire.Request, basis basis) profilePlan {
 	setNonEmpty(kept, customerKindKey, profile.Get("profileType"))
 	setNonEmpty(kept, emptyProfileKey, sentEmpty(profile, identifyingFields))
 	p := profilePlan{Create: command.CreateCustomer{Body: customer, Addresses: shippingInputs(addresses)}}
+	if haveEqual(p.Create.Addresses) {
+		p.Duplicates = duplicateAddress
+	}
 	seen := map[methodIdentity]bool{}
 	for i, given := range payments {
 		method, refused := newMethod(given.Child("payment"), given.Child("billTo"), mode)
@@ -60,7 +63,9 @@ func decodeProfile(req *wire.Request, basis basis) profilePlan {
 			return profilePlan{Problem: refused}
 		}
 		same := identityOf(given)
-		p.HasDuplicates = p.HasDuplicates || seen[same]
+		if seen[same] {
+			p.Duplicates = problem{API: apiDuplicate, Text: textDuplicateMethod}
+		}
 		seen[same] = true
 		if !storable(method) {
 			p.Unstored = append(p.Unstored, i+1)
@@ -87,6 +92,25 @@ func shippingInputs(addresses []wire.Node) (out []v1.ShippingAddressInput) {
 		}
 	}
 	return out
+}
+
+// haveEqual reports whether two shipping addresses are equal, by the same fields as two of a stored
+// profile.
+func haveEqual(addresses []v1.ShippingAddressInput) bool {
+	type fields struct{ firstName, lastName, line1, line2, zip, phone string }
+	seen := map[fields]bool{}
+	for i := range addresses {
+		in := &addresses[i]
+		same := fields{firstName: v1.Text(in.FirstName), lastName: v1.Text(in.LastName), phone: v1.Text(in.Phone)}
+		if a := in.Address; a != nil {
+			same.line1, same.line2, same.zip = v1.Text(a.Line1), v1.Text(a.Line2), v1.Text(a.PostalCode)
+		}
+		if seen[same] {
+			return true
+		}
+		seen[same] = true
+	}
+	return false
 }
 
 // identifying returns the fields that identify a profile.

@@ -29,9 +29,8 @@ func (h *Handler) createProfile(ctx context.Context, c call) (*wire.Document, pr
 	if !p.none() {
 		return profileResponse(c.req.RefID, profileNumbers{}, responses, p)
 	}
-	if plan.HasDuplicates {
-		return profileResponse(c.req.RefID, profileNumbers{}, responses,
-			problem{API: apiDuplicate, Text: textDuplicateMethod})
+	if !plan.Duplicates.none() {
+		return profileResponse(c.req.RefID, profileNumbers{}, responses, plan.Duplicates)
 	}
 	r := h.execute(ctx, c, plan.Create)
 	if r.Code == v1.CodeExpiredCard && len(plan.Checks) > 0 {

@@ -45,11 +45,14 @@ func isDefault(req wire.Node) *bool {
 	return new(true)
 }
 
+// duplicateAddress refuses a shipping address that the profile has already.
+var duplicateAddress = problem{API: apiDuplicate, Text: "A duplicate customer shipping address already exists."}
+
 // addressResult returns the problem of a request that creates or changes a shipping address.
 func addressResult(r command.Result) problem {
 	switch {
 	case r.Outcome == command.Repeated:
-		return problem{API: apiDuplicate, Text: "A duplicate customer shipping address already exists."}
+		return duplicateAddress
 	case r.Unmet == command.ConditionMost:
 		return refuse(apiTooManyAddresses)
 	}
