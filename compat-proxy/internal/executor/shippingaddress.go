@@ -63,7 +63,7 @@ func (s session) addAddress(ctx context.Context, c command.AddAddress) command.R
 // customer may have been deleted since. It is read again if the customer has an equal address:
 // another request with this name may have added that meanwhile.
 func (s session) addNamed(ctx context.Context, c command.AddAddress, r command.Result) command.Result {
-	used, earlier := s.addedUnderName(ctx, r)
+	used, earlier := s.addressUnderName(ctx, r)
 	if earlier != nil {
 		return *earlier
 	}
@@ -73,7 +73,7 @@ func (s session) addNamed(ctx context.Context, c command.AddAddress, r command.R
 			return *unread
 		}
 		if equal != nil {
-			used, earlier = s.addedUnderName(ctx, r)
+			used, earlier = s.addressUnderName(ctx, r)
 		}
 		switch {
 		case earlier != nil:
@@ -92,9 +92,9 @@ func (s session) addNamed(ctx context.Context, c command.AddAddress, r command.R
 	return r
 }
 
-// addedUnderName reports whether a request has the session's key. If that request added an address,
-// it also returns the result r with the address. If it still runs, it returns the result to give.
-func (s session) addedUnderName(ctx context.Context, r command.Result) (bool, *command.Result) {
+// addressUnderName reports whether a request has the session's key. If that request added or changed
+// an address, it also returns the result r with it. If it still runs, it returns the result to give.
+func (s session) addressUnderName(ctx context.Context, r command.Result) (bool, *command.Result) {
 	u, failed := s.AwaitKey(ctx, s.IdempotencyKey)
 	switch {
 	case failed != nil:
@@ -210,20 +210,27 @@ func replacingAddress(in *v1.ShippingAddressInput) addressUpdate {
 }
 
 // changeAddress replaces the fields of a shipping address. The update sets values that do not
-// depend on the old ones, so a retry after a lost response has no other effect.
+// depend on the old ones, so a retry after a lost response has no other effect. Under a name, v1's
+// record of the key is read first: the address may have been deleted since.
 func (s session) changeAddress(ctx context.Context, c command.ChangeAddress) command.Result {
-	address, err := id.Decimal(id.ShippingAddress, string(c.Address))
-	if err != nil {
+	number, errCustomer := id.Decimal(id.Customer, string(c.Customer))
+	address, errAddress := id.Decimal(id.ShippingAddress, string(c.Address))
+	if errCustomer != nil || errAddress != nil {
 		return command.Result{Outcome: command.NotFound}
 	}
-	customer, r := s.findCustomer(ctx, command.GetCustomer{Customer: c.Customer})
+	r := command.Result{Outcome: command.Done, Status: http.StatusOK, Customer: &v1.Customer{ID: number}}
+	if s.named() {
+		if _, earlier := s.addressUnderName(ctx, r); earlier != nil {
+			return *earlier
+		}
+	}
+	customer, unread := s.findCustomer(ctx, command.GetCustomer{Customer: c.Customer})
 	if customer == nil {
-		return r
+		return unread
 	}
 	if addressWith(addressesOf(customer), address) < 0 {
 		return command.Result{Outcome: command.NotFound, Status: http.StatusNotFound}
 	}
-	r = command.Result{Outcome: command.Done, Status: http.StatusOK, Customer: &v1.Customer{ID: customer.ID}}
 	if equal := equalAddress(customer, inputContact(&c.Body), address); equal != nil {
 		r.Outcome, r.Address = command.Repeated, equal
 		return r

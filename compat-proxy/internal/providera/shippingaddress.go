@@ -127,16 +127,19 @@ func (h *Handler) getAddress(ctx context.Context, c call) (*wire.Document, probl
 // updateAddress serves an updateCustomerShippingAddressRequest. The members that it does not have
 // are removed.
 func (h *Handler) updateAddress(ctx context.Context, c call) (*wire.Document, problem) {
-	c.name = "" // it sets the whole address, so a repetition has no other effect
 	address := c.req.Root.Child("address")
 	in, ok := shippingInput(address)
 	if !ok {
 		return finished(updateAddressResponse, c.req.RefID, refuse(apiEmptyProfile))
 	}
 	in.Default, in.Metadata = isDefault(c.req.Root), &v1.Metadata{faxKey: address.Get("faxNumber")}
-	p := addressResult(h.execute(ctx, c, command.ChangeAddress{
+	do := command.ChangeAddress{
 		Customer: number(c.req.Root.Get("customerProfileId")), Address: number(address.Get("customerAddressId")), Body: in,
-	}))
+	}
+	if p := h.bind(ctx, c, updateAddressResponse, do); !p.none() {
+		return finished(updateAddressResponse, c.req.RefID, p)
+	}
+	p := addressResult(h.execute(ctx, c, do))
 	if p.API == apiNoRecord {
 		p.Text = "Cannot find the specified shipping address."
 	}
