@@ -38,6 +38,36 @@ func TestLegacyKeyOfAProfile(t *testing.T) {
 	}
 }
 
+// TestLegacyKeyOfAnAddress changes a shipping address under an Idempotency-Key. A retry gets the
+// first response and changes nothing, also after the profile was deleted.
+func TestLegacyKeyOfAnAddress(t *testing.T) {
+	t.Parallel()
+	p := start(t, t.TempDir(), "--log", "error")
+	client := patientClient(t)
+	of := `"customerProfileId":"` + mustProfile(t, p, "address@example.org", firstPaymentProfile).Customer + `"`
+	send := func(method, members, key, want string) string {
+		t.Helper()
+		got := keyedRequest(t, client, p.HTTP, profileDocument(p.Keys.SKTest, method, of+members), key)
+		if !strings.Contains(got, want) {
+			t.Errorf("%s under %s: got %s, want %s", method, key, got, want)
+		}
+		return got
+	}
+	made := madeAddress.FindString(
+		send("createCustomerShippingAddressRequest", `,"address":{"firstName":"Ana"}`, "a", "I00001"))
+	change := func(firstName, key, want string) {
+		t.Helper()
+		send("updateCustomerShippingAddressRequest", `,"address":{"firstName":"`+firstName+`",`+made+`}`, key, want)
+	}
+	change("Bo", "b", "I00001")
+	change("Cy", "b", "E00013")
+	change("Di", "c", "I00001")
+	change("Bo", "b", "I00001")
+	send("getCustomerShippingAddressRequest", ","+made, "d", `"firstName":"Di"`)
+	send("deleteCustomerProfileRequest", "", "d", "I00001")
+	change("Bo", "b", "I00001")
+}
+
 // TestLegacyKeysOfAProfile_atOnce sends equal profiles under several Idempotency-Keys at the same
 // time. One request makes the profile, and the others are its duplicates. A retry under each key
 // gets the first response of that key.
