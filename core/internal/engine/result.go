@@ -25,9 +25,10 @@ type Result struct {
 	Kind Kind
 	// Object is a pointer to one of these types of payment: Transaction, Capture, Refund, Token,
 	// Customer, Method, APIKey, OperatorToken, Merchant, Account, Endpoint, Event, Broadcast. It can
-	// be a []*payment.Delivery, and a pointer to a ResolvedStep, ResolvedException, AccountCheck,
-	// Reservation, SettlementRun or TestTime. In audit records and broadcasts it can also be a
-	// *payment.MLERequirement. It is nil if the result is Refused or Unknown.
+	// be a []*payment.Delivery, a *v1.ShippingAddress, and a pointer to a ResolvedStep,
+	// ResolvedException, AccountCheck, Reservation, SettlementRun or TestTime. In audit records and
+	// broadcasts it can also be a *payment.MLERequirement. It is nil if the result is Refused or
+	// Unknown.
 	Object      any
 	Refusal     *payment.Refusal     // of a result that is Refused
 	RequestID   string               // of a result that is Refused or Unknown
