@@ -20,8 +20,8 @@ func TestIdempotencyKey_updateAddress(t *testing.T) {
 	update := func(key, firstName, want string) {
 		t.Helper()
 		_, got := send(t, http.MethodPost, proxies[0].URL+path, strings.NewReader(
-			`{"updateCustomerShippingAddressRequest":{"merchantAuthentication":{"name":"shop","transactionKey":"`+apiKey+
-				`"},"customerProfileId":"905512340","address":{"firstName":"`+firstName+
+			`{"updateCustomerShippingAddressRequest":{"merchantAuthentication":{"name":"shop","transactionKey":"`+
+				apiKey+`"},"customerProfileId":"905512340","address":{"firstName":"`+firstName+
 				`","customerAddressId":"907000001"}}}`), keyed(key))
 		if !strings.Contains(got, want) {
 			t.Errorf("%s for %s: got %s, want %s", key, firstName, got, want)

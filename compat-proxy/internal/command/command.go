@@ -128,7 +128,7 @@ type Get struct {
 	// Captures allows Target to be a capture's number. The result then has the capture too. For
 	// the number of a voided payment it has the capture that was voided with the payment.
 	Captures bool `json:"captures,omitzero"`
-	// Day adds the settlement day of a settled payment or refund. Of a payment with several captures
+	// Day adds the settlement day of a settled payment or refund. If a payment has several captures,
 	// it is the last one's.
 	Day bool `json:"day,omitzero"`
 }

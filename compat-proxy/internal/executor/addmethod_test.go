@@ -159,8 +159,8 @@ func (l losing) RoundTrip(r *http.Request) (*http.Response, error) {
 	return l.RoundTripper.RoundTrip(r)
 }
 
-// TestNamedMethodAtOnce runs a request with the same name between any two calls of another. Both get
-// the one payment method.
+// TestNamedMethodAtOnce runs a request with the same name between any two calls of another. Both
+// get the one payment method.
 func TestNamedMethodAtOnce(t *testing.T) {
 	t.Parallel()
 	for n, there := int32(1), true; there; n++ {

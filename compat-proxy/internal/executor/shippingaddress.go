@@ -92,8 +92,9 @@ func (s session) addNamed(ctx context.Context, c command.AddAddress, r command.R
 	return r
 }
 
-// addressUnderName reports whether a request has the session's key. If that request added or changed
-// an address, it also returns the result r with it. If it still runs, it returns the result to give.
+// addressUnderName reports whether a request has the session's key. If that request added or
+// changed an address, it also returns the result r with it. If it still runs, it returns the result
+// to give.
 func (s session) addressUnderName(ctx context.Context, r command.Result) (bool, *command.Result) {
 	u, failed := s.AwaitKey(ctx, s.IdempotencyKey)
 	switch {

@@ -151,8 +151,8 @@ func TestNamedShippingAddress(t *testing.T) {
 	}
 }
 
-// TestNamedShippingAddressAtOnce runs a request with the same name between any two calls of another.
-// Both get the one address.
+// TestNamedShippingAddressAtOnce runs a request with the same name between any two calls of
+// another. Both get the one address.
 func TestNamedShippingAddressAtOnce(t *testing.T) {
 	t.Parallel()
 	for n, there := int32(1), true; there; n++ {

@@ -31,8 +31,8 @@ type profilePlan struct {
 	Checks []profileCheck
 	// Unstored are the positions of payment profiles that v1 does not store, counted from 1, in order.
 	Unstored []int
-	// Duplicates is the problem if two of the payment profiles or shipping addresses are equal. It is
-	// refused after the checks.
+	// Duplicates is the problem if two of the payment profiles or shipping addresses are equal. The
+	// request is refused after the checks.
 	Duplicates problem
 }
 
