@@ -2,8 +2,11 @@
 // the merchant's server. The documentation is in core/docs/guides/browser.md.
 (() => {
   "use strict";
-  // The service has the address of this script.
-  const base = document.currentScript.src.replace(/\/v1\/js\/[^/]*$/, "");
+  // The service has the address of this script. An element of the page that is named currentScript
+  // hides document.currentScript, but not the getter of the prototype.
+  const script = Object.getOwnPropertyDescriptor(Document.prototype, "currentScript").get.call(document);
+  if (!(script instanceof HTMLScriptElement)) throw new Error("causeway-1.js must be the src of a classic script element");
+  const base = script.src.replace(/\/v1\/js\/[^/]*$/, "");
   const attempts = 3, patience = 60_000; // per request; milliseconds
   const decision = 120_000; // milliseconds until the outcome of a payment is awaited no longer
   const utf8 = new TextEncoder();

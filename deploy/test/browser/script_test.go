@@ -56,6 +56,10 @@ func (p *payments) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/":
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = io.WriteString(w, `<!doctype html><title>Shop</title><script src="/v1/js/causeway-1.js"></script>`)
+	case r.URL.Path == "/reviews": // a customer's review holds the image
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = io.WriteString(w, `<!doctype html><img name="currentScript" src="/thief/v1/js/x.png">`+
+			`<script src="/v1/js/causeway-1.js"></script>`)
 	case strings.HasPrefix(r.URL.Path, "/v1/js/"):
 		http.ServeFile(w, r, "../../../core/internal/browser/causeway-1.js")
 	case r.URL.Path == "/v1/mle/keys/current":
@@ -77,7 +81,7 @@ func (p *payments) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // TestBrowserScript: the page's script awaits an outcome that is not known yet, and finds a payment
 // that an earlier attempt made. It repeats a request without an effect twice. It works in a page
-// without HTTPS too, but encrypts nothing there.
+// without HTTPS too, but encrypts nothing there. Markup in the page cannot move it to another host.
 func TestBrowserScript(t *testing.T) {
 	t.Parallel()
 	p := &payments{keys: map[string][]string{}}
@@ -124,10 +128,16 @@ func TestBrowserScript(t *testing.T) {
 			}
 		}
 	}
+	shop := first.NewTab(t)
+	shop.Open(t, server.URL+"/reviews")
+	token := `Causeway.createToken({key: "pk", card: {}}).then((t) => t.value, (e) => e.name + " " + e.code)`
+	if got := browser.Read[string](t, shop, token); got != "tok_2" || len(p.of("/thief/v1/tokens")) > 0 {
+		t.Errorf("with an image named currentScript: got %q, want a token from the service only", got)
+	}
 	keys := p.of("/v1/tokens")
 	slices.Sort(keys)
-	if got := len(slices.Compact(keys)); got != 13 {
-		t.Errorf("got %d keys of tokens, want 13: each request has another", got)
+	if got := len(slices.Compact(keys)); got != 14 {
+		t.Errorf("got %d keys of tokens, want 14: each request has another", got)
 	}
 }
 
