@@ -200,7 +200,8 @@ func TestInventory(t *testing.T) {
 	got := list()
 	for name, rotates := range map[string]bool{
 		"root secret 1": false, "root secret 2": true, "card-fingerprint key": false, "request-fingerprint key": false, "webhook-secret key": false,
-		"audit-record key": false, "vault-kek key": false, "card vault keys": true, "API keys": false, "webhook signing secrets": false,
+		"audit-record key": false, "operator-token key": false, "vault-kek key": false, "card vault keys": true,
+		"API keys": false, "webhook signing secrets": false,
 		"CAUSEWAY_FILTER_TOKEN": true, "CAUSEWAY_FILTER_SECRET": false, // its age is unknown
 		alice: true, codes: false,
 	} {
@@ -209,8 +210,8 @@ func TestInventory(t *testing.T) {
 			t.Errorf("%s: got %+v, listed %t", name, s, there)
 		}
 	}
-	if len(got) != 14 { // the expired operator token is not there
-		t.Errorf("got %d kinds, want 14", len(got))
+	if len(got) != 15 { // the expired operator token is not there
+		t.Errorf("got %d kinds, want 15", len(got))
 	}
 	if s := got[codes]; s.Version == 0 {
 		t.Errorf("%s: got version %d, want that of the vault's key", codes, s.Version)

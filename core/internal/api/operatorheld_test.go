@@ -56,15 +56,12 @@ func openHeldPort(t *testing.T) *heldPort {
 // mustToken makes an operator token that ends after an hour, or never.
 func (p *heldPort) mustToken(t *testing.T, ends bool) (of int64, token string) {
 	t.Helper()
-	secret, hash, err := auth.MintOperator()
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := payment.OperatorToken{ID: p.IDs.Next(), Name: "alice", Role: auth.RoleOperator}
+	o := payment.OperatorToken{ID: p.IDs.Next(), Name: "alice", Role: auth.RoleOperator, CreatedAt: p.Clock.Now()}
 	if ends {
 		o.ExpiresAt = p.Clock.Now().Add(time.Hour)
 	}
-	if err := p.DB.Update(t.Context(), func(tx *store.Tx) error { return tx.InsertOperator(&o, hash) }); err != nil {
+	secret := auth.MintOperator(coretest.Roots(), &o)
+	if err := p.DB.Update(t.Context(), func(tx *store.Tx) error { return tx.InsertOperator(&o) }); err != nil {
 		t.Fatal(err)
 	}
 	return o.ID, secret.Reveal()

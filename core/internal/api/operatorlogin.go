@@ -92,8 +92,8 @@ func (o *Operator) actor(r *http.Request) audit.Actor {
 
 // login finds the operator of a request and checks the role that the route needs. The returned
 // request has the operator, even if the role does not allow the route. A valid token is never
-// limited, because clients behind one address would otherwise lock each other out. A token has 128
-// random bits and costs one lookup by its hash, so the limit bounds refused tokens only.
+// limited, because clients behind one address would otherwise lock each other out. A token has 256
+// random bits and costs one lookup by its id, so the limit bounds refused tokens only.
 func (o *Operator) login(r *http.Request, rt operatorRoute) (*http.Request, error) {
 	address, now := httpx.ClientAddressFrom(r.Context()), o.Clock.Now()
 	token, _ := httpx.Bearer(r.Header["Authorization"])
@@ -127,12 +127,9 @@ func (a *API) operatorOf(ctx context.Context, token string) (actor audit.Actor, 
 	if a.isFilterToken(token) {
 		return audit.Actor{Name: "filter"}, auth.RoleFilter, nil
 	}
-	found, err := a.Store.OperatorByHash(ctx, auth.OperatorHash(token))
+	found, err := a.Auth.Operator(ctx, token)
 	if err != nil {
 		return actor, "", err
-	}
-	if !found.Valid(a.Clock.Now()) {
-		return actor, "", payment.ErrNotFound
 	}
 	actor = audit.Actor{Name: "operator " + found.Name + " " + id.Format(id.Operator, found.ID), Token: found.ID}
 	return actor, found.Role, nil

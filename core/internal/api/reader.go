@@ -79,7 +79,6 @@ type operatorReader interface {
 	MerchantKeys(ctx context.Context, merchant int64, p payment.Page) (payment.List[*payment.APIKey], error)
 	UnfinishedSteps(ctx context.Context, f payment.UnfinishedFilter, limit int) ([]payment.Unfinished, error)
 	SettlementExceptions(ctx context.Context, f payment.ExceptionFilter, limit int) ([]payment.SettlementException, error)
-	OperatorByHash(ctx context.Context, hash []byte) (*payment.OperatorToken, error)
 	Account(ctx context.Context, id int64) (*payment.Account, error)
 	// Accounts lists the accounts of a merchant, or of all merchants if merchant is 0.
 	Accounts(ctx context.Context, merchant int64, p payment.Page) (payment.List[*payment.Account], error)

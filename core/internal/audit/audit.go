@@ -1,14 +1,14 @@
 package audit
 
 import (
-	"crypto/hmac"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/causeway-pay/causeway/shared/rowmac"
 )
 
 // The outcomes of records. A refused or failed action has the code of its error.
@@ -51,24 +51,9 @@ type Record struct {
 func (r *Record) Sign(key []byte) { r.MAC = r.mac(key) }
 
 func (r *Record) mac(key []byte) []byte {
-	h := hmac.New(sha256.New, key)
-	put := func(field []byte) {
-		var size [8]byte
-		binary.BigEndian.PutUint64(size[:], uint64(len(field)))
-		_, _ = h.Write(size[:]) // a hash accepts every write
-		_, _ = h.Write(field)
-	}
-	put([]byte("causeway audit 1"))
-	put(r.Previous)
-	put(strconv.AppendInt(nil, r.Sequence, 10))
-	put(strconv.AppendInt(nil, r.At.UnixMilli(), 10))
-	for _, text := range []string{
-		r.Actor, r.ClientAddress, r.Action, r.Object, r.Before, r.After, r.Outcome,
-		r.RequestID,
-	} {
-		put([]byte(text))
-	}
-	return h.Sum(nil)
+	return rowmac.Of(key, "causeway audit 1",
+		string(r.Previous), strconv.FormatInt(r.Sequence, 10), strconv.FormatInt(r.At.UnixMilli(), 10),
+		r.Actor, r.ClientAddress, r.Action, r.Object, r.Before, r.After, r.Outcome, r.RequestID)
 }
 
 // Head names a record and its MAC. A logged head later proves that no record up to it was removed.

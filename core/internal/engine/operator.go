@@ -11,15 +11,12 @@ import (
 
 // CreateOperator makes an operator token. Its response shows the token, once.
 func (e *Engine) CreateOperator(ctx context.Context, r Request, o payment.OperatorToken) (Result, error) {
-	token, hash, err := auth.MintOperator()
-	if err != nil {
-		return Result{}, err
-	}
 	defer e.running.enter(ctx, r)()
 	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		made := o
-		made.ID = e.IDs.Next()
-		if err := tx.InsertOperator(&made, hash); err != nil {
+		made.ID, made.CreatedAt = e.IDs.Next(), tx.Now
+		token := auth.MintOperator(e.Roots, &made)
+		if err := tx.InsertOperator(&made); err != nil {
 			return nil, err
 		}
 		result := e.rendered(Result{Kind: Created, Object: &made, At: tx.Now, Credential: token})

@@ -16,12 +16,9 @@ import (
 // mustOperator makes an operator token, and returns it with a request under it.
 func mustOperator(t *testing.T, s *coretest.Service) (token int64, r engine.Request) {
 	t.Helper()
-	o := payment.OperatorToken{ID: s.IDs.Next(), Name: "alice", Role: auth.RoleOperator}
-	_, hash, err := auth.MintOperator()
-	if err == nil {
-		err = s.DB.Update(t.Context(), func(tx *store.Tx) error { return tx.InsertOperator(&o, hash) })
-	}
-	if err != nil {
+	o := payment.OperatorToken{ID: s.IDs.Next(), Name: "alice", Role: auth.RoleOperator, CreatedAt: s.Clock.Now()}
+	auth.MintOperator(coretest.Roots(), &o)
+	if err := s.DB.Update(t.Context(), func(tx *store.Tx) error { return tx.InsertOperator(&o) }); err != nil {
 		t.Fatal(err)
 	}
 	r = operatorRequest(s)

@@ -68,7 +68,7 @@ func TestVersions(t *testing.T) {
 	}
 	for _, l := range []root.Lasting{
 		root.CardFingerprints, root.Requests, root.WebhookSecrets, root.AuditRecords,
-		root.VaultKEK,
+		root.OperatorTokens, root.VaultKEK,
 	} {
 		if was, is := before.Lasting(l), after.Lasting(l); len(was) != 32 || !bytes.Equal(was, is) {
 			t.Errorf("%s has changed", l)

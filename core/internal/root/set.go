@@ -34,12 +34,13 @@ const (
 	Requests         Lasting = "request-fingerprint" // and names of idempotency keys
 	WebhookSecrets   Lasting = "webhook-secret"
 	AuditRecords     Lasting = "audit-record"
+	OperatorTokens   Lasting = "operator-token"
 	VaultKEK         Lasting = "vault-kek" // without a key-encryption key of the operator's
 )
 
 // Lastings lists the lasting keys.
 func Lastings() []Lasting {
-	return []Lasting{CardFingerprints, Requests, WebhookSecrets, AuditRecords, VaultKEK}
+	return []Lasting{CardFingerprints, Requests, WebhookSecrets, AuditRecords, OperatorTokens, VaultKEK}
 }
 
 // Use returns the purpose of a lasting key.
@@ -49,6 +50,7 @@ func (l Lasting) Use() string {
 		Requests:         "recognizes repeated requests by their Idempotency-Key",
 		WebhookSecrets:   "derives the signing secrets of webhook endpoints",
 		AuditRecords:     "signs the audit records of operators' actions",
+		OperatorTokens:   "hashes operator tokens together with their roles and ends",
 		VaultKEK:         "encrypts the card vault's keys unless a key-encryption key is set",
 	}[l]
 }
@@ -60,6 +62,7 @@ func (l Lasting) Lasts() string {
 		Requests:         "a retry across the change would act twice",
 		WebhookSecrets:   "merchants hold the secrets; each merchant rolls its secrets by the API",
 		AuditRecords:     "older records could not be verified any more",
+		OperatorTokens:   "all tokens would end; replace each by core operators create and revoke",
 		VaultKEK:         "replace it by a key-encryption key of yours, with core vault rewrap",
 	}[l]
 }

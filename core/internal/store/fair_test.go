@@ -108,9 +108,9 @@ func purposeCases(ctx context.Context, s *coretest.Service) []purposeCase {
 		{"health", store.Essential, func() error { return s.DB.Ping(ctx) }, []string{"countProbes"}},
 		{"authentication", store.Essential, func() error {
 			_, err := s.DB.KeyByHash(ctx, nil, netip.Prefix{}, []byte("hash"))
-			_, other := s.DB.OperatorByHash(ctx, []byte("hash"))
+			_, other := s.DB.Operator(ctx, 1)
 			return errors.Join(found(err), found(other))
-		}, []string{"selectKeyByHash", "selectOperatorByHash"}},
+		}, []string{"selectKeyByHash", "selectOperator"}},
 		{"reads by id", store.ByID, func() error {
 			_, one := s.DB.Transaction(ctx, s.Tenant, 1)
 			_, two := s.DB.Event(ctx, s.Tenant, 1)

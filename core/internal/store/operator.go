@@ -11,21 +11,18 @@ import (
 )
 
 var (
-	insertOperator       = declare("insertOperator")
-	lockOperator         = declare("lockOperator")
-	revokeOperator       = declare("revokeOperator")
-	selectOperator       = declare("selectOperator")
-	selectOperatorByHash = declare("selectOperatorByHash")
-	selectOperators      = declare("selectOperators")
-	shareOperator        = declare("shareOperator")
+	insertOperator  = declare("insertOperator")
+	lockOperator    = declare("lockOperator")
+	revokeOperator  = declare("revokeOperator")
+	selectOperator  = declare("selectOperator")
+	selectOperators = declare("selectOperators")
+	shareOperator   = declare("shareOperator")
 )
 
-// InsertOperator inserts an operator token and fills in CreatedAt. It returns ErrDuplicate if the
-// id is taken.
-func (tx *Tx) InsertOperator(o *payment.OperatorToken, hash []byte) error {
-	o.CreatedAt = tx.Now
+// InsertOperator inserts an operator token. It returns ErrDuplicate if the id is taken.
+func (tx *Tx) InsertOperator(o *payment.OperatorToken) error {
 	return tx.insert(insertOperator,
-		o.ID, o.Name, o.Role, toMillis(o.CreatedAt), toMillis(o.ExpiresAt), hash)
+		o.ID, o.Name, o.Role, toMillis(o.CreatedAt), toMillis(o.ExpiresAt), o.Hash)
 }
 
 // An operator token can end while its request sends the body, or while its command waits. A command
@@ -88,9 +85,9 @@ func (tx *Tx) RevokeOperator(by, id int64) (before, after *payment.OperatorToken
 	return before, &now, tx.execOne(revokeOperator, toMillis(now.RevokedAt), id)
 }
 
-// OperatorByHash returns the operator token with this hash, else ErrNotFound.
-func (db *DB) OperatorByHash(ctx context.Context, hash []byte) (*payment.OperatorToken, error) {
-	return scanOperator(db.essentialOf(ctx, Caller{}, selectOperatorByHash, hash))
+// Operator returns the operator token with an id, else ErrNotFound.
+func (db *DB) Operator(ctx context.Context, id int64) (*payment.OperatorToken, error) {
+	return scanOperator(db.essentialOf(ctx, Caller{}, selectOperator, id))
 }
 
 // Operators returns all operator tokens, oldest first, including expired and revoked tokens.
@@ -101,7 +98,7 @@ func (db *DB) Operators(ctx context.Context) (out []*payment.OperatorToken, err 
 func scanOperator(row Scanner) (*payment.OperatorToken, error) {
 	var o payment.OperatorToken
 	var created, expires, revoked int64
-	err := row.Scan(&o.ID, &o.Name, &o.Role, &created, &expires, &revoked)
+	err := row.Scan(&o.ID, &o.Name, &o.Role, &created, &expires, &revoked, &o.Hash)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, payment.ErrNotFound
 	}

@@ -436,7 +436,7 @@ func TestOwnKeysTakeTurns(t *testing.T) {
 	defer end()
 	_, merchant := h.DB.KeyByID(soon, payment.Tenant{Merchant: 2}, 1)
 	_, hash := h.DB.KeyByHash(soon, nil, netip.Prefix{}, []byte("hash"))
-	_, operator := h.DB.OperatorByHash(soon, []byte("hash"))
+	_, operator := h.DB.Operator(soon, 1)
 	for _, err := range []error{merchant, hash, operator} {
 		if !errors.Is(err, payment.ErrNotFound) {
 			t.Errorf("got %v, want %v", err, payment.ErrNotFound)

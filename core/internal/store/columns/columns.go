@@ -31,7 +31,7 @@ const (
 	Method = `id, merchant_id, live, customer_id, kind, fingerprint, details, vault_key, number,
 		created_at, detached_at`
 	MLERequirement = `id, endpoints, announced_at, effective_at, withdrawn_at`
-	Operator       = `id, name, role, created_at, expires_at, revoked_at`
+	Operator       = `id, name, role, created_at, expires_at, revoked_at, hash`
 	Refund         = refundHead + `details` + refundTail
 	OpenRefund     = refundHead + `''` + refundTail // without details
 	Reversal       = `id, reversals.kind, transaction_id, step_id, attempt, merchant_id, live, amount, currency,

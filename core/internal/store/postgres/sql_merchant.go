@@ -44,14 +44,13 @@ var merchantSQL = map[string]string{
 	"selectKeyUse": `SELECT revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2::bigint),
 		disabled_at > 0
 		FROM api_keys JOIN merchants ON merchants.id = api_keys.merchant_id WHERE api_keys.id = $1::bigint`,
-	"insertOperator": `INSERT INTO operators (` + columns.Operator + `, hash)
+	"insertOperator": `INSERT INTO operators (` + columns.Operator + `)
 		VALUES ($1::bigint, $2::text, $3::text, $4::bigint, $5::bigint, 0, $6::bytea) ON CONFLICT DO NOTHING`,
-	"lockOperator":         `SELECT ` + columns.Operator + ` FROM operators WHERE id = $1::bigint FOR UPDATE`,
-	"revokeOperator":       `UPDATE operators SET revoked_at = $1::bigint WHERE id = $2::bigint`,
-	"selectOperator":       `SELECT ` + columns.Operator + ` FROM operators WHERE id = $1::bigint`,
-	"selectOperatorByHash": `SELECT ` + columns.Operator + ` FROM operators WHERE hash = $1::bytea`,
-	"selectOperators":      `SELECT ` + columns.Operator + ` FROM operators ORDER BY id`,
-	"shareOperator":        `SELECT ` + columns.Operator + ` FROM operators WHERE id = $1::bigint FOR SHARE`,
+	"lockOperator":    `SELECT ` + columns.Operator + ` FROM operators WHERE id = $1::bigint FOR UPDATE`,
+	"revokeOperator":  `UPDATE operators SET revoked_at = $1::bigint WHERE id = $2::bigint`,
+	"selectOperator":  `SELECT ` + columns.Operator + ` FROM operators WHERE id = $1::bigint`,
+	"selectOperators": `SELECT ` + columns.Operator + ` FROM operators ORDER BY id`,
+	"shareOperator":   `SELECT ` + columns.Operator + ` FROM operators WHERE id = $1::bigint FOR SHARE`,
 	"rehashKey": `UPDATE api_keys SET hash = $1::bytea, root_version = $2::bigint
 		WHERE id = $3::bigint AND root_version < $2::bigint`,
 	"countRootUses": `SELECT root_version, COUNT(*) FROM api_keys

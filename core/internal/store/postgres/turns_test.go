@@ -378,7 +378,7 @@ func TestEssentialReadsDuringStuckReadsPostgreSQL(t *testing.T) {
 	db := openStuckReads(t)
 	_, byHash := db.KeyByHash(t.Context(), nil, netip.Prefix{}, []byte("hash"))
 	_, byID := db.KeyByID(t.Context(), payment.Tenant{}, 1)
-	_, operator := db.OperatorByHash(t.Context(), []byte("hash"))
+	_, operator := db.Operator(t.Context(), 1)
 	for _, err := range []error{byHash, byID, operator} {
 		if !errors.Is(err, payment.ErrNotFound) {
 			t.Errorf("got %v, want %v", err, payment.ErrNotFound)

@@ -37,14 +37,13 @@ var merchantSQL = map[string]string{
 			AND id > ? ORDER BY id LIMIT ?`,
 	"selectKeyUse": `SELECT revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?2), disabled_at > 0
 		FROM api_keys JOIN merchants ON merchants.id = api_keys.merchant_id WHERE api_keys.id = ?1`,
-	"insertOperator":       `INSERT INTO operators (` + columns.Operator + `, hash) VALUES (?, ?, ?, ?, ?, 0, ?)`,
-	"lockOperator":         `SELECT ` + columns.Operator + ` FROM operators WHERE id = ?`,
-	"revokeOperator":       `UPDATE operators SET revoked_at = ? WHERE id = ?`,
-	"selectOperator":       `SELECT ` + columns.Operator + ` FROM operators WHERE id = ?`,
-	"selectOperatorByHash": `SELECT ` + columns.Operator + ` FROM operators WHERE hash = ?`,
-	"selectOperators":      `SELECT ` + columns.Operator + ` FROM operators ORDER BY id`,
-	"shareOperator":        `SELECT ` + columns.Operator + ` FROM operators WHERE id = ?`,
-	"rehashKey":            `UPDATE api_keys SET hash = ?1, root_version = ?2 WHERE id = ?3 AND root_version < ?2`,
+	"insertOperator":  `INSERT INTO operators (` + columns.Operator + `) VALUES (?, ?, ?, ?, ?, 0, ?)`,
+	"lockOperator":    `SELECT ` + columns.Operator + ` FROM operators WHERE id = ?`,
+	"revokeOperator":  `UPDATE operators SET revoked_at = ? WHERE id = ?`,
+	"selectOperator":  `SELECT ` + columns.Operator + ` FROM operators WHERE id = ?`,
+	"selectOperators": `SELECT ` + columns.Operator + ` FROM operators ORDER BY id`,
+	"shareOperator":   `SELECT ` + columns.Operator + ` FROM operators WHERE id = ?`,
+	"rehashKey":       `UPDATE api_keys SET hash = ?1, root_version = ?2 WHERE id = ?3 AND root_version < ?2`,
 	"countRootUses": `SELECT root_version, COUNT(*) FROM api_keys
 		WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?) GROUP BY root_version
 			ORDER BY root_version`,

@@ -559,7 +559,7 @@ CREATE TABLE operators (
     id         BIGINT PRIMARY KEY,
     name       TEXT   NOT NULL,
     role       TEXT   NOT NULL CHECK (role IN ('operator', 'auditor', 'filter-identify')),
-    hash       BYTEA  NOT NULL UNIQUE,
+    hash       BYTEA  NOT NULL,
     created_at BIGINT NOT NULL,
     expires_at BIGINT NOT NULL DEFAULT 0,
     revoked_at BIGINT NOT NULL DEFAULT 0

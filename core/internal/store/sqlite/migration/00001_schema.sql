@@ -549,7 +549,7 @@ CREATE TABLE operators (
     id         INTEGER PRIMARY KEY,
     name       TEXT    NOT NULL,
     role       TEXT    NOT NULL CHECK (role = 'operator' OR role = 'auditor' OR role = 'filter-identify'),
-    hash       BLOB    NOT NULL UNIQUE,
+    hash       BLOB    NOT NULL,
     created_at INTEGER NOT NULL,
     expires_at INTEGER NOT NULL DEFAULT 0, -- 0 for never
     revoked_at INTEGER NOT NULL DEFAULT 0
