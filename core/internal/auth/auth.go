@@ -65,7 +65,8 @@ func New(db *store.DB, c clock.Clock, roots *root.Ring) *Authenticator {
 // Authenticate returns the key, ErrInvalidKey, ErrMerchantDisabled, or another error if the store
 // could not be read. The result is shared: read only.
 func (a *Authenticator) Authenticate(ctx context.Context, key string) (*payment.APIKey, error) {
-	if _, err := apikey.Parse(key); err != nil {
+	named, err := apikey.Parse(key)
+	if err != nil {
 		return nil, ErrInvalidKey
 	}
 	now := a.clock.Now()
@@ -78,6 +79,9 @@ func (a *Authenticator) Authenticate(ctx context.Context, key string) (*payment.
 	}
 	if err != nil {
 		return nil, err
+	}
+	if named.Kind != apikey.Kind(k.Kind) || (named.Mode == apikey.Live) != k.Tenant.Live {
+		return nil, ErrInvalidKey // another program has changed the row
 	}
 	if err := usable(k, now); err != nil {
 		return nil, err

@@ -60,3 +60,17 @@ func TestExpiry(t *testing.T) {
 		t.Errorf("once it expired: got %v, want %v", err, auth.ErrInvalidKey)
 	}
 }
+
+// TestKeyRowOfAnotherProgram: a key is refused if the mode or the kind of its row is not the one
+// that its prefix names.
+func TestKeyRowOfAnotherProgram(t *testing.T) {
+	t.Parallel()
+	for _, change := range []string{"live = NOT live", "kind = 'publishable'"} {
+		s := coretest.Open(t)
+		s.MustExec(t, "UPDATE api_keys SET "+change)
+		a := auth.New(s.DB, s.Clock, coretest.Roots())
+		if k, err := a.Authenticate(t.Context(), s.Key); !errors.Is(err, auth.ErrInvalidKey) {
+			t.Errorf("%s: got %+v, %v, want %v", change, k, err, auth.ErrInvalidKey)
+		}
+	}
+}
