@@ -100,9 +100,16 @@ func (r *Keyring) Current(ctx context.Context, tenant string, alg engine.Alg) (P
 	if k == nil { // it was just revoked
 		return Pair{}, ErrNotReady
 	}
-	p := Pair{Current: r.show(k, now)}
+	shown, err := r.show(k, now)
+	if err != nil {
+		return Pair{}, err
+	}
+	p := Pair{Current: shown}
 	if n := c.find(alg, Next, now); n != nil {
-		next := r.show(n, now)
+		next, err := r.show(n, now)
+		if err != nil {
+			return Pair{}, err
+		}
 		p.Next, p.Current.RotateAfter = &next, next.NotBefore
 		p.Current.ExpiresAt = next.NotBefore.Add(r.cfg.Schedule.KeepPrevious)
 	}
@@ -135,7 +142,11 @@ func (r *Keyring) Keys(ctx context.Context, tenant string) ([]Key, error) {
 		for _, s := range []State{Current, Next, Previous} {
 			for _, k := range c.keys {
 				if k.Alg == string(alg) && stateOf(k.Key, now) == s {
-					out = append(out, r.show(k, now))
+					shown, err := r.show(k, now)
+					if err != nil {
+						return nil, err
+					}
+					out = append(out, shown)
 				}
 			}
 		}
@@ -143,10 +154,15 @@ func (r *Keyring) Keys(ctx context.Context, tenant string) ([]Key, error) {
 	return out, nil
 }
 
-func (r *Keyring) show(k *cachedKey, now time.Time) Key {
+// show returns a key for clients, if its private half opens and fits. Clients must not encrypt to a
+// key that another program has put into the store.
+func (r *Keyring) show(k *cachedKey, now time.Time) (Key, error) {
+	if _, err := k.open(); err != nil {
+		return Key{}, err
+	}
 	out := r.shown(k.Key, now)
 	out.JWK = k.jwk
-	return out
+	return out, nil
 }
 
 // shown converts a key without its JWK.
