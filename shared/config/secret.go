@@ -55,7 +55,7 @@ func (s Secret) Resolve() (secret.String, error) {
 	case s.env != "":
 		v := secret.New(os.Getenv(s.env))
 		if v.IsZero() {
-			return secret.String{}, fmt.Errorf("secret: environment variable %s is not set", s.env)
+			return secret.String{}, fmt.Errorf("secret: environment variable %s %w", s.env, ErrUnset)
 		}
 		return v, nil
 	case s.file != "":
@@ -94,6 +94,9 @@ func (s Secret) MarshalJSON() ([]byte, error) { return s.literal.MarshalJSON() }
 
 // MarshalText returns "[redacted]". The YAML encoder uses it too.
 func (s Secret) MarshalText() ([]byte, error) { return s.literal.MarshalText() }
+
+// ErrUnset is wrapped by the error of Resolve for a variable without a value.
+var ErrUnset = errors.New("is not set")
 
 var (
 	errSecretForm  = errors.New("want a secret as a quoted string, {env: NAME} or {file: PATH}")

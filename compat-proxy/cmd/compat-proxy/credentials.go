@@ -29,7 +29,8 @@ Usage:
   compat-proxy credentials list   [--provider NAME]
         prints each login with its provider and the file or variable of its API key
   compat-proxy credentials revoke --name NAME [--provider NAME]
-        removes the file of the login. The proxy then rejects the client. The API key stays valid
+        removes the file of the login. The proxy then rejects the client. The API key stays valid.
+        If another file is broken, the proxy rejects the client all the same
   compat-proxy credentials check
         reads all files as the proxy does, and reports the first error
 
@@ -44,11 +45,15 @@ For clients of provider-b, the name is the merchant id:
 These files contain no secrets: only the hash of a transaction key, and the variable or file of an API key, a signature
 key or a shared secret.
 
+issue and map read the files that they name, and refuse a key that the proxy could not use.
+
 Examples:
   compat-proxy credentials issue --name shop-eu --api-key-env SHOP_EU_API_KEY --currency eur
   compat-proxy credentials map --name oldshop --transaction-key-file old-key.txt \
         --api-key-file /run/secrets/oldshop-api-key --signature-key-file /run/secrets/oldshop-signature-key
   compat-proxy credentials revoke --name shop-eu
+  compat-proxy credentials map --file data/compat-credentials.yaml --name oldshop \
+        --transaction-key-file old-key.txt --api-key-file api-key.txt    # for make run
   compat-proxy credentials issue --provider provider-b --name shop_eu --secret-file /run/secrets/shop-eu \
         --api-key-env SHOP_EU_API_KEY
 
@@ -59,6 +64,12 @@ Exit codes:
 
 Flags:
 `
+
+// The credentials files of a proxy without other settings, and of make run.
+const (
+	defaultFile     = "configs/compat-credentials.yaml"
+	developmentFile = "data/compat-credentials.yaml"
+)
 
 // providers are the lists of the credentials files by provider.
 var providers = map[string]credentials.List{"provider-a": credentials.ListA, "provider-b": credentials.ListB}
@@ -126,8 +137,8 @@ func (m *Main) Credentials(args []string) error {
 
 func (f *credentialsFlags) set(out io.Writer) *flag.FlagSet {
 	fs := program.Flags(name+" credentials", out, credentialsUsage)
-	fs.StringVar(&f.file, "file", "configs/compat-credentials.yaml",
-		"the credentials `file`; it and its folder are created if they are missing")
+	fs.StringVar(&f.file, "file", defaultFile,
+		"the credentials `file` of the proxy; it and its folder are created if they are missing. make run reads "+developmentFile)
 	fs.StringVar(&f.entry.Name, "name", "",
 		"the client's API login `name`, 1 to 25 characters; for provider-b the merchant id")
 	fs.StringVar(&f.provider, "provider", "provider-a",
@@ -184,6 +195,7 @@ func (m *Main) addCredentials(command string, f credentialsFlags) error {
 	}
 	m.warn(f.file)
 	_, _ = fmt.Fprintf(m.Stdout, "name:            %s\n", f.entry.Name)
+	m.wrote(f.file, credentials.ListA, f.entry.Name)
 	if command == "issue" {
 		_, _ = fmt.Fprintf(m.Stdout, "transaction key: %s\n\nStore the key now: it is not shown again.\n",
 			f.entry.TransactionKey.Reveal())
@@ -191,12 +203,21 @@ func (m *Main) addCredentials(command string, f credentialsFlags) error {
 	return nil
 }
 
-// warn prints a warning if a proxy on this machine would reject the files. A proxy uses all of them
-// or none. The warning can be ignored if this machine lacks a secret that the proxy's machine has.
+// wrote prints which file has the login, and which proxies read it.
+func (m *Main) wrote(file string, l credentials.List, login string) {
+	_, _ = fmt.Fprintf(m.Stdout, "\nWrote %s. A proxy that uses %s accepts the login within a second.\n",
+		l.File(file, login), file)
+	if file == defaultFile {
+		_, _ = fmt.Fprintf(m.Stdout, "make run does not read it: for that, use --file %s\n", developmentFile)
+	}
+}
+
+// warn prints a warning if a proxy on this machine could not start with the files. The warning can
+// be ignored if this machine lacks a secret that the proxy's machine has.
 func (m *Main) warn(file string) {
 	if err := credentials.Check(file); err != nil {
-		_, _ = fmt.Fprintf(m.Stderr,
-			"warning: a proxy on this machine would reject these files and keep the last valid logins: %v\n", err)
+		_, _ = fmt.Fprintf(m.Stderr, "warning: a proxy on this machine would not start, until this is corrected: %v\n"+
+			"A running proxy keeps the last valid version of a broken login, and applies all other changes.\n", err)
 	}
 }
 

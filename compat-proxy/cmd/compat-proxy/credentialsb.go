@@ -85,6 +85,7 @@ func (m *Main) mapB(f credentialsFlags, e credentials.EntryB) error {
 	}
 	m.warn(f.file)
 	_, _ = fmt.Fprintf(m.Stdout, "merchant id:   %s\n", e.MerchantID)
+	m.wrote(f.file, credentials.ListB, e.MerchantID)
 	return nil
 }
 
@@ -130,6 +131,7 @@ func (m *Main) issueB(f credentialsFlags, e credentials.EntryB) (err error) {
 	}
 	m.warn(f.file)
 	_, _ = fmt.Fprintf(m.Stdout, "%s\nStore the secrets and passwords now: they are not shown again.\n", shown)
+	m.wrote(f.file, credentials.ListB, e.MerchantID)
 	return nil
 }
 

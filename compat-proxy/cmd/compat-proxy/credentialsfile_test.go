@@ -80,16 +80,105 @@ func TestCredentials_mode(t *testing.T) {
 	}
 }
 
-// TestCredentials_badFile revokes a login while another file is invalid. A proxy keeps the last
-// valid logins.
+// TestCredentials_badFile adds and revokes a login while another file is invalid. A running proxy
+// applies both, but a proxy would not start.
 func TestCredentials_badFile(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "c.yaml")
 	mustWrite(t, file, "provider_a:\n  - {name: bad, transaction_key: b, api_key: pk_test_c}\n")
 	for _, args := range [][]string{{"issue", "--name", "a", "--api-key-env", "KEY"}, {"revoke", "--name", "a"}} {
 		_, stderr, err := run(t, file, args...)
-		if err != nil || !strings.Contains(stderr, "keep the last valid logins") {
+		if err != nil || !strings.Contains(stderr, "would not start") {
 			t.Errorf("%v: got %q and error %v, want a warning", args, stderr, err)
+		}
+	}
+}
+
+// TestCredentials_badSecret adds logins whose secrets a proxy could not use. The command names the
+// file and writes nothing.
+func TestCredentials_badSecret(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	place := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		mustWrite(t, path, text)
+		return path
+	}
+	missing, live := filepath.Join(dir, "missing"), place("live", "sk_live_new\n")
+	bad, empty, good := place("bad", "pk_test_hidden\n"), place("empty", "\n"), place("good", "sk_test_new\n")
+	old, short := place("old-key", "clientsOwnKey001\n"), place("short", "c2hvcnQ=\n")
+	a, b := []string{"map", "--name", "shop", "--transaction-key-file", old}, []string{"--provider", "provider-b", "--name", "shop"}
+	for name, tt := range map[string]struct {
+		args []string
+		want string
+	}{
+		"a missing API key":     {append(a, "--api-key-file", missing), missing},
+		"an empty API key":      {append(a, "--api-key-file", empty), empty},
+		"a publishable API key": {append(a, "--api-key-file", bad), bad},
+		"a live sandbox":        {append(a, "--api-key-file", live, "--sandbox"), "sandbox"},
+		"a bad signature key":   {append(a, "--api-key-file", good, "--signature-key-file", bad), bad},
+		"an issued login":       {[]string{"issue", "--name", "shop", "--api-key-file", bad}, bad},
+		"a short secret":        {append([]string{"map", "--key-id", "k", "--secret-file", short, "--api-key-file", good}, b...), short},
+		"no such member": {
+			append([]string{"map", "--key-id", "k", "--secret-env", "SECRET", "--portfolio", "nowhere"}, b...), "portfolio",
+		},
+		"an issued key": {
+			append([]string{"issue", "--secret-file", filepath.Join(dir, "new"), "--api-key-file", bad}, b...), bad,
+		},
+	} {
+		file := filepath.Join(t.TempDir(), "c.yaml")
+		out, _, err := run(t, file, tt.args...)
+		if out != "" || err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "hidden") {
+			t.Errorf("%s: got %q and error %v, want an error alone that names %s", name, out, err, tt.want)
+		}
+		mustBeMissing(t, file)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "new")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the secret of the refused login: got %v, want that it is missing", err)
+	}
+}
+
+// TestCredentials_revokeDespiteABrokenFile revokes a login while another file is no YAML. If the file
+// of the login itself is broken, the command must not claim success.
+func TestCredentials_revokeDespiteABrokenFile(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "c.yaml")
+	for _, name := range []string{"good", "bad", "twice"} {
+		if _, stderr, err := run(t, file, "issue", "--name", name, "--api-key-env", "KEY"); err != nil {
+			t.Fatalf("%v, %s", err, stderr)
+		}
+	}
+	bad := filepath.Join(file+".d", "provider-a-bad.yaml")
+	mustWrite(t, bad, "provider_a: [")
+	out, stderr, err := run(t, file, "revoke", "--name", "good")
+	if err != nil || !strings.Contains(out, "revoked good") || !strings.Contains(stderr, bad) {
+		t.Errorf("got %q, %q and error %v, want success with a warning that names %s", out, stderr, err, bad)
+	}
+	if out, _, err := run(t, file, "revoke", "--name", "bad"); err == nil || out != "" || !strings.Contains(err.Error(), bad) {
+		t.Errorf("the broken login: got %q and error %v, want an error alone that names %s", out, err, bad)
+	}
+	if err := os.Remove(bad); err != nil {
+		t.Fatal(err)
+	}
+	mustWrite(t, file, "provider_a: [{name: twice, transaction_key: b, api_key: sk_test_c}]\n")
+	if out, _, err := run(t, file, "revoke", "--name", "twice"); out != "" || !errors.Is(err, credentials.ErrHandWritten) {
+		t.Errorf("a login in two files: got %q and error %v, want ErrHandWritten", out, err)
+	}
+}
+
+// TestCredentials_wrote: the output names the file, because another proxy may read other files.
+func TestCredentials_wrote(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "c.yaml")
+	for path, args := range map[string][]string{
+		"provider-a-shop.yaml": {"issue", "--name", "shop", "--api-key-env", "KEY"},
+		"provider-b-shop.yaml": {
+			"map", "--provider", "provider-b", "--name", "shop", "--key-id", "k", "--secret-env", "SECRET", "--api-key-env", "KEY",
+		},
+	} {
+		out, _, err := run(t, file, args...)
+		if want := "Wrote " + filepath.Join(file+".d", path) + "."; err != nil || !strings.Contains(out, want) {
+			t.Errorf("got %q and error %v, want %q", out, err, want)
 		}
 	}
 }

@@ -112,7 +112,7 @@ func (m *Main) serve(ctx context.Context, proxy *compatproxy.Proxy, log *slog.Lo
 			return
 		case <-hup:
 			if err := proxy.Reload(); err != nil {
-				log.ErrorContext(ctx, "compat-proxy: cannot use the credentials files; the last valid logins stay in force",
+				log.ErrorContext(ctx, "compat-proxy: cannot use a credentials file; its last valid logins stay in force",
 					slog.Any("error", err))
 				continue
 			}

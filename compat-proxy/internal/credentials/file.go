@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	_ "time/tzdata" // time zones for machines without their files
@@ -74,42 +75,56 @@ type table struct {
 	b tableB
 }
 
-// read loads and checks the files at paths. Its errors begin with the file and the key in it.
-func read(paths []string) (*table, error) {
-	s, err := load(paths)
-	if err != nil {
-		return nil, err
-	}
-	return s.build()
+// fault is an entry that cannot be used. Its error begins with the file and the key in it.
+type fault struct {
+	path, name string
+	err        error
 }
 
-// build checks the entries and resolves their secrets.
-func (s set) build() (t *table, err error) {
-	t = &table{}
-	if t.a, err = s.buildA(); err == nil {
-		t.b, err = s.buildB()
+// firstOf returns the error of the first fault, nil without any.
+func firstOf(faults []fault) error {
+	if len(faults) == 0 {
+		return nil
 	}
-	if err != nil {
-		return nil, fmt.Errorf("credentials: %w", err)
-	}
-	return t, nil
+	return fmt.Errorf("credentials: %w", faults[0].err)
 }
 
-// buildA checks the entries of provider-a and resolves their secrets. Its errors begin with the key
-// in the file.
-func (s set) buildA() (map[string]login, error) {
+// keeps reports whether the last valid version of a login stays in force: its file cannot be read,
+// or has an entry of that name at fault. A login that is in no file was revoked.
+func (s set) keeps(faults []fault, path, name string) bool {
+	return s.unread[path] || slices.ContainsFunc(faults, func(f fault) bool { return f.name == name })
+}
+
+// build checks the entries and resolves their secrets. An entry at fault is replaced by its version
+// in old, if it has one there.
+func (s set) build(old *table) (*table, []fault) {
+	a, faultsA := s.buildA(old.a)
+	b, faultsB := s.buildB(old.b)
+	return &table{a, b}, append(faultsA, faultsB...)
+}
+
+// buildA checks the entries of provider-a and resolves their secrets.
+func (s set) buildA(old map[string]login) (map[string]login, []fault) {
 	logins := make(map[string]login, len(s.a))
+	var faults []fault
 	for _, e := range s.a {
 		l, err := e.entry.login()
+		if _, twice := logins[e.entry.Name]; err == nil && twice {
+			err = fmt.Errorf("name %w", errTwice)
+		}
 		if err != nil {
-			return nil, fmt.Errorf("%s.%w", e.at, err)
+			faults = append(faults, fault{e.path, e.entry.Name, fmt.Errorf("%s.%w", e.at, err)})
+			continue
 		}
-		if _, twice := logins[e.entry.Name]; twice {
-			return nil, fmt.Errorf("%s.name %w", e.at, errTwice)
-		}
+		l.path = e.path
 		logins[e.entry.Name] = l
 	}
-	return logins, nil
+	for name, l := range old {
+		if _, valid := logins[name]; !valid && s.keeps(faults, l.path, name) {
+			logins[name] = l
+		}
+	}
+	return logins, faults
 }
 
 // login checks an entry and resolves its secrets. Its errors begin with the key in the file.
@@ -156,7 +171,7 @@ func (e entryA) signatureKey() (secret.String, error) {
 	}
 	key, err := hex.DecodeString(text.Reveal())
 	if err != nil || len(key) != signatureKeySize {
-		return secret.String{}, fmt.Errorf("signature_key %w", errSignatureKey)
+		return secret.String{}, fmt.Errorf("%s %w", sourced("signature_key", e.SignatureKey), errSignatureKey)
 	}
 	return secret.New(string(key)), nil
 }
@@ -204,6 +219,14 @@ func resolve(key string, s config.Secret) (secret.String, error) {
 	return text, nil
 }
 
+// sourced returns a key in the file with the variable or file of its secret, for an error.
+func sourced(key string, s config.Secret) string {
+	if from := s.Source(); from != "" {
+		return key + " (" + from + ")"
+	}
+	return key
+}
+
 // apiKeyOf returns the API key of an entry. A sandbox login needs one of test mode.
 func apiKeyOf(given config.Secret, sandbox bool) (secret.String, error) {
 	apiKey, err := resolve("api_key", given)
@@ -211,7 +234,7 @@ func apiKeyOf(given config.Secret, sandbox bool) (secret.String, error) {
 	case err != nil:
 		return secret.String{}, err
 	case !IsAPIKey(apiKey):
-		return secret.String{}, fmt.Errorf("api_key %w", errNoAPIKey)
+		return secret.String{}, fmt.Errorf("%s %w", sourced("api_key", given), errNoAPIKey)
 	case sandbox && !strings.HasPrefix(apiKey.Reveal(), "sk_test_"):
 		return secret.String{}, fmt.Errorf("sandbox %w", errSandbox)
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 	"unicode"
@@ -73,78 +74,149 @@ var (
 	errKeyMismatch = errors.New("does not match the key")
 )
 
-// buildB checks all entries and resolves their secrets. Its errors begin with the key in the file.
-func (s set) buildB() (tableB, error) {
+// buildB checks all entries and resolves their secrets. An entry at fault is replaced by its version
+// in old, if it has one there.
+func (s set) buildB(old tableB) (tableB, []fault) {
 	t := tableB{
-		keys: map[string]KeyB{}, certificates: map[[sha256.Size]byte]KeyB{},
-		decryptionKeys: map[string]*rsa.PrivateKey{},
+		keys: map[string]KeyB{}, certificates: map[[sha256.Size]byte]KeyB{}, logins: make(map[string]*LoginB, len(s.b)),
+		decryptionKeys: map[string]decryptionKey{},
 	}
-	logins := make(map[string]*LoginB, len(s.b))
+	var faults []fault
 	for _, e := range s.b {
-		l, err := e.entry.login(&t)
+		l := &LoginB{
+			ID: e.entry.MerchantID, AnyDate: e.entry.AnyDate, Age: e.entry.SignatureAge, path: e.path,
+			grants: map[string]Grant{}, responses: map[string]*rsa.PublicKey{},
+		}
+		err := e.entry.login(&t, l)
+		if err == nil && t.logins[l.ID] != nil {
+			err = fmt.Errorf("merchant_id %w", errTwice)
+		}
 		if err != nil {
-			return tableB{}, fmt.Errorf("%s.%w", e.at, err)
+			faults = append(faults, fault{e.path, l.ID, fmt.Errorf("%s.%w", e.at, err)})
+			t.remove(l)
+			continue
 		}
-		if logins[l.ID] != nil {
-			return tableB{}, fmt.Errorf("%s.merchant_id %w", e.at, errTwice)
+		t.logins[l.ID] = l
+	}
+	for _, l := range old.logins {
+		if t.logins[l.ID] == nil && s.keeps(faults, l.path, l.ID) {
+			t.keep(old, l)
 		}
-		logins[l.ID] = l
+	}
+	faults = append(faults, s.grantMembers(t, old)...)
+	return t, append(faults, s.addEncryption(t, old)...)
+}
+
+// remove removes the keys of a login at fault.
+func (t tableB) remove(l *LoginB) {
+	maps.DeleteFunc(t.keys, func(_ string, k KeyB) bool { return k.Login == l })
+	maps.DeleteFunc(t.certificates, func(_ [sha256.Size]byte, k KeyB) bool { return k.Login == l })
+}
+
+// keep puts a login of old into the table, without the keys that another login has now. It gets
+// only its own grant.
+func (t tableB) keep(old tableB, was *LoginB) {
+	l := *was
+	l.grants = map[string]Grant{}
+	if own, has := was.grants[l.ID]; has {
+		l.grants[l.ID] = own
+	}
+	t.logins[l.ID] = &l
+	for id, k := range old.keys {
+		if _, taken := t.keys[id]; k.Login == was && !taken {
+			k.Login = &l
+			t.keys[id] = k
+		}
+	}
+	for sum, k := range old.certificates {
+		if _, taken := t.certificates[sum]; k.Login == was && !taken {
+			k.Login = &l
+			t.certificates[sum] = k
+		}
+	}
+}
+
+// grantMembers lets each portfolio act for its merchants. A merchant whose login is gone is a fault,
+// and the portfolio cannot act for it.
+func (s set) grantMembers(t, old tableB) (faults []fault) {
+	granted := func(member string) (Grant, bool) {
+		l := t.logins[member]
+		if l == nil {
+			return Grant{}, false
+		}
+		return l.Grant(member)
+	}
+	for id, l := range t.logins {
+		if !s.unread[l.path] {
+			continue // its entry is below
+		}
+		for member := range old.logins[id].grants {
+			if g, known := granted(member); known {
+				l.grants[member] = g
+			}
+		}
 	}
 	for _, e := range s.b {
 		for j, member := range e.entry.Portfolio {
-			of, known := logins[member]
-			granted, own := Grant{}, false
-			if known {
-				granted, own = of.grants[member]
+			g, known := granted(member)
+			if !known {
+				err := fmt.Errorf("%s.portfolio[%d] %w", e.at, j, errNoMember)
+				faults = append(faults, fault{e.path, e.entry.MerchantID, err})
+			} else if l := t.logins[e.entry.MerchantID]; l != nil {
+				l.grants[member] = g
 			}
-			if !own {
-				return tableB{}, fmt.Errorf("%s.portfolio[%d] %w", e.at, j, errNoMember)
-			}
-			logins[e.entry.MerchantID].grants[member] = granted
 		}
 	}
-	for _, e := range s.encryption {
-		if err := e.entry.add(t.decryptionKeys); err != nil {
-			return tableB{}, fmt.Errorf("%s.%w", e.at, err)
-		}
-	}
-	return t, nil
+	return faults
 }
 
-// login checks an entry and puts its keys into the table.
-func (e entryB) login(t *tableB) (*LoginB, error) {
-	if err := identifier("merchant_id", e.MerchantID, maxMerchant); err != nil {
-		return nil, err
+// addEncryption adds the keys that decrypt requests. An old one stays if its file is at fault.
+func (s set) addEncryption(t, old tableB) (faults []fault) {
+	broken := maps.Clone(s.unread)
+	for _, e := range s.encryption {
+		if err := e.entry.add(e.path, t.decryptionKeys); err != nil {
+			broken[e.path] = true
+			faults = append(faults, fault{path: e.path, err: fmt.Errorf("%s.%w", e.at, err)})
+		}
 	}
-	l := &LoginB{
-		ID: e.MerchantID, AnyDate: e.AnyDate, Age: e.SignatureAge, grants: map[string]Grant{},
-		responses: map[string]*rsa.PublicKey{},
+	for kid, k := range old.decryptionKeys {
+		if _, valid := t.decryptionKeys[kid]; !valid && broken[k.path] {
+			t.decryptionKeys[kid] = k
+		}
+	}
+	return faults
+}
+
+// login checks an entry, completes its login, and puts its keys into the table.
+func (e entryB) login(t *tableB, l *LoginB) error {
+	if err := identifier("merchant_id", e.MerchantID, maxMerchant); err != nil {
+		return err
 	}
 	if e.SignatureAge < 0 || e.SignatureAge > MaxSignatureAge {
-		return nil, fmt.Errorf("signature_age %w", errAge)
+		return fmt.Errorf("signature_age %w", errAge)
 	}
 	if err := e.grant(l); err != nil {
-		return nil, err
+		return err
 	}
 	if len(e.Keys)+len(e.Certificates) == 0 && e.APIKey.IsZero() {
-		return nil, fmt.Errorf("keys %w", errNoKeys)
+		return fmt.Errorf("keys %w", errNoKeys)
 	}
 	for i, k := range e.Keys {
 		if err := k.add(t, l); err != nil {
-			return nil, fmt.Errorf("keys[%d].%w", i, err)
+			return fmt.Errorf("keys[%d].%w", i, err)
 		}
 	}
 	for i, c := range e.Certificates {
 		if err := addCertificate(t, l, c); err != nil {
-			return nil, fmt.Errorf("certificates[%d] %w", i, err)
+			return fmt.Errorf("certificates[%d] %w", i, err)
 		}
 	}
 	for i, r := range e.ResponseKeys {
 		if err := r.add(l.responses); err != nil {
-			return nil, fmt.Errorf("response_keys[%d].%w", i, err)
+			return fmt.Errorf("response_keys[%d].%w", i, err)
 		}
 	}
-	return l, nil
+	return nil
 }
 
 // grant sets the login's own grant. A portfolio need not have one.
@@ -182,7 +254,7 @@ func (k keyEntryB) add(t *tableB, l *LoginB) error {
 	}
 	decoded, err := decodeSecret(text)
 	if err != nil {
-		return fmt.Errorf("shared_secret %w", err)
+		return fmt.Errorf("%s %w", sourced("shared_secret", k.SharedSecret), err)
 	}
 	t.keys[k.ID] = KeyB{Login: l, Secret: decoded}
 	return nil
@@ -227,7 +299,7 @@ func (r responseB) add(to map[string]*rsa.PublicKey) error {
 	return nil
 }
 
-func (e encryptionB) add(to map[string]*rsa.PrivateKey) error {
+func (e encryptionB) add(path string, to map[string]decryptionKey) error {
 	cert, err := certificate(e.Certificate)
 	if err != nil {
 		return fmt.Errorf("certificate %w", err)
@@ -247,7 +319,7 @@ func (e encryptionB) add(to map[string]*rsa.PrivateKey) error {
 		if _, twice := to[kid]; twice {
 			return fmt.Errorf("kid %w", errKeyTwice)
 		}
-		to[kid] = key
+		to[kid] = decryptionKey{path, key}
 	}
 	return nil
 }

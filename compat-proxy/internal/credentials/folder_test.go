@@ -73,7 +73,8 @@ func TestFolderIgnoresOtherFiles(t *testing.T) {
 	b.wantKeys(t, map[[2]string]string{{"file1", "k1"}: "sk_test_file1"})
 }
 
-func TestBrokenFileInFolderKeepsTheOldOnes(t *testing.T) {
+// TestBrokenFileInFolder logs the fault once, without the value. The other files apply.
+func TestBrokenFileInFolder(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.mustAdd(t, "1.yaml", fmt.Sprintf(loginFile, "file1", "k1"))
@@ -82,7 +83,7 @@ func TestBrokenFileInFolderKeepsTheOldOnes(t *testing.T) {
 	broken := b.mustAdd(t, "2.yaml", "provider_a: [{name: file2, transaction_key: k2, api_key: pk_test_hidden}]")
 	for range 3 {
 		b.wantKeys(t, map[[2]string]string{
-			{"file1", "k1"}: "sk_test_file1", {"file1", "new"}: "",
+			{"file1", "k1"}: "", {"file1", "new"}: "sk_test_file1", {"file2", "k2"}: "",
 			{"shop", "one"}: "sk_test_a",
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/goccy/go-yaml"
 
@@ -76,13 +77,18 @@ func Check(path string) error {
 	if err != nil {
 		return err
 	}
-	_, err = read(paths)
-	return err
+	s, err := load(paths)
+	if err != nil {
+		return err
+	}
+	_, faults := s.build(&table{})
+	return firstOf(faults)
 }
 
 // Add writes a login into a new login file. It creates the credentials file at path and its folder
 // if they are missing. It returns ErrExists if a login of that name exists, unless replace is set.
-// It returns ErrHandWritten if the login to replace shares its file.
+// It returns ErrHandWritten if the login to replace shares its file. It writes no login that a proxy
+// on this machine could not use, except for a variable without a value here or an unreadable file.
 func Add(path string, e Login, replace bool) error {
 	text, err := e.yaml()
 	if err != nil {
@@ -97,11 +103,14 @@ func Add(path string, e Login, replace bool) error {
 	case err != nil && !missing:
 		return err
 	}
+	own, write := e.list().File(path, e.key()), durable.WriteFile
+	if err := checkNew(path, own, text); err != nil {
+		return fmt.Errorf("credentials: nothing was written, because the proxy could not use the login: %w", err)
+	}
 	mode, err := prepare(path)
 	if err != nil {
 		return err
 	}
-	own, write := e.list().file(path, e.key()), durable.WriteFile
 	if missing {
 		write = durable.CreateFile // of two concurrent commands, one fails
 	}
@@ -113,20 +122,63 @@ func Add(path string, e Login, replace bool) error {
 	return nil
 }
 
-// Remove removes the file of a login. It returns ErrNoLogin if no login of that name exists, and
-// ErrHandWritten if its file has other entries.
-func Remove(path string, l List, name string) error {
-	if err := findOwn(path, l, name); err != nil {
+// checkNew builds the logins of all files with text as the file own. It returns the error of a fault
+// in text that is not only one of this machine, such as a variable without a value here.
+func checkNew(path, own string, text []byte) error {
+	s, err := loadAll(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := durable.Remove(l.file(path, name)); err != nil {
-		return fmt.Errorf("credentials: %w", err)
+	var f file
+	if err := config.Decode(own, text, &f); err != nil {
+		return err
+	}
+	s.a, s.b = withNew(s.a, own, ListA, f.ProviderA), withNew(s.b, own, ListB, f.ProviderB)
+	_, faults := s.build(&table{})
+	for _, found := range faults {
+		here := errors.Is(found.err, config.ErrUnset) || errors.Is(found.err, fs.ErrPermission)
+		if found.path == own && !here {
+			return found.err
+		}
 	}
 	return nil
 }
 
-// file returns the path of the login file for a name.
-func (l List) file(path, name string) string {
+// withNew replaces the entries of the file own.
+func withNew[E any](all []located[E], own string, l List, entries []E) []located[E] {
+	all = slices.DeleteFunc(all, func(e located[E]) bool { return e.path == own })
+	for _, e := range entries {
+		all = append(all, located[E]{own, l.member, e})
+	}
+	return all
+}
+
+// Remove removes the file of a login, also if other files are broken. It returns ErrNoLogin if no
+// login of that name exists. It returns ErrHandWritten if the file has other entries, or another file
+// has the login, too.
+func Remove(path string, l List, name string) error {
+	own := l.File(path, name)
+	s, err := load([]string{own})
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return cmp.Or(findOwn(path, l, name), ErrNoLogin)
+	case err != nil:
+		return fmt.Errorf("%w (nothing was revoked: remove this file by hand)", err)
+	}
+	if err := s.own(own, l, name); err != nil {
+		return err
+	}
+	if err := durable.Remove(own); err != nil {
+		return fmt.Errorf("credentials: %w", err)
+	}
+	if err := findOwn(path, l, name); errors.Is(err, ErrHandWritten) {
+		return err
+	}
+	return nil
+}
+
+// File returns the path of the login file for a name.
+func (l List) File(path, name string) string {
 	return filepath.Join(folder(path), l.prefix+url.PathEscape(name)+".yaml")
 }
 
@@ -138,7 +190,11 @@ func findOwn(path string, l List, name string) error {
 	if err != nil {
 		return err
 	}
-	own := l.file(path, name)
+	return s.own(l.File(path, name), l, name)
+}
+
+// own is findOwn in files that were read.
+func (s set) own(own string, l List, name string) error {
 	for _, e := range s.logins(l) {
 		switch {
 		case e.entry != name:

@@ -23,6 +23,7 @@ type LoginB struct {
 	// the proxy's setting.
 	Age time.Duration
 
+	path      string           // the file of the entry
 	grants    map[string]Grant // by merchant id
 	responses map[string]*rsa.PublicKey
 }
@@ -62,7 +63,14 @@ type KeyB struct {
 type tableB struct {
 	keys           map[string]KeyB            // by key id or the certificate's kid
 	certificates   map[[sha256.Size]byte]KeyB // by the certificate's hash
-	decryptionKeys map[string]*rsa.PrivateKey // by kid: the keys that decrypt requests
+	logins         map[string]*LoginB         // by id
+	decryptionKeys map[string]decryptionKey   // by kid: the keys that decrypt requests
+}
+
+// decryptionKey is a key of the file at path.
+type decryptionKey struct {
+	path string
+	key  *rsa.PrivateKey
 }
 
 // ProviderBKey returns the key of that id, and false if it does not exist.
@@ -85,5 +93,5 @@ func (s *Store) ProviderBCertificate(ctx context.Context, der []byte) (KeyB, boo
 func (s *Store) ProviderBDecryptionKey(ctx context.Context, kid string) (*rsa.PrivateKey, bool) {
 	s.refresh(ctx)
 	k, ok := s.table.Load().b.decryptionKeys[kid]
-	return k, ok
+	return k.key, ok
 }

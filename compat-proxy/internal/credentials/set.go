@@ -16,6 +16,7 @@ type set struct {
 	a          []located[entryA]
 	b          []located[entryB]
 	encryption []located[encryptionB]
+	unread     map[string]bool // the files that could not be read; their entries are missing
 }
 
 // located is an entry with its file and its position, such as "logins.yaml: provider_a[0]".
@@ -46,10 +47,11 @@ func files(path string) (paths []string, state string, err error) {
 		if i > 0 && errors.Is(err, fs.ErrNotExist) {
 			continue // revoked since the folder was read
 		}
-		if err != nil {
-			return nil, "", fmt.Errorf("credentials: %w", err)
-		}
 		paths = append(paths, p)
+		if err != nil {
+			fmt.Fprintf(&all, "%q\n", p) // load returns the error
+			continue
+		}
 		all.WriteString(version(p, info))
 	}
 	return paths, all.String(), nil
@@ -98,9 +100,10 @@ func (s set) named() []string {
 	return paths
 }
 
-// load reads the files at paths, unchecked. The first one must exist.
-func load(paths []string) (set, error) {
-	var s set
+// load reads the files at paths, unchecked. The first one must exist. With an error, which is of the
+// first file that could not be read, the set has the entries of the others.
+func load(paths []string) (s set, first error) {
+	s.unread = map[string]bool{}
 	for i, path := range paths {
 		var f file
 		err := config.Load(path, &f)
@@ -108,13 +111,17 @@ func load(paths []string) (set, error) {
 			continue // revoked since files found it
 		}
 		if err != nil {
-			return set{}, fmt.Errorf("credentials: %w", err)
+			s.unread[path] = true
+			if first == nil {
+				first = fmt.Errorf("credentials: %w", err)
+			}
+			continue
 		}
 		s.a = append(s.a, locate(path, ListA.member, f.ProviderA)...)
 		s.b = append(s.b, locate(path, ListB.member, f.ProviderB)...)
 		s.encryption = append(s.encryption, locate(path, "provider_b_encryption", f.ProviderBEncryption)...)
 	}
-	return s, nil
+	return s, first
 }
 
 // loadAll reads the credentials file at path and the login files, unchecked.

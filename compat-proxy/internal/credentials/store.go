@@ -38,6 +38,7 @@ type Grant struct {
 
 // login is one entry, prepared for comparison: it has a hash of the legacy secret, not the secret.
 type login struct {
+	path    string // the file of the entry
 	keyHash [sha256.Size]byte
 	granted Grant
 }
@@ -92,7 +93,8 @@ func (s *Store) ProviderA(ctx context.Context, name string, transactionKey secre
 func (s *Store) LenientOrder(name string) bool { return s.table.Load().a[name].granted.LenientOrder }
 
 // Reload reads the files, changed or not, because the secrets that they name may have changed. An
-// error leaves the logins as they were.
+// error is of the first entry that cannot be used. Its last valid version stays in force, and all
+// other entries apply.
 func (s *Store) Reload() error {
 	if s.path == "" {
 		return nil
@@ -136,7 +138,7 @@ func (s *Store) refresh(ctx context.Context) {
 	s.log.InfoContext(ctx, "credentials: reloaded", slog.Int("logins", s.table.Load().count()))
 }
 
-// Broken reads the files if they changed, and reports whether they cannot be used. The last valid
+// Broken reads the files if they changed, and reports whether one cannot be used. Its last valid
 // logins then stay in force, but a proxy that starts ends with an error.
 func (s *Store) Broken(ctx context.Context) bool {
 	s.refresh(ctx)
@@ -153,36 +155,30 @@ func (s *Store) record(err error) {
 // "" if the files cannot be read. The caller holds mu.
 func (s *Store) warn(ctx context.Context, err error, seen string) {
 	if seen != s.seen || seen != "" {
-		s.log.ErrorContext(ctx, "credentials: cannot use the files; the last valid logins stay in force",
+		s.log.ErrorContext(ctx, "credentials: cannot use a file; its last valid logins stay in force",
 			slog.Any("error", err))
 	}
 	s.seen = seen
 }
 
-// load puts the logins of the files into force if all files are valid. The caller holds mu.
+// load puts the valid logins of the files into force. The last valid version of others stays in
+// force. The caller holds mu.
 func (s *Store) load(paths []string, state string) error {
 	logins, err := load(paths)
 	s.named = logins.named()
 	s.seen = state + versions(s.named) // before they are read: a change meanwhile is then seen later
-	var t *table
+	t, faults := logins.build(s.table.Load())
 	if err == nil {
-		t, err = logins.build()
-	}
-	s.record(err)
-	if err != nil {
-		return err
+		err = firstOf(faults)
 	}
 	s.table.Store(t)
-	return nil
+	s.record(err)
+	return err
 }
 
 // count returns the number of logins.
 func (t *table) count() int {
-	logins := map[*LoginB]bool{}
-	for _, k := range t.b.keys {
-		logins[k.Login] = true
-	}
-	return len(t.a) + len(logins)
+	return len(t.a) + len(t.b.logins)
 }
 
 func hash(s string) [sha256.Size]byte { return sha256.Sum256([]byte(s)) }

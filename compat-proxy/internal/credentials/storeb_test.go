@@ -125,10 +125,10 @@ func TestProviderBRevokedWithoutARestart(t *testing.T) {
 			t.Errorf("key %s: %v, want %v", id, got, want)
 		}
 	}
-	mustWrite(t, path, "provider_b: [{merchant_id: broken}]")
+	mustWrite(t, path, "provider_b: [{merchant_id: b}]")
 	c.Advance(time.Second)
 	if _, known := s.ProviderBKey(t.Context(), "two"); !known {
-		t.Error("a broken file has replaced the last valid one")
+		t.Error("a broken entry has replaced the last valid one")
 	}
 }
 

@@ -48,7 +48,7 @@ func New() *Metrics {
 		}, []string{"command"}),
 		reads: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "causeway_compat_credentials_reloads_total",
-			Help: "Attempts to read the credentials files again: ok, or failed, which keeps the last valid logins.",
+			Help: "Attempts to read the credentials files again: ok, or failed, which keeps the last valid logins of the broken file.",
 		}, []string{"outcome"}),
 	}
 	m.secret = prometheus.NewGaugeVec(prometheus.GaugeOpts{
@@ -120,7 +120,7 @@ func (m *Metrics) CredentialsRead(err error) {
 func (m *Metrics) CredentialsBroken(broken func() bool) {
 	m.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "causeway_compat_credentials_broken",
-		Help: "1 while the credentials files cannot be used: the last valid logins stay in force until the proxy ends.",
+		Help: "1 while a credentials file cannot be used: its last valid logins stay in force until the proxy ends.",
 	}, func() float64 {
 		if broken() {
 			return 1
