@@ -138,7 +138,8 @@ func (m *Main) Credentials(args []string) error {
 func (f *credentialsFlags) set(out io.Writer) *flag.FlagSet {
 	fs := program.Flags(name+" credentials", out, credentialsUsage)
 	fs.StringVar(&f.file, "file", defaultFile,
-		"the credentials `file` of the proxy; it and its folder are created if they are missing. make run reads "+developmentFile)
+		"the credentials `file` of the proxy; it and its folder are created if they are missing. "+
+			"make run reads "+developmentFile)
 	fs.StringVar(&f.entry.Name, "name", "",
 		"the client's API login `name`, 1 to 25 characters; for provider-b the merchant id")
 	fs.StringVar(&f.provider, "provider", "provider-a",

@@ -107,7 +107,8 @@ func TestCredentials_badSecret(t *testing.T) {
 	missing, live := filepath.Join(dir, "missing"), place("live", "sk_live_new\n")
 	bad, empty, good := place("bad", "pk_test_hidden\n"), place("empty", "\n"), place("good", "sk_test_new\n")
 	old, short := place("old-key", "clientsOwnKey001\n"), place("short", "c2hvcnQ=\n")
-	a, b := []string{"map", "--name", "shop", "--transaction-key-file", old}, []string{"--provider", "provider-b", "--name", "shop"}
+	a := []string{"map", "--name", "shop", "--transaction-key-file", old}
+	b := []string{"--provider", "provider-b", "--name", "shop"}
 	for name, tt := range map[string]struct {
 		args []string
 		want string
@@ -118,7 +119,9 @@ func TestCredentials_badSecret(t *testing.T) {
 		"a live sandbox":        {append(a, "--api-key-file", live, "--sandbox"), "sandbox"},
 		"a bad signature key":   {append(a, "--api-key-file", good, "--signature-key-file", bad), bad},
 		"an issued login":       {[]string{"issue", "--name", "shop", "--api-key-file", bad}, bad},
-		"a short secret":        {append([]string{"map", "--key-id", "k", "--secret-file", short, "--api-key-file", good}, b...), short},
+		"a short secret": {
+			append([]string{"map", "--key-id", "k", "--secret-file", short, "--api-key-file", good}, b...), short,
+		},
 		"no such member": {
 			append([]string{"map", "--key-id", "k", "--secret-env", "SECRET", "--portfolio", "nowhere"}, b...), "portfolio",
 		},
@@ -154,7 +157,8 @@ func TestCredentials_revokeDespiteABrokenFile(t *testing.T) {
 	if err != nil || !strings.Contains(out, "revoked good") || !strings.Contains(stderr, bad) {
 		t.Errorf("got %q, %q and error %v, want success with a warning that names %s", out, stderr, err, bad)
 	}
-	if out, _, err := run(t, file, "revoke", "--name", "bad"); err == nil || out != "" || !strings.Contains(err.Error(), bad) {
+	out, _, err = run(t, file, "revoke", "--name", "bad")
+	if err == nil || out != "" || !strings.Contains(err.Error(), bad) {
 		t.Errorf("the broken login: got %q and error %v, want an error alone that names %s", out, err, bad)
 	}
 	if err := os.Remove(bad); err != nil {
@@ -173,7 +177,8 @@ func TestCredentials_wrote(t *testing.T) {
 	for path, args := range map[string][]string{
 		"provider-a-shop.yaml": {"issue", "--name", "shop", "--api-key-env", "KEY"},
 		"provider-b-shop.yaml": {
-			"map", "--provider", "provider-b", "--name", "shop", "--key-id", "k", "--secret-env", "SECRET", "--api-key-env", "KEY",
+			"map", "--provider", "provider-b", "--name", "shop", "--key-id", "k", "--secret-env", "SECRET",
+			"--api-key-env", "KEY",
 		},
 	} {
 		out, _, err := run(t, file, args...)

@@ -79,8 +79,8 @@ func TestRevokedWithoutTheCredentialsFile(t *testing.T) {
 // portfolio must not act for it any more, whether its own file is valid or not.
 func TestRevokedMemberOfAPortfolio(t *testing.T) {
 	t.Parallel()
-	const portfolio = "provider_b: [{merchant_id: group, portfolio: [stays, goes], keys: [{id: group-key, shared_secret: " +
-		secretB + "}]}]\n"
+	const portfolio = "provider_b: [{merchant_id: group, portfolio: [stays, goes], " +
+		"keys: [{id: group-key, shared_secret: " + secretB + "}]}]\n"
 	for name, text := range map[string]string{
 		"valid": portfolio, "yaml": "provider_b: [", "entry": strings.Replace(portfolio, secretB, "short", 1),
 	} {
@@ -114,5 +114,42 @@ func (b bundle) wantKeysB(t *testing.T, want map[string]bool) {
 		if _, got := b.store.ProviderBKey(t.Context(), id); got != known {
 			t.Errorf("key %s: got %v, want %v", id, got, known)
 		}
+	}
+}
+
+// TestNoKeyOfAnEntryAtFault: the first key of the entry is valid, the second is not.
+func TestNoKeyOfAnEntryAtFault(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.mustAdd(t, "1.yaml", fmt.Sprintf(keyFileB, "a"))
+	b.wantKeysB(t, map[string]bool{"a-key": true})
+	b.mustAdd(t, "1.yaml", "provider_b: [{merchant_id: a, api_key: sk_test_a, keys: [{id: new, shared_secret: "+secretB+
+		"}, {id: bad, shared_secret: short}]}]")
+	b.wantKeysB(t, map[string]bool{"a-key": true, "new": false, "bad": false})
+}
+
+// TestBrokenFileKeepsItsDecryptionKeys keeps the keys of a broken file, and no others.
+func TestBrokenFileKeepsItsDecryptionKeys(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	_, own := issued()
+	pair := fmt.Sprintf(", key: %q, certificate: %q}]", own.Key.Reveal(), own.Certificate)
+	b.mustAdd(t, "1.yaml", "provider_b_encryption: [{kid: kept"+pair)
+	removed := b.mustAdd(t, "2.yaml", "provider_b_encryption: [{kid: gone"+pair)
+	wantKids := func(want map[string]bool) {
+		b.clock.Advance(time.Second)
+		for kid, known := range want {
+			if _, got := b.store.ProviderBDecryptionKey(t.Context(), kid); got != known {
+				t.Errorf("decryption key %s: got %v, want %v", kid, got, known)
+			}
+		}
+	}
+	wantKids(map[string]bool{"kept": true, "gone": true})
+	if err := os.Remove(removed); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"provider_b_encryption: [", "provider_b_encryption: [{kid: kept}]"} {
+		b.mustAdd(t, "1.yaml", text)
+		wantKids(map[string]bool{"kept": true, "gone": false})
 	}
 }

@@ -48,7 +48,7 @@ func New() *Metrics {
 		}, []string{"command"}),
 		reads: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "causeway_compat_credentials_reloads_total",
-			Help: "Attempts to read the credentials files again: ok, or failed, which keeps the last valid logins of the broken file.",
+			Help: "Attempts to read the credentials files again: ok, or failed, which keeps a broken file's last valid logins.",
 		}, []string{"outcome"}),
 	}
 	m.secret = prometheus.NewGaugeVec(prometheus.GaugeOpts{
