@@ -50,9 +50,9 @@ var (
 // that the guide shows with the output of the commands before it.
 func runGuide(t *testing.T, p *process, page string) {
 	t.Helper()
-	dir, receiver := t.TempDir(), programtest.MustPort(t)
-	values := strings.NewReplacer("127.0.0.1:4000", receiver, "sk_live_…", p.Keys.SKLive,
-		"listen(4000", "listen("+strings.TrimPrefix(receiver, "127.0.0.1:"))
+	dir, port := t.TempDir(), strings.TrimPrefix(programtest.MustPort(t), "127.0.0.1:")
+	values := strings.NewReplacer(":4000", ":"+port, ":3000", ":"+port, "sk_live_…", p.Keys.SKLive,
+		"listen(4000", "listen("+port, "listen(3000", "listen("+port)
 	var blocks []block
 	for _, m := range guideBlock.FindAllStringSubmatch(page, -1) {
 		blocks = append(blocks, block{m[1], values.Replace(m[2])})
