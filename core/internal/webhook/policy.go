@@ -92,14 +92,11 @@ func (p Policy) checkHost(u *url.URL) error {
 	if p.AllowPrivate {
 		return nil
 	}
-	if err := checkPort(u.Scheme, port); err != nil {
-		return err
-	}
 	if ip, err := netip.ParseAddr(host); err == nil {
 		if !allowed(ip) {
 			return errNotPublic
 		}
-		return nil
+		return checkPort(u.Scheme, port)
 	}
 	for _, end := range local {
 		if name == end || strings.HasSuffix(name, "."+end) {
@@ -109,7 +106,7 @@ func (p Policy) checkHost(u *url.URL) error {
 	if !strings.Contains(name, ".") || endsInNumber(name) {
 		return errNotPublic
 	}
-	return nil
+	return checkPort(u.Scheme, port)
 }
 
 // portOf returns the port of a URL, or the default port of its scheme.

@@ -117,6 +117,20 @@ func TestURLs(t *testing.T) {
 	}
 }
 
+// TestURLs_localPort: the port is no fault of a receiver on the own machine, which has the setting.
+func TestURLs_localPort(t *testing.T) {
+	t.Parallel()
+	for _, url := range []string{"http://127.0.0.1:4000/", "http://localhost:4000/", "https://127.0.0.1:100/"} {
+		if err := (webhook.Policy{}).CheckURL(url, false); err == nil || !strings.Contains(err.Error(), "--webhooks-allow-private") {
+			t.Errorf("%s: got %v, want an error that names the flag", url, err)
+		}
+	}
+	err := (webhook.Policy{}).CheckURL("http://example.com:4000/", false)
+	if err == nil || !strings.Contains(err.Error(), "port 80 or 8080") {
+		t.Errorf("a public host: got %v, want an error that names the ports", err)
+	}
+}
+
 func TestAddresses(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]bool{
