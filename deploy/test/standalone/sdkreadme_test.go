@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -27,13 +28,20 @@ func TestClients_readme(t *testing.T) {
 	t.Run("node", func(t *testing.T) {
 		t.Parallel()
 		p := start(t, t.TempDir()) // one for each, because all send the same sale
-		runExample(t, p, sdk.NodeA(t, system(t, p), writeExample(t, p, text, "js", "authorizenet", "sale.js")), "1")
+		path := writeExample(t, p, text, "js", "authorizenet", "sale.js")
+		client := sdk.NodeA(t, system(t, p), path)
+		runExample(t, p, client, "1")
+		refuseExample(t, client, path, p.ProviderA.TransactionKey, "aWrongKey", "E00007")
+		refuseExample(t, client, path, p.HTTPS, "http://127.0.0.1:1", "ECONNREFUSED")
 	})
 	t.Run("python", func(t *testing.T) {
 		t.Parallel()
 		p := start(t, t.TempDir())
-		runExample(t, p, sdk.PythonA(t, system(t, p), writeExample(t, p, text, "python", "authorizenet", "sale.py")),
-			"1")
+		path := writeExample(t, p, text, "python", "authorizenet", "sale.py")
+		client := sdk.PythonA(t, system(t, p), path)
+		runExample(t, p, client, "1")
+		refuseExample(t, client, path, p.ProviderA.TransactionKey, "aWrongKey", "E00007")
+		refuseExample(t, client, path, p.HTTPS, "http://127.0.0.1:1", "no response")
 	})
 	t.Run("java", func(t *testing.T) {
 		t.Parallel()
@@ -45,7 +53,6 @@ func TestClients_readme(t *testing.T) {
 		t.Parallel()
 		p := start(t, t.TempDir())
 		client := sdk.NodeB(t, system(t, p), writeExample(t, p, text, "js", "cybersource", "sale.js")).Client
-		client.Env = append(client.Env, "NODE_EXTRA_CA_CERTS="+p.CA)
 		runExample(t, p, client, "AUTHORIZED")
 		wantOrder(t, p)
 	})
@@ -81,7 +88,7 @@ func writeExample(t *testing.T, p *process, document, language, client, file str
 		t.Fatalf("programs in %s for %s = %d, want 1", language, client, len(found))
 	}
 	program := strings.NewReplacer(
-		"https://pay.example.com", p.HTTPS, "pay.example.com", strings.TrimPrefix(p.HTTPS, "https://"),
+		"127.0.0.1:8443", strings.TrimPrefix(p.HTTPS, "https://"), "'CA'", strconv.Quote(p.CA),
 		"your-login", p.ProviderA.Name, "your-key-id", p.ProviderB.KeyID, "your-key", p.ProviderA.TransactionKey,
 		"your-merchant-id", p.ProviderB.MerchantID, "your-shared-secret", p.ProviderB.SharedSecret,
 	).Replace(found[0])
@@ -90,6 +97,29 @@ func writeExample(t *testing.T, p *process, document, language, client, file str
 		t.Fatal(err)
 	}
 	return path
+}
+
+// refuseExample runs a program with another value, which must fail, and checks that it prints why.
+func refuseExample(t *testing.T, client sdk.Client, path, value, other, reason string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := strings.ReplaceAll(string(text), value, other)
+	if err := os.WriteFile(path, []byte(wrong), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, client.Command[0], client.Command[1:]...)
+	cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), client.Env...)
+	if out, _ := cmd.CombinedOutput(); !strings.Contains(string(out), reason) {
+		t.Errorf("%s printed %q, want %q", client.Name, out, reason)
+	}
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // runExample checks that the program gets an approval and prints it in its dialect's form.
