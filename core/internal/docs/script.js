@@ -22,7 +22,7 @@ key.addEventListener("input", () => {
 const synonyms = {
   "3ds": "three_d_secure", "3-d": "three_d_secure", sca: "three_d_secure", ach: "bank_account", cancel: "void", charge: "payment",
   chargeback: "refund", cors: "access-control", cvv: "cvc", echeck: "bank_account", jwe: "mle", pan: "card number", paginate: "starting_after",
-  pagination: "starting_after", sandbox: "test mode", save: "store", saved: "store", vault: "payment_method", wallet: "network_token",
+  pagination: "starting_after", partial: "part", sandbox: "test mode", save: "store", saved: "store", vault: "payment_method", wallet: "network_token",
 };
 const search = document.getElementById("search");
 const found = document.getElementById("found");
@@ -58,6 +58,7 @@ if (nothing) {
   search.value = new URLSearchParams(location.search).get("q") ?? search.value;
   showFound();
 } else { // a guide: its search leads to the entries
+  search.addEventListener("input", () => { found.textContent = search.value.trim() ? "Press Enter to search all pages." : ""; });
   search.addEventListener("keydown", (e) => {
     if (e.key === "Enter" && search.value.trim()) location.href = "/docs?q=" + encodeURIComponent(search.value.trim());
   });
