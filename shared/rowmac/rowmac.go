@@ -1,4 +1,4 @@
-// Package rowmac makes the codes by which programs recognize rows of their own making. A program
+// Package rowmac makes the codes by which programs recognize the rows that they made. A program
 // that can write the database, but does not have the key, can neither make such a row nor change
 // one.
 package rowmac

@@ -141,8 +141,8 @@ func TestCredentials_badSecret(t *testing.T) {
 	}
 }
 
-// TestCredentials_revokeDespiteABrokenFile revokes a login while another file is no YAML. If the file
-// of the login itself is broken, the command must not claim success.
+// TestCredentials_revokeDespiteABrokenFile revokes a login while another file is no YAML. If the
+// file of the login itself is broken, the command must not claim success.
 func TestCredentials_revokeDespiteABrokenFile(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "c.yaml")

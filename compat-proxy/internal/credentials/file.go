@@ -89,8 +89,8 @@ func firstOf(faults []fault) error {
 	return fmt.Errorf("credentials: %w", faults[0].err)
 }
 
-// keeps reports whether the last valid version of a login stays in force: its file cannot be read,
-// or has an entry of that name at fault. A login that is in no file was revoked.
+// keeps reports whether the last valid version of a login stays in force. It does if its file
+// cannot be read, or has an entry of that name at fault. A login that is in no file was revoked.
 func (s set) keeps(faults []fault, path, name string) bool {
 	return s.unread[path] || slices.ContainsFunc(faults, func(f fault) bool { return f.name == name })
 }

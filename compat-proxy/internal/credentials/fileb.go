@@ -74,8 +74,8 @@ var (
 	errKeyMismatch = errors.New("does not match the key")
 )
 
-// buildB checks all entries and resolves their secrets. An entry at fault is replaced by its version
-// in old, if it has one there.
+// buildB checks all entries and resolves their secrets. An entry at fault is replaced by its
+// version in old, if it has one there.
 func (s set) buildB(old tableB) (tableB, []fault) {
 	t := tableB{
 		keys: map[string]KeyB{}, certificates: map[[sha256.Size]byte]KeyB{}, logins: make(map[string]*LoginB, len(s.b)),
@@ -136,8 +136,8 @@ func (t tableB) keep(old tableB, was *LoginB) {
 	}
 }
 
-// grantMembers lets each portfolio act for its merchants. A merchant whose login is gone is a fault,
-// and the portfolio cannot act for it.
+// grantMembers lets each portfolio act for its merchants. A merchant whose login is gone is a
+// fault, and the portfolio cannot act for it.
 func (s set) grantMembers(t, old tableB) (faults []fault) {
 	granted := func(member string) (Grant, bool) {
 		l := t.logins[member]

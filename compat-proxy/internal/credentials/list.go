@@ -87,8 +87,9 @@ func Check(path string) error {
 
 // Add writes a login into a new login file. It creates the credentials file at path and its folder
 // if they are missing. It returns ErrExists if a login of that name exists, unless replace is set.
-// It returns ErrHandWritten if the login to replace shares its file. It writes no login that a proxy
-// on this machine could not use, except for a variable without a value here or an unreadable file.
+// It returns ErrHandWritten if the login to replace shares its file. It writes no login that a
+// proxy on this machine could not use, except for a variable without a value here or an unreadable
+// file.
 func Add(path string, e Login, replace bool) error {
 	text, err := e.yaml()
 	if err != nil {
@@ -122,8 +123,8 @@ func Add(path string, e Login, replace bool) error {
 	return nil
 }
 
-// checkNew builds the logins of all files with text as the file own. It returns the error of a fault
-// in text that is not only one of this machine, such as a variable without a value here.
+// checkNew builds the logins of all files with text as the file own. It returns the error of a
+// fault in text that is not only one of this machine, such as a variable without a value here.
 func checkNew(path, own string, text []byte) error {
 	s, err := loadAll(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -154,8 +155,8 @@ func withNew[E any](all []located[E], own string, l List, entries []E) []located
 }
 
 // Remove removes the file of a login, also if other files are broken. It returns ErrNoLogin if no
-// login of that name exists. It returns ErrHandWritten if the file has other entries, or another file
-// has the login, too.
+// login of that name exists. It returns ErrHandWritten if the file has other entries, or another
+// file has the login, too.
 func Remove(path string, l List, name string) error {
 	own := l.File(path, name)
 	s, err := load([]string{own})

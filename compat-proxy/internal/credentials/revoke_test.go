@@ -11,7 +11,8 @@ import (
 const keyFileB = "provider_b: [{merchant_id: %s, api_key: sk_test_%[1]s, keys: [{id: %[1]s-key, shared_secret: " +
 	secretB + "}]}]\n"
 
-// breaks are ways in which one file can be at fault. Each contains the last valid login of the file.
+// breaks are ways in which one file can be at fault. Each contains the last valid login of the
+// file.
 var breaks = map[string]string{
 	"entry": "provider_a: [{name: kept, transaction_key: k9, api_key: pk_test_hidden}]",
 	"yaml":  "provider_a: [",

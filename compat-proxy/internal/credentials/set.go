@@ -100,8 +100,8 @@ func (s set) named() []string {
 	return paths
 }
 
-// load reads the files at paths, unchecked. The first one must exist. With an error, which is of the
-// first file that could not be read, the set has the entries of the others.
+// load reads the files at paths, unchecked. The first one must exist. With an error, which is of
+// the first file that could not be read, the set has the entries of the others.
 func load(paths []string) (s set, first error) {
 	s.unread = map[string]bool{}
 	for i, path := range paths {

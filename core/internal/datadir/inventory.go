@@ -142,7 +142,8 @@ func (d *Dir) addOperators(ctx context.Context, i *inventory) error {
 			continue
 		}
 		i.add(Secret{
-			Name: "operator token " + id.Format(id.Operator, o.ID), Algorithm: "256 random bits, stored as HMAC-SHA-256", Count: 1,
+			Name:      "operator token " + id.Format(id.Operator, o.ID),
+			Algorithm: "256 random bits, stored as HMAC-SHA-256", Count: 1,
 			Use:    "authenticates " + o.Name + " as " + o.Role,
 			Rotate: "core operators create, then core operators revoke",
 		}, o.CreatedAt, true)

@@ -56,8 +56,8 @@ func (db *DB) Found(ctx context.Context, reference string) error {
 }
 
 // PurgeMissing removes the records of missing operations that were not looked for in the last 30
-// days. It removes those of operations that were found after three years. The caller reads the time
-// from the clock.
+// days. It removes the record of an operation that was found after three years. The caller reads
+// the time from the clock.
 func (db *DB) PurgeMissing(ctx context.Context, now time.Time) error {
 	_, err := db.purgeBatches(ctx, deleteOldMissing, db.confirmed(now).Add(-missingMemory))
 	return err

@@ -88,7 +88,7 @@ func TestPurgeMissing(t *testing.T) {
 }
 
 // TestFoundOperation: an operation that the acquirer has had is never missing again, in any
-// process, also if core was away for weeks, or a clock was behind.
+// process. core may have been away for weeks, and a clock behind.
 func TestFoundOperation(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(t *testing.T, s *coretest.Service) {

@@ -128,16 +128,21 @@ func TestBrowserScript(t *testing.T) {
 			}
 		}
 	}
-	shop := first.NewTab(t)
-	shop.Open(t, server.URL+"/reviews")
-	token := `Causeway.createToken({key: "pk", card: {}}).then((t) => t.value, (e) => e.name + " " + e.code)`
-	if got := browser.Read[string](t, shop, token); got != "tok_2" || len(p.of("/thief/v1/tokens")) > 0 {
-		t.Errorf("with an image named currentScript: got %q, want a token from the service only", got)
-	}
+	wantNoThief(t, first.NewTab(t), p, server.URL)
 	keys := p.of("/v1/tokens")
 	slices.Sort(keys)
 	if got := len(slices.Compact(keys)); got != 14 {
 		t.Errorf("got %d keys of tokens, want 14: each request has another", got)
+	}
+}
+
+// wantNoThief makes a token in a page that has an image named currentScript, of another address.
+func wantNoThief(t *testing.T, shop *browser.Tab, p *payments, url string) {
+	t.Helper()
+	shop.Open(t, url+"/reviews")
+	token := `Causeway.createToken({key: "pk", card: {}}).then((t) => t.value, (e) => e.name + " " + e.code)`
+	if got := browser.Read[string](t, shop, token); got != "tok_2" || len(p.of("/thief/v1/tokens")) > 0 {
+		t.Errorf("with an image named currentScript: got %q, want a token from the service only", got)
 	}
 }
 

@@ -35,7 +35,7 @@ func TestKeyOfAnotherProgram(t *testing.T) {
 }
 
 // TestResponseKeyOfAnotherProgram: no response is encrypted to a key that another program has put
-// into the store, as a row that looks proven, or as another key in a proven row. A merchant's proof
+// into the store. It is a row that looks proven, or another key in a proven row. A merchant's proof
 // does not activate it either.
 func TestResponseKeyOfAnotherProgram(t *testing.T) {
 	t.Parallel()
@@ -49,8 +49,8 @@ func TestResponseKeyOfAnotherProgram(t *testing.T) {
 		"UPDATE mle_response_keys SET jwk = " + blob,
 		"UPDATE mle_response_keys SET jwk = " + blob + ", kid = '" + thief.jwk.KeyID + "'",
 		"UPDATE mle_response_keys SET tenant = '" + other + "'",
-		"INSERT INTO mle_response_keys (tenant, kid, alg, jwk, created_at, proven_at, proven_revision, revision) VALUES ('" + shop +
-			"', '" + thief.jwk.KeyID + "', 'ECDH-ES+A256KW', " + blob + ", 1, 1, 99, 1)",
+		"INSERT INTO mle_response_keys (tenant, kid, alg, jwk, created_at, proven_at, proven_revision, revision) " +
+			"VALUES ('" + shop + "', '" + thief.jwk.KeyID + "', 'ECDH-ES+A256KW', " + blob + ", 1, 1, 99, 1)",
 	} {
 		source := storetest.Engines()[0].Source(t)
 		f, own := open(t, source, clock.NewFake(birth)), newMerchantKey(t)
@@ -61,7 +61,8 @@ func TestResponseKeyOfAnotherProgram(t *testing.T) {
 		MustExec(t, source, change)
 		again := open(t, source, f.clock)
 		for _, tenant := range []string{shop, other} {
-			if got, err := again.ResponseKey(t.Context(), tenant, ""); err == nil && got.KeyID != own.jwk.KeyID || err == nil && tenant == other {
+			got, err := again.ResponseKey(t.Context(), tenant, "")
+			if err == nil && (got.KeyID != own.jwk.KeyID || tenant == other) {
 				t.Errorf("%s: got the key %s of %s", change, got.KeyID, tenant)
 			}
 		}

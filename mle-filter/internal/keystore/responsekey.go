@@ -68,8 +68,8 @@ func (tx *Tx) PutResponseKey(k *ResponseKey) error {
 		k.Tenant, k.Kid, k.Alg, k.JWK, millis(k.CreatedAt), k.Challenge, millis(k.ChallengeExpiresAt), tx.revision)
 }
 
-// ProveResponseKey makes an unproven response key active, as the newest, with a proof. It returns ErrConflict if
-// there is no such key.
+// ProveResponseKey makes an unproven response key active, as the newest, with a proof. It returns
+// ErrConflict if there is no such key.
 func (tx *Tx) ProveResponseKey(tenant, kid string, proof []byte) error {
 	return tx.one(`UPDATE mle_response_keys
 		SET proven_at = ?, proof = ?, proven_revision = ?, challenge = NULL, challenge_expires_at = 0, revision = ?

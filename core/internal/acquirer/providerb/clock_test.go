@@ -79,7 +79,7 @@ func TestMissingBeyondTheConnector(t *testing.T) {
 }
 
 // TestFoundIsNeverMissing: the provider has had an operation that it cannot undo. It forgets the
-// operation, or answered without it at first. The operation had an effect, so it stays unknown.
+// operation, or did not have it at first. The operation had an effect, so it stays unknown.
 func TestFoundIsNeverMissing(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

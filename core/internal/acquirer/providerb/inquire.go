@@ -74,7 +74,7 @@ func (c *Connector) unrefunded(ctx context.Context, r acquirer.Follow) bool {
 
 // undo undoes an operation by its transactionId. The response is Released if the operation was
 // undone. It is zero if the provider does not have the operation, and so much time has passed that
-// it cannot arrive. In all other cases the error is acquirer.ErrUnknown: the provider finds only
+// it cannot arrive. In all other cases the error is acquirer.ErrUnknown. The provider finds only
 // recent operations, so an operation that it once refused to undo is never missing.
 func (c *Connector) undo(ctx context.Context, about acquirer.Sent) (acquirer.Response, error) {
 	result, age, err := c.tryUndo(ctx, about)
@@ -181,8 +181,7 @@ func (c *Connector) timeout(ctx context.Context, about acquirer.Sent, reversal b
 }
 
 // provesOperation reports whether the response to a timeout reversal or void proves that the
-// provider has the operation, and that the operation may have an effect. err is the error of the
-// response.
+// provider has the operation, which may have an effect. err is the error of the response.
 func (o outcome) provesOperation(err error) bool {
 	switch o.reason {
 	case "TRANSACTION_ALREADY_SETTLED", "TRANSACTION_ALREADY_REVERSED_OR_SETTLED":

@@ -73,8 +73,8 @@ func TestPlansOfTestHelpers(t *testing.T) {
 	}
 }
 
-// TestPlansOfTurns: the lists of the tenants with due rows, and of a tenant's rows, seek in an index
-// by the tenant. None sorts.
+// TestPlansOfTurns: the lists of the tenants with due rows, and of a tenant's rows, seek in an
+// index by the tenant. None sorts.
 func TestPlansOfTurns(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
