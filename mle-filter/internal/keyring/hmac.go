@@ -9,9 +9,6 @@ import (
 	"fmt"
 
 	"github.com/tink-crypto/tink-go/v2/tink"
-
-	"github.com/causeway-pay/causeway/mle-filter/internal/keystore"
-	"github.com/causeway-pay/causeway/shared/rowmac"
 )
 
 // hmacKeySize is the length of the HMAC key in bytes.
@@ -51,18 +48,6 @@ func rewrapHMACKey(sealed []byte, from, to tink.AEAD) ([]byte, error) {
 		return nil, err
 	}
 	return sealHMACKey(key, to)
-}
-
-// proof returns the HMAC of an active response key. A program that can write the store cannot make
-// one, so it cannot have responses encrypted to a key that the merchant has not proven.
-func (o *openKeyset) proof(k *keystore.ResponseKey) []byte {
-	return rowmac.Of(o.hmacKey, "causeway response key 1", k.Tenant, k.Kid, string(k.JWK))
-}
-
-// errChanged reports that another program has made or changed a response key.
-func errChanged(k *keystore.ResponseKey) error {
-	return fmt.Errorf("keyring: response key %s of %s was changed in the store: restore the store, or delete the key",
-		k.Kid, k.Tenant)
 }
 
 // hmacs returns the HMACs of an Idempotency-Key and a fingerprint. The store holds them instead of

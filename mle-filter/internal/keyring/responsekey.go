@@ -140,7 +140,7 @@ func (r *Keyring) Prove(
 	var out Response
 	err := r.db.Update(ctx, func(tx *keystore.Tx) (err error) {
 		out, err = r.once(tx, tenant, o, func() (Response, error) {
-			k, err := r.prove(tx, tenant, kid, plaintext)
+			k, err := prove(tx, tenant, kid, plaintext)
 			if err != nil {
 				return Response{}, err
 			}
@@ -152,7 +152,7 @@ func (r *Keyring) Prove(
 	return out, err
 }
 
-func (r *Keyring) prove(tx *keystore.Tx, tenant, kid, plaintext string) (*keystore.ResponseKey, error) {
+func prove(tx *keystore.Tx, tenant, kid, plaintext string) (*keystore.ResponseKey, error) {
 	k, err := findResponseKey(tx, tenant, kid)
 	switch {
 	case err != nil:
@@ -162,14 +162,7 @@ func (r *Keyring) prove(tx *keystore.Tx, tenant, kid, plaintext string) (*keysto
 	case !tx.Now.Before(k.ChallengeExpiresAt) || subtle.ConstantTimeCompare(hashOf(plaintext), k.Challenge) != 1:
 		return nil, ErrChallenge
 	}
-	if !fits(k.JWK, k.Kid, k.Alg) { // the merchant has proven the key that its request names
-		return nil, errChanged(k)
-	}
-	by, err := r.sealer.follow(tx.Keyset())
-	if err != nil {
-		return nil, err
-	}
-	if err := tx.ProveResponseKey(tenant, kid, by.proof(k)); err != nil {
+	if err := tx.ProveResponseKey(tenant, kid); err != nil {
 		return nil, err
 	}
 	return findResponseKey(tx, tenant, kid)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"github.com/go-jose/go-jose/v4"
 	"github.com/tink-crypto/tink-go/v2/aead"
 	"github.com/tink-crypto/tink-go/v2/aead/subtle"
 	"github.com/tink-crypto/tink-go/v2/keyset"
@@ -147,24 +146,10 @@ func (o *openKeyset) seal(der []byte, tenant, kid string, alg engine.Alg) ([]byt
 	return sealed, nil
 }
 
-// open decrypts a private key. The encryption binds the private half to the id of the key, which is
-// the thumbprint of its public half. So a public half that another program has changed does not
-// pass.
 func (o *openKeyset) open(k *keystore.Key) ([]byte, error) {
 	der, err := o.aead.Decrypt(k.Sealed, associatedData(k.Tenant, k.Kid, engine.Alg(k.Alg)))
-	if err != nil || !fits(k.JWK, k.Kid, k.Alg) {
-		clear(der)
+	if err != nil {
 		return nil, fmt.Errorf("%w: %s", errSealed, k.Kid)
 	}
 	return der, nil
-}
-
-// fits reports whether a stored public key is the key with an id, for an algorithm.
-func fits(text []byte, kid, alg string) bool {
-	var jwk jose.JSONWebKey
-	if err := jwk.UnmarshalJSON(text); err != nil || jwk.KeyID != kid || jwk.Algorithm != alg {
-		return false
-	}
-	thumbprint, err := Thumbprint(jwk)
-	return err == nil && thumbprint == kid
 }

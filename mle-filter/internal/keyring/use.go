@@ -100,16 +100,9 @@ func (r *Keyring) Current(ctx context.Context, tenant string, alg engine.Alg) (P
 	if k == nil { // it was just revoked
 		return Pair{}, ErrNotReady
 	}
-	shown, err := r.show(k, now)
-	if err != nil {
-		return Pair{}, err
-	}
-	p := Pair{Current: shown}
+	p := Pair{Current: r.show(k, now)}
 	if n := c.find(alg, Next, now); n != nil {
-		next, err := r.show(n, now)
-		if err != nil {
-			return Pair{}, err
-		}
+		next := r.show(n, now)
 		p.Next, p.Current.RotateAfter = &next, next.NotBefore
 		p.Current.ExpiresAt = next.NotBefore.Add(r.cfg.Schedule.KeepPrevious)
 	}
@@ -142,11 +135,7 @@ func (r *Keyring) Keys(ctx context.Context, tenant string) ([]Key, error) {
 		for _, s := range []State{Current, Next, Previous} {
 			for _, k := range c.keys {
 				if k.Alg == string(alg) && stateOf(k.Key, now) == s {
-					shown, err := r.show(k, now)
-					if err != nil {
-						return nil, err
-					}
-					out = append(out, shown)
+					out = append(out, r.show(k, now))
 				}
 			}
 		}
@@ -154,15 +143,10 @@ func (r *Keyring) Keys(ctx context.Context, tenant string) ([]Key, error) {
 	return out, nil
 }
 
-// show returns a key for clients, if its private half opens and fits. Clients must not encrypt to a
-// key that another program has put into the store.
-func (r *Keyring) show(k *cachedKey, now time.Time) (Key, error) {
-	if _, err := k.open(); err != nil {
-		return Key{}, err
-	}
+func (r *Keyring) show(k *cachedKey, now time.Time) Key {
 	out := r.shown(k.Key, now)
 	out.JWK = k.jwk
-	return out, nil
+	return out
 }
 
 // shown converts a key without its JWK.

@@ -115,9 +115,7 @@ func TestResponseKeys(t *testing.T) {
 			})
 		}
 		prove := func(kid string) error {
-			return w.b.Update(t.Context(), func(tx *keystore.Tx) error {
-				return tx.ProveResponseKey(shop, kid, []byte("proof"))
-			})
+			return w.b.Update(t.Context(), func(tx *keystore.Tx) error { return tx.ProveResponseKey(shop, kid) })
 		}
 		if err := errors.Join(put("a"), put("b"), put("a"), prove("b"), prove("a")); err != nil {
 			t.Fatal(err)

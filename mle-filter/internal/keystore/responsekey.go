@@ -11,23 +11,21 @@ type ResponseKey struct {
 	JWK                []byte
 	CreatedAt          time.Time
 	ProvenAt           time.Time
-	Proof              []byte // an HMAC of the active key; nil before its proof
-	Order              int64  // of two active keys, the newer one has the higher value
+	Order              int64 // of two active keys, the newer one has the higher value
 	DeletedAt          time.Time
 	Challenge          []byte // the hash of the expected proof; nil if none is expected
 	ChallengeExpiresAt time.Time
 }
 
-const responseKeyColumns = `tenant, kid, alg, jwk, created_at, proven_at, proof, proven_revision, deleted_at,
-	challenge, challenge_expires_at`
+const responseKeyColumns = `tenant, kid, alg, jwk, created_at, proven_at, proven_revision, deleted_at, challenge,
+	challenge_expires_at`
 
 func scanResponseKey(r scanner) (*ResponseKey, error) {
 	var (
 		k                                 ResponseKey
 		created, proven, deleted, expires int64
 	)
-	err := r.Scan(&k.Tenant, &k.Kid, &k.Alg, &k.JWK, &created, &proven, &k.Proof, &k.Order, &deleted, &k.Challenge,
-		&expires)
+	err := r.Scan(&k.Tenant, &k.Kid, &k.Alg, &k.JWK, &created, &proven, &k.Order, &deleted, &k.Challenge, &expires)
 	k.CreatedAt, k.ProvenAt, k.DeletedAt, k.ChallengeExpiresAt = moment(created), moment(proven), moment(deleted), moment(
 		expires,
 	)
@@ -62,19 +60,19 @@ func (tx *Tx) PutResponseKey(k *ResponseKey) error {
 	return tx.one(`INSERT INTO mle_response_keys
 		(tenant, kid, alg, jwk, created_at, challenge, challenge_expires_at, revision) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (tenant, kid) DO UPDATE SET alg = excluded.alg, jwk = excluded.jwk, created_at = excluded.created_at,
-			proven_at = 0, proof = NULL, proven_revision = 0, deleted_at = 0, challenge = excluded.challenge,
+			proven_at = 0, proven_revision = 0, deleted_at = 0, challenge = excluded.challenge,
 			challenge_expires_at = excluded.challenge_expires_at, revision = excluded.revision
 		WHERE mle_response_keys.proven_at = 0 OR mle_response_keys.deleted_at > 0`,
 		k.Tenant, k.Kid, k.Alg, k.JWK, millis(k.CreatedAt), k.Challenge, millis(k.ChallengeExpiresAt), tx.revision)
 }
 
-// ProveResponseKey makes an unproven response key active, as the newest, with a proof. It returns
-// ErrConflict if there is no such key.
-func (tx *Tx) ProveResponseKey(tenant, kid string, proof []byte) error {
+// ProveResponseKey makes an unproven response key active, as the newest. It returns ErrConflict if
+// there is no such key.
+func (tx *Tx) ProveResponseKey(tenant, kid string) error {
 	return tx.one(`UPDATE mle_response_keys
-		SET proven_at = ?, proof = ?, proven_revision = ?, challenge = NULL, challenge_expires_at = 0, revision = ?
+		SET proven_at = ?, proven_revision = ?, challenge = NULL, challenge_expires_at = 0, revision = ?
 		WHERE tenant = ? AND kid = ? AND proven_at = 0 AND deleted_at = 0`,
-		millis(tx.Now), proof, tx.revision, tx.revision, tenant, kid)
+		millis(tx.Now), tx.revision, tx.revision, tenant, kid)
 }
 
 // DeleteResponseKey deletes a response key. It returns ErrNotFound if there is none.

@@ -65,7 +65,6 @@ CREATE TABLE mle_response_keys (
     jwk                  BYTEA NOT NULL,
     created_at           BIGINT NOT NULL,
     proven_at            BIGINT NOT NULL DEFAULT 0, -- when the merchant proved possession of the private key
-    proof                BYTEA, -- an HMAC of the row, since the merchant proved possession
     proven_revision      BIGINT NOT NULL DEFAULT 0, -- orders the active keys
     deleted_at           BIGINT NOT NULL DEFAULT 0,
     challenge            BYTEA, -- the hash of the text that proves possession

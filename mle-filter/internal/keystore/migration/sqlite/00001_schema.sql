@@ -65,7 +65,6 @@ CREATE TABLE mle_response_keys (
     jwk                  BLOB NOT NULL,
     created_at           INTEGER NOT NULL,
     proven_at            INTEGER NOT NULL DEFAULT 0, -- when the merchant proved possession of the private key
-    proof                BLOB, -- an HMAC of the row, since the merchant proved possession
     proven_revision      INTEGER NOT NULL DEFAULT 0, -- orders the active keys
     deleted_at           INTEGER NOT NULL DEFAULT 0,
     challenge            BLOB, -- the hash of the text that proves possession
