@@ -23,7 +23,7 @@ func testDocsSearch(t *testing.T, b *browser.Tab, p *process) {
 	for query, want := range map[string]string{
 		"cors": "guide-browser conventions", "3ds": "guide-browser createTransaction",
 		"save card": "guide-save-a-card attachPaymentMethod", "CVV": "cards", "cancel": "guide-refunds voidTransaction",
-		"token_used": "errors", "partial refund": "guide-refunds createRefund", "authorize.net": "start",
+		"token_used": "errors", "partial refund": "guide-refunds", "authorize.net": "start",
 	} {
 		b.Run(t, chromedp.KeyEvent("/"), chromedp.KeyEvent(kb.Escape), chromedp.KeyEvent(query))
 		got := strings.Fields(browser.Read[string](t, b, entries))
