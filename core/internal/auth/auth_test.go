@@ -65,7 +65,7 @@ func TestExpiry(t *testing.T) {
 // that its prefix names.
 func TestKeyRowOfAnotherProgram(t *testing.T) {
 	t.Parallel()
-	for _, change := range []string{"live = NOT live", "kind = 'publishable'"} {
+	for _, change := range []string{"live = 1 - live", "kind = 'publishable'"} {
 		s := coretest.Open(t)
 		s.MustExec(t, "UPDATE api_keys SET "+change)
 		a := auth.New(s.DB, s.Clock, coretest.Roots())
