@@ -31,10 +31,9 @@ type customerTurns struct {
 
 // customersOf is how far the erasure of a tenant's deleted customers is.
 type customersOf struct {
-	tenant payment.Tenant
-	by     time.Time        // of the tenant's first turn; customers that are due later are left to the next pass
-	last   [2]Due           // the last customer of each range of the queue
-	begun  *deletedCustomer // has more rows; nil for none
+	by    time.Time        // of the tenant's first turn; customers that are due later are left to the next pass
+	last  [2]Due           // the last customer of each range of the queue
+	begun *deletedCustomer // has more rows; nil for none
 }
 
 // deletedCustomers calls erase for the deleted customers of a queue that are due, the longest due
@@ -69,7 +68,7 @@ func scanTenant(row Scanner) (t payment.Tenant, err error) {
 func (t *customerTurns) turn(ctx context.Context, tenant payment.Tenant) (more bool, err error) {
 	of, rows := t.of[tenant], 0
 	if of == nil {
-		of = &customersOf{tenant: tenant, by: t.now}
+		of = &customersOf{by: t.now}
 		t.of[tenant] = of
 	}
 	if of.begun != nil {
