@@ -16,7 +16,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/causeway-pay/causeway/core/internal/account"
-	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/core/internal/acquirer/simulator"
 	"github.com/causeway-pay/causeway/core/internal/admin"
 	"github.com/causeway-pay/causeway/core/internal/api"
@@ -216,7 +215,7 @@ func (c *Core) openEngine(ctx context.Context, cfg Config, cards *vault.Vault) (
 	roots := c.dir.Roots
 	eng := engine.New(engine.Config{
 		Store: c.dir.Store, Vault: cards, Clock: cfg.Clock, IDs: c.ids, Log: cfg.Log, Tracer: cfg.Tracer,
-		Render: api.Render, Erase: api.Erased, Test: acquirer.Traced(c.metrics.Acquirer(c.sim, cfg.Clock), cfg.Tracer),
+		Render: api.Render, Erase: api.Erased, Test: c.metrics.Acquirer(c.sim, cfg.Tracer, cfg.Clock),
 		Live:  c.accounts,
 		Roots: roots, Sealer: seal.New(roots), AuditKey: roots.Lasting(root.AuditRecords),
 		Observer: c.metrics, Cluster: c.cluster,

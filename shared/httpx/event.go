@@ -84,7 +84,6 @@ func EventFrom(ctx context.Context) *Event {
 
 // Sample is one request for a metric. The caller chooses none of its words.
 type Sample struct {
-	Method string
 	Route  string // the pattern; "" when none matched
 	Status int
 	Took   time.Duration
@@ -119,8 +118,7 @@ func LogRequests(log *slog.Logger, c clock.Clock, next http.Handler, observers .
 			status := s.write(log, r, took, returned)
 			for _, observe := range observers {
 				observe(Sample{
-					Method: knownMethod(r.Method), Route: s.event.route, Status: status, Took: took,
-					Outcome: s.event.outcome,
+					Route: s.event.route, Status: status, Took: took, Outcome: s.event.outcome,
 				})
 			}
 		}()

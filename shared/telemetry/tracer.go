@@ -94,9 +94,6 @@ func (o Origin) IsZero() bool { return !o.span.IsValid() }
 // the goroutine that began it.
 type Span struct{ span trace.Span }
 
-// On reports whether there is a span, sampled or not.
-func (s Span) On() bool { return s.span != nil }
-
 // Name replaces the name, once it is known which route a request took.
 func (s Span) Name(name string) {
 	if s.recording() {

@@ -23,6 +23,7 @@ const (
 	CodeKeyReused             = "idempotency_key_reused"
 	CodeUnknownCustomer       = "unknown_customer"
 	CodeUnknownMethod         = "unknown_payment_method"
+	CodeTooManyAddresses      = "too_many_shipping_addresses"
 	CodeMissingField          = "missing_field"
 	CodeTokenExpired          = "token_expired"
 	CodeTokenUsed             = "token_used"

@@ -6,3 +6,10 @@ func (a *ShippingAddress) Contact() *Contact {
 		FirstName: a.FirstName, LastName: a.LastName, Company: a.Company, Email: a.Email, Phone: a.Phone, Address: a.Address,
 	}
 }
+
+// Contact returns the recipient and the place of the input.
+func (a *ShippingAddressInput) Contact() *Contact {
+	return &Contact{
+		FirstName: a.FirstName, LastName: a.LastName, Company: a.Company, Email: a.Email, Phone: a.Phone, Address: a.Address,
+	}
+}

@@ -34,7 +34,7 @@ type customerV1 struct {
 }
 
 // tooManyAddresses is v1's refusal of one more shipping address. V1 keeps it under the key.
-const tooManyAddresses = "too_many_shipping_addresses"
+const tooManyAddresses = v1.CodeTooManyAddresses
 
 type storedResponse struct {
 	body     string

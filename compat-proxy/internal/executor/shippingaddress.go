@@ -15,9 +15,6 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// codeTooManyAddresses is v1's refusal of one more shipping address.
-const codeTooManyAddresses = "too_many_shipping_addresses"
-
 // address copies a shipping address of the customer into the payment. It returns a result if it
 // cannot read the customer, or the customer does not have the address. V1 refuses an unknown
 // customer, as in storedMethod.
@@ -117,7 +114,7 @@ func (s session) equalOf(ctx context.Context, c command.AddAddress) (*v1.Shippin
 	if customer == nil {
 		return nil, &unread
 	}
-	return equalAddress(customer, inputContact(&c.Address), ""), nil
+	return equalAddress(customer, c.Address.Contact(), ""), nil
 }
 
 // addUnder adds the address of a command under the first free one of its keys, and returns the
@@ -158,7 +155,7 @@ const mostAddressKeys = 10
 func (s session) addressKeys(
 	ctx context.Context, customer string, in *v1.ShippingAddressInput,
 ) (string, *command.Result) {
-	p := payerOf(inputContact(in))
+	p := payerOf(in.Contact())
 	equal := []string{customer, p.firstName, p.lastName, p.line1, p.line2, p.postalCode, v1.Text(in.Phone)}
 	keys := func(n deduplication.Names) string { return "address-" + n.Derive(equal) + "-" }
 	names, failed := s.ChooseNames(ctx, func(n deduplication.Names) string { return keys(n) + "0" })
@@ -179,7 +176,7 @@ func (s session) createAddress(
 	switch {
 	case read:
 		return &made, command.Result{Origin: command.Origin{Replayed: resp.Replayed}}
-	case r.Code == codeTooManyAddresses:
+	case r.Code == v1.CodeTooManyAddresses:
 		return nil, command.Result{Outcome: command.Unmet, Unmet: command.ConditionMost, Origin: r.Origin}
 	}
 	return nil, r
@@ -232,7 +229,7 @@ func (s session) changeAddress(ctx context.Context, c command.ChangeAddress) com
 	if addressWith(addressesOf(customer), address) < 0 {
 		return command.Result{Outcome: command.NotFound, Status: http.StatusNotFound}
 	}
-	if equal := equalAddress(customer, inputContact(&c.Body), address); equal != nil {
+	if equal := equalAddress(customer, c.Body.Contact(), address); equal != nil {
 		r.Outcome, r.Address = command.Repeated, equal
 		return r
 	}
@@ -295,13 +292,6 @@ func addressesOf(c *v1.Customer) []v1.ShippingAddress {
 // addressWith returns the position of the shipping address with an id, -1 for none.
 func addressWith(addresses []v1.ShippingAddress, address string) int {
 	return slices.IndexFunc(addresses, func(a v1.ShippingAddress) bool { return a.ID == address })
-}
-
-func inputContact(in *v1.ShippingAddressInput) *v1.Contact {
-	return &v1.Contact{
-		FirstName: in.FirstName, LastName: in.LastName, Company: in.Company, Email: in.Email, Phone: in.Phone,
-		Address: in.Address,
-	}
 }
 
 // equalAddress returns a shipping address of a customer that is equal to a contact, nil for none.

@@ -233,10 +233,9 @@ func (a *Accounts) open(ctx context.Context, row *payment.Account) (opened, erro
 		}
 		a.Called(Call{Account: name, Kind: fresh.Kind, Operation: operation, Outcome: outcome, Took: took})
 	}
-	watched := acquirer.Observed(acquirer.Discreet(connector), a.Clock, observe)
 	next := opened{fresh.Version, fixedOf(fresh), connector, acquirer.Account{
-		ID: fresh.ID, Acquirer: acquirer.Traced(watched, a.Tracer), Reporter: a.reporter(connector, fresh),
-		CapturesOnce: a.Kinds[fresh.Kind].CapturesOnce,
+		ID: fresh.ID, CapturesOnce: a.Kinds[fresh.Kind].CapturesOnce, Reporter: a.reporter(connector, fresh),
+		Acquirer: acquirer.Observed(acquirer.Discreet(connector), a.Tracer, a.Clock, observe),
 	}}
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// Discreet returns a, whose responses to payments and credits have no number and no security code
-// of their source. The texts of a response are stored and shown. If the id has the number, the
+// Discreet wraps a, and removes the card number and the security code of the request from its
+// responses to payments and credits. The texts of a response are stored and shown. If the id has the number, the
 // outcome is unknown. Any other text that has it is dropped.
 func Discreet(a Acquirer) Acquirer { return discreet{a} }
 

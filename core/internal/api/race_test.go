@@ -215,20 +215,6 @@ func statuses(responses []response) []int {
 	return out
 }
 
-func TestRefundsAtOnce(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	for range rounds {
-		txn := b.MustCreate(t, 100, "").ID
-		refund := request{path: "/v1/refunds", body: `{"transaction":"` + txn + `","amount":60}`}
-		got := b.race(t, refund, refund, refund, refund)
-		if got, want := statuses(got), []int{201, 400, 400, 400}; !slices.Equal(got, want) {
-			t.Fatalf("got %v, want %v", got, want)
-		}
-		b.wantTransaction(t, txn, v1.TransactionStatusCaptured, amounts{100, 100, 60, 0, 40})
-	}
-}
-
 func TestCapturesAtOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -249,40 +235,6 @@ func TestCapturesAtOnce(t *testing.T) {
 			t.Fatalf("%d captures of 60 %% won, want 1", won)
 		}
 		b.wantTransaction(t, txn, v1.TransactionStatusPartiallyCaptured, amounts{100, 60, 0, 40, 60})
-	}
-}
-
-func TestCaptureAgainstVoid(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	for range rounds {
-		txn := b.MustCreate(t, 100, manual).ID
-		got := b.race(t, request{path: "/v1/transactions/" + txn + "/captures"}, request{path: "/v1/transactions/" + txn + "/void"})
-		switch s := fmt.Sprint(got[0].status, got[1].status); s {
-		case "201 409": // the void came while the capture was at the acquirer
-			b.wantTransaction(t, txn, v1.TransactionStatusCaptured, amounts{100, 100, 0, 0, 100})
-		case "409 200", "201 200": // the void came before the capture, or after its end
-			b.wantTransaction(t, txn, v1.TransactionStatusVoided, amounts{100, 0, 0, 0, 0})
-		default:
-			t.Fatalf("got %s: %s %s", s, got[0].body, got[1].body)
-		}
-	}
-}
-
-func TestVoidAgainstRefund(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	for range rounds {
-		txn := b.MustCreate(t, 100, "").ID
-		got := b.race(t, request{path: "/v1/transactions/" + txn + "/void"}, request{path: "/v1/refunds", body: `{"transaction":"` + txn + `","amount":100}`})
-		switch s := fmt.Sprint(got[0].status, got[1].status); s {
-		case "200 409":
-			b.wantTransaction(t, txn, v1.TransactionStatusVoided, amounts{100, 0, 0, 0, 0})
-		case "409 201":
-			b.wantTransaction(t, txn, v1.TransactionStatusCaptured, amounts{100, 100, 100, 0, 0})
-		default: // never both, never none
-			t.Fatalf("got %s: %s %s", s, got[0].body, got[1].body)
-		}
 	}
 }
 

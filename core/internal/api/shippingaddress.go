@@ -32,10 +32,7 @@ func (a *API) shippingAddressRoutes() []route {
 
 // shippingAddressFault checks the fields of a shipping address.
 func shippingAddressFault(in *v1.ShippingAddressInput) *fault {
-	f := contactFault("", &v1.Contact{
-		FirstName: in.FirstName, LastName: in.LastName, Company: in.Company, Email: in.Email, Phone: in.Phone, Address: in.Address,
-	})
-	return cmp.Or(f, metadataFault(in.Metadata))
+	return cmp.Or(contactFault("", in.Contact()), metadataFault(in.Metadata))
 }
 
 // customerDetails are the fields of a customer that the merchant gave, as the contract shows them.
@@ -100,14 +97,21 @@ func (l *addressList) change(i int, in *v1.ShippingAddressInput) (*v1.ShippingAd
 	return to, nil
 }
 
-// changeAddresses returns the details of a customer after a change of its shipping addresses.
-func changeAddresses(details []byte, change func(*addressList) error) ([]byte, error) {
-	var d customerDetails
-	decodeDetails(details, &d)
-	if err := change(&d.ShippingAddresses); err != nil {
-		return nil, err
+// changeAddresses returns a change of a customer's details. It applies change to the shipping
+// addresses, and responds with the address that change returns.
+func changeAddresses(
+	kind engine.Kind, change func(*addressList) (*v1.ShippingAddress, error),
+) func(details []byte) ([]byte, engine.Result, error) {
+	return func(details []byte) ([]byte, engine.Result, error) {
+		var d customerDetails
+		decodeDetails(details, &d)
+		address, err := change(&d.ShippingAddresses)
+		if err != nil {
+			return nil, engine.Result{}, err
+		}
+		changed, err := d.encode()
+		return changed, engine.Result{Kind: kind, Object: address}, err
 	}
-	return d.encode()
 }
 
 func shippingAddressInput(c *call) (*v1.ShippingAddressInput, error) {
@@ -130,14 +134,10 @@ func (a *API) createShippingAddress(c *call) (engine.Result, error) {
 	if err != nil {
 		return engine.Result{}, err
 	}
-	return a.Engine.ChangeShippingAddress(c.Context(), c.request, customer, func(details []byte) ([]byte, engine.Result, error) {
-		out := engine.Result{Kind: engine.Created}
-		changed, err := changeAddresses(details, func(l *addressList) (err error) {
-			out.Object, err = l.add(in, a.Engine.IDs.Next())
-			return err
-		})
-		return changed, out, err
-	})
+	return a.Engine.ChangeShippingAddress(c.Context(), c.request, customer,
+		changeAddresses(engine.Created, func(l *addressList) (*v1.ShippingAddress, error) {
+			return l.add(in, a.Engine.IDs.Next())
+		}))
 }
 
 func (a *API) updateShippingAddress(c *call) (engine.Result, error) {
@@ -149,17 +149,14 @@ func (a *API) updateShippingAddress(c *call) (engine.Result, error) {
 	if err != nil {
 		return engine.Result{}, err
 	}
-	return a.Engine.ChangeShippingAddress(c.Context(), c.request, customer, func(details []byte) ([]byte, engine.Result, error) {
-		out := engine.Result{Kind: engine.Existing}
-		changed, err := changeAddresses(details, func(l *addressList) error {
+	return a.Engine.ChangeShippingAddress(c.Context(), c.request, customer,
+		changeAddresses(engine.Existing, func(l *addressList) (*v1.ShippingAddress, error) {
 			i, err := l.find(address)
-			if err == nil {
-				out.Object, err = l.change(i, in)
+			if err != nil {
+				return nil, err
 			}
-			return err
-		})
-		return changed, out, err
-	})
+			return l.change(i, in)
+		}))
 }
 
 func (a *API) deleteShippingAddress(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
@@ -170,18 +167,15 @@ func (a *API) deleteShippingAddress(w http.ResponseWriter, r *http.Request, k *p
 	if err := decode(w, r, &struct{}{}, true); err != nil {
 		return err
 	}
-	out, err := a.Engine.ChangeShippingAddress(r.Context(), requestOf(r, k), customer, func(details []byte) ([]byte, engine.Result, error) {
-		out := engine.Result{Kind: engine.Deleted}
-		changed, err := changeAddresses(details, func(l *addressList) error {
+	out, err := a.Engine.ChangeShippingAddress(r.Context(), requestOf(r, k), customer,
+		changeAddresses(engine.Deleted, func(l *addressList) (*v1.ShippingAddress, error) {
 			i, err := l.find(address)
-			if err == nil {
-				out.Object = &v1.ShippingAddress{ID: address}
-				*l = slices.Delete(*l, i, i+1)
+			if err != nil {
+				return nil, err
 			}
-			return err
-		})
-		return changed, out, err
-	})
+			*l = slices.Delete(*l, i, i+1)
+			return &v1.ShippingAddress{ID: address}, nil
+		}))
 	return a.respond(w, r, out, err)
 }
 

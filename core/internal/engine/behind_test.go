@@ -78,20 +78,3 @@ func (a turning) Authorize(ctx context.Context, r acquirer.Authorize) (acquirer.
 	a.turn()
 	return a.Acquirer.Authorize(ctx, r)
 }
-
-// TestAKeyCompletedByAClockThatIsBehindIsKept: a payment takes 23.5 hours, and its outcome is
-// written by a clock that is a day behind. Its key is kept for another lifetime.
-func TestAKeyCompletedByAClockThatIsBehindIsKept(t *testing.T) {
-	t.Parallel()
-	s := coretest.Open(t)
-	const behind = 24 * time.Hour
-	c := s.Engine.Config
-	c.Test = turning{s.Acquirer, func() {
-		s.Clock.Advance(23*time.Hour + 30*time.Minute)
-		s.DB.ClockAhead()
-		s.Clock.Step(-behind)
-	}}
-	s.Engine = engine.New(c)
-	wantReplayed(t, s, false)
-	wantKept(t, s, behind)
-}

@@ -45,7 +45,7 @@ func (e *Engine) Broadcast(ctx context.Context, r Request, kind, name string, ob
 	if err == nil {
 		select {
 		case e.broadcasts <- struct{}{}:
-		default: // word was left already
+		default: // a signal is pending already
 		}
 	}
 	return value(out), err

@@ -66,11 +66,11 @@ type expiry struct {
 	traced  *tracedPass
 	pass    *pass.Pass
 	reached map[payment.Tenant]*reachedExpiry
-	due     []dueEnd // not ended yet: many tenants have one row, and one commit ends their rows
+	due     []dueEnd // to end in the next commit, of several tenants
 	expired int      // transactions so far
 }
 
-// reachedExpiry is how far a pass is with a tenant.
+// reachedExpiry is the progress of a pass with one tenant.
 type reachedExpiry struct {
 	by                  time.Time // of the tenant's first turn; rows that end later are left to the next pass
 	lapsed, unconfirmed store.Due // the last rows so far, the zero Due for none

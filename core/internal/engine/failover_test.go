@@ -35,7 +35,7 @@ func (st step) mustOpenTwo(t *testing.T) (s *coretest.Service, second *coretest.
 // attempts returns the recorded attempts.
 func attempts(t *testing.T, s *coretest.Service) string {
 	t.Helper()
-	return fmt.Sprint(s.Texts(t, "SELECT number || ' ' || account || ' ' || tag || ' ' || state || ' ' || class FROM attempts"))
+	return fmt.Sprint(s.Texts(t, "SELECT number || ' ' || account || ' ' || tag || ' ' || class FROM attempts"))
 }
 
 // proofs make an acquirer prove that its attempt at a payment has no effect, by the class in the
@@ -119,7 +119,7 @@ func TestFailoverOnProof(t *testing.T) {
 		}
 		s.Acquirer = second
 		st.wantDone(t, s)
-		if got, want := attempts(t, s), fmt.Sprintf("[1 %d tag_1 ended %s]", int64(coretest.LiveAccount), proof); got != want {
+		if got, want := attempts(t, s), fmt.Sprintf("[1 %d tag_1 %s]", int64(coretest.LiveAccount), proof); got != want {
 			t.Errorf("attempts: got %s, want %s", got, want)
 		}
 		st.wantResponse(t, s, st.success, true)
@@ -160,7 +160,7 @@ func TestTheFirstAccountDecides(t *testing.T) {
 					if got.Account != at || got.Result.DeclineCode != code {
 						t.Errorf("got %s at %d, %q", got.Status, got.Account, got.Result.DeclineCode)
 					}
-					both := fmt.Sprintf("[1 %d tag_1 ended %s 2 %d tag_1 ended unavailable]",
+					both := fmt.Sprintf("[1 %d tag_1 %s 2 %d tag_1 unavailable]",
 						int64(coretest.LiveAccount), proof, int64(otherAccount))
 					if got := attempts(t, s); got != both {
 						t.Errorf("attempts: got %s, want %s", got, both)

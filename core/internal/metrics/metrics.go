@@ -15,6 +15,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/httpx"
+	"github.com/causeway-pay/causeway/shared/telemetry"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -177,9 +178,9 @@ func (m *Metrics) Batch(b store.Batch) {
 	m.waits.Observe(b.Waited.Seconds())
 }
 
-// Acquirer returns a, measured.
-func (m *Metrics) Acquirer(a acquirer.Acquirer, c clock.Clock) acquirer.Acquirer {
-	return acquirer.Observed(a, c, func(operation, outcome string, took time.Duration, _ error) {
+// Acquirer returns a, measured and traced. The tracer may be nil.
+func (m *Metrics) Acquirer(a acquirer.Acquirer, t *telemetry.Tracer, c clock.Clock) acquirer.Acquirer {
+	return acquirer.Observed(a, t, c, func(operation, outcome string, took time.Duration, _ error) {
 		m.acquirerCalled(operation, outcome, took)
 	})
 }

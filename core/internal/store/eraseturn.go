@@ -29,7 +29,7 @@ type customerTurns struct {
 	of    map[payment.Tenant]*customersOf
 }
 
-// customersOf is how far the erasure of a tenant's deleted customers is.
+// customersOf is the progress of erasing a tenant's deleted customers.
 type customersOf struct {
 	by    time.Time        // of the tenant's first turn; customers that are due later are left to the next pass
 	last  [2]Due           // the last customer of each range of the queue

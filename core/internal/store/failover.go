@@ -9,9 +9,6 @@ var (
 	tagRelease      = declare("tagRelease")
 )
 
-// attemptEnded is the state of an attempt after which a payment goes to another account.
-const attemptEnded = "ended"
-
 // MoveTransaction moves the authorization of t to the account of next, with the tags of next, and
 // records the attempt at the account of t. why is the proof that this attempt has no effect. No
 // program reads the record: by SQL it explains a request that the first account's records show. It
@@ -21,10 +18,10 @@ func (tx *Tx) MoveTransaction(t, next *payment.Transaction, why payment.NoEffect
 	if err != nil {
 		return err
 	}
-	return tx.exec(insertAttempt, t.ID, t.Account, t.Tag, attemptEnded, string(why))
+	return tx.exec(insertAttempt, t.ID, t.Account, t.Tag, string(why))
 }
 
-// NeverSend takes the account from the present attempt of t, which is not sent to any. It returns
+// NeverSend clears the account of the current attempt of t, so that no account gets it. It returns
 // ErrConflict if t.Attempt is not processing at the account of t.
 func (tx *Tx) NeverSend(t *payment.Transaction) error {
 	return tx.execOne(moveTransaction, 0, "", "", t.ID, t.Attempt, t.Account)

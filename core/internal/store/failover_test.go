@@ -36,8 +36,8 @@ func TestMoveTransaction(t *testing.T) {
 		if err != nil || got.Account != 8 || got.Tag != "next" || got.VoidTag != "" {
 			t.Errorf("got %+v, %v", got, err)
 		}
-		want := "[1 7 tag ended declined]"
-		rows := "SELECT number || ' ' || account || ' ' || tag || ' ' || state || ' ' || class FROM attempts"
+		want := "[1 7 tag declined]"
+		rows := "SELECT number || ' ' || account || ' ' || tag || ' ' || class FROM attempts"
 		if got := fmt.Sprint(s.Texts(t, rows)); got != want {
 			t.Errorf("attempts: got %s, want %s", got, want)
 		}

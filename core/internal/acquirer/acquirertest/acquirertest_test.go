@@ -120,7 +120,7 @@ func TestScriptedAcquirer(t *testing.T) {
 	fail := func(context.Context, coretest.Call) error { return acquirer.ErrUnavailable }
 	for name, a := range map[string]*coretest.Acquirer{"before": {Before: fail}, "after": {After: fail}} {
 		for _, text := range acquirertest.Misreports(t.Context(), acquirertest.Subject{
-			Acquirer: acquirer.Traced(a, nil),
+			Acquirer: a,
 			Received: func(reference string) bool {
 				_, err := a.Inquire(t.Context(), acquirer.Sent{Reference: reference})
 				return err == nil

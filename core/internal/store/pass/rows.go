@@ -17,7 +17,7 @@ type Rows[T any] struct {
 	// Change changes rows from the first one on in one commit, and returns how many, at least one. If
 	// it returns an error, no row has changed.
 	Change func(context.Context, []T) (int, error)
-	// Refused writes that a row was skipped, if a later pass would not find it else. Nil for nothing.
+	// Refused records a skipped row that a later pass would not find. May be nil.
 	Refused func(context.Context, T) error
 }
 

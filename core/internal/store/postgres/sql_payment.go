@@ -116,9 +116,9 @@ var paymentSQL = map[string]string{
 	"moveTransaction": `UPDATE transactions SET account = $1::bigint, tag = $2::text,
 		void_tag = $3::text WHERE id = $4::bigint AND attempt = $5::bigint AND account = $6::bigint
 		AND status = 'processing'`,
-	"insertAttempt": `INSERT INTO attempts (transaction_id, number, account, tag, state, class)
+	"insertAttempt": `INSERT INTO attempts (transaction_id, number, account, tag, class)
 		VALUES ($1::bigint, (SELECT COALESCE(MAX(number), 0) + 1 FROM attempts WHERE transaction_id = $1::bigint),
-			$2::bigint, $3::text, $4::text, $5::text)`,
+			$2::bigint, $3::text, $4::text)`,
 	"deleteAttempts": `DELETE FROM attempts WHERE transaction_id = $1::bigint`,
 	"tagRelease": `UPDATE transactions SET void_tag = $1::text WHERE id = $2::bigint AND attempt = $3::bigint
 		AND void_tag = '' AND status IN ('processing', 'unknown')`,

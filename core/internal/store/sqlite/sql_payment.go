@@ -113,8 +113,8 @@ var paymentSQL = map[string]string{
 			WHERE (status IN ('processing', 'unknown') OR operation = 'void') AND updated_at NOT BETWEEN ?7 AND ?8` + ofStepPage,
 	"moveTransaction": `UPDATE transactions SET account = ?, tag = ?, void_tag = ?
 		WHERE id = ? AND attempt = ? AND account = ? AND status = 'processing'`,
-	"insertAttempt": `INSERT INTO attempts (transaction_id, number, account, tag, state, class)
-		VALUES (?1, (SELECT COALESCE(MAX(number), 0) + 1 FROM attempts WHERE transaction_id = ?1), ?2, ?3, ?4, ?5)`,
+	"insertAttempt": `INSERT INTO attempts (transaction_id, number, account, tag, class)
+		VALUES (?1, (SELECT COALESCE(MAX(number), 0) + 1 FROM attempts WHERE transaction_id = ?1), ?2, ?3, ?4)`,
 	"deleteAttempts": `DELETE FROM attempts WHERE transaction_id = ?`,
 	"tagRelease": `UPDATE transactions SET void_tag = ? WHERE id = ? AND attempt = ?
 		AND void_tag = '' AND status IN ('processing', 'unknown')`,

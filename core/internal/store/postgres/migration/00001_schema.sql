@@ -282,9 +282,7 @@ CREATE TABLE attempts (
     transaction_id BIGINT NOT NULL,
     number         BIGINT NOT NULL,
     account        BIGINT NOT NULL,
-    rule_version   BIGINT NOT NULL DEFAULT 0,
     tag            TEXT   NOT NULL,
-    state          TEXT   NOT NULL CHECK (state = 'ended'),
     class          TEXT   NOT NULL CHECK (class IN ('unavailable', 'declined', 'reversed')),
     PRIMARY KEY (transaction_id, number)
 );

@@ -310,9 +310,7 @@ CREATE TABLE attempts (
     transaction_id INTEGER NOT NULL,
     number         INTEGER NOT NULL, -- from 1
     account        INTEGER NOT NULL,
-    rule_version   INTEGER NOT NULL DEFAULT 0, -- of the rules that chose the account; 0 for none
     tag            TEXT    NOT NULL,
-    state          TEXT    NOT NULL CHECK (state = 'ended'),
     class          TEXT    NOT NULL CHECK (class = 'unavailable' OR class = 'declined' OR class = 'reversed'), -- the proof that it had no effect
     PRIMARY KEY (transaction_id, number)
 ) STRICT, WITHOUT ROWID;
