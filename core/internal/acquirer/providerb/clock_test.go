@@ -87,8 +87,7 @@ func TestFoundIsNeverMissing(t *testing.T) {
 		found script
 	}{
 		"sale":                   {acquirer.Sale, script{byReversal: settled, byVoid: notVoidable}},
-		"authorization":          {acquirer.Authorization, script{byReversal: settled}},
-		"reversed or settled":    {acquirer.Authorization, script{byReversal: eitherWay}},
+		"sale without a void":    {acquirer.Sale, script{byReversal: eitherWay, byVoid: notVoidable}},
 		"capture":                {acquirer.Capture, script{byVoid: notVoidable}},
 		"refund":                 {acquirer.Refund, script{byVoid: notVoidable}},
 		"refund without payment": {acquirer.UnlinkedRefund, script{byVoid: notVoidable}},
@@ -111,6 +110,55 @@ func TestFoundIsNeverMissing(t *testing.T) {
 				s.clock.Advance(20 * time.Hour)
 			}
 		})
+	}
+}
+
+// TestRefusedAuthorizationEnds: the provider refuses to release an authorization, for example
+// because it approved a part. Without its id it cannot be captured, so it lapses and moves no money.
+// It ends when the provider has not found it for a day.
+func TestRefusedAuthorizationEnds(t *testing.T) {
+	t.Parallel()
+	for _, refused := range []string{refusal("EXCEEDS_AUTH_AMOUNT"), settled, eitherWay} {
+		s := newScripted(t)
+		about := acquirer.Sent{
+			Kind: acquirer.Authorization, Reference: "lost", Amount: 300, Currency: "usd",
+			Tag: s.clock.Now().Format(time.RFC3339),
+		}
+		s.clock.Advance(time.Minute)
+		for i, response := range []string{refused, noMatch, noMatch} {
+			s.respond(script{byReversal: response})
+			got, err := s.Inquire(t.Context(), about)
+			if want := []string{"unknown", "unknown", "not_found"}[i]; result(got, err) != want {
+				t.Errorf("%s, look %d: got %+v and %v, want %s", refused, i, got, err, want)
+			}
+			s.clock.Advance(24 * time.Hour)
+		}
+	}
+}
+
+// TestFirstLookAfterTheProviderForgot: core was away, or an old backup was restored. The provider
+// may have had the operation and forgotten it, so that it does not find it proves nothing.
+func TestFirstLookAfterTheProviderForgot(t *testing.T) {
+	t.Parallel()
+	kinds := []acquirer.Kind{acquirer.Sale, acquirer.Authorization, acquirer.Capture, acquirer.Refund, acquirer.UnlinkedRefund}
+	for _, kind := range kinds {
+		for days, want := range map[time.Duration]string{29: "not_found", 31: "unknown"} {
+			s := newScripted(t)
+			s.respond(script{byReversal: noMatch, byVoid: noMatch})
+			about := acquirer.Sent{
+				Kind: kind, Reference: "lost", Amount: 300, Currency: "usd", Tag: s.clock.Now().Format(time.RFC3339),
+			}
+			s.clock.Advance(days * 24 * time.Hour)
+			var got acquirer.Response
+			var err error
+			for range 3 {
+				got, err = s.Inquire(t.Context(), about)
+				s.clock.Advance(24 * time.Hour)
+			}
+			if result(got, err) != want || want == "unknown" && !errors.Is(err, acquirer.ErrUndecided) {
+				t.Errorf("%s after %d days: got %+v and %v, want %s", kind, days, got, err, want)
+			}
+		}
 	}
 }
 

@@ -15,6 +15,10 @@ import (
 // timeoutAfter is the time that the provider wants between an operation and its timeout reversal.
 const timeoutAfter = time.Minute
 
+// remembered is the age up to which the provider certainly finds an operation by its transactionId.
+// It wants a transactionId to be unique for 60 days, but promises no time. This is half of that.
+const remembered = 30 * 24 * time.Hour
+
 // Inquire implements acquirer.Acquirer. An operation with an id has its state at the provider. A
 // void has that of the operations that it undoes. Any other is undone by its transactionId, and is
 // then an approval that was released.
@@ -75,7 +79,8 @@ func (c *Connector) unrefunded(ctx context.Context, r acquirer.Follow) bool {
 // undo undoes an operation by its transactionId. The response is Released if the operation was
 // undone. It is zero if the provider does not have the operation, and so much time has passed that
 // it cannot arrive. In all other cases the error is acquirer.ErrUnknown. The provider finds only
-// recent operations, so an operation that it once refused to undo is never missing.
+// recent operations. So one that may have moved money is never missing once the provider has
+// refused to undo it, or if the first look for it came too late.
 func (c *Connector) undo(ctx context.Context, about acquirer.Sent) (acquirer.Response, error) {
 	result, age, err := c.tryUndo(ctx, about)
 	switch {
@@ -93,6 +98,9 @@ func (c *Connector) undo(ctx context.Context, about acquirer.Sent) (acquirer.Res
 	case found:
 		return acquirer.Response{}, fmt.Errorf(
 			"provider-b: %w: it refused to undo it, and does not find it any more", acquirer.ErrUndecided)
+	case age-missed > remembered:
+		return acquirer.Response{}, fmt.Errorf(
+			"provider-b: %w: too old at the first look for it, so the provider may have forgotten it", acquirer.ErrUndecided)
 	case missed < c.settle || age < c.settle:
 		return acquirer.Response{}, unknownUndo("the provider does not have it yet")
 	}
@@ -163,7 +171,7 @@ func (c *Connector) timeout(ctx context.Context, about acquirer.Sent, reversal b
 		s.operation = reversing
 	}
 	out, err := c.send(ctx, request, s)
-	if out.provesOperation(err) {
+	if about.Kind != acquirer.Authorization && out.provesOperation(err) { // no one can capture it without its id
 		if err := c.missing.Found(ctx, about.Reference); err != nil {
 			return "", fmt.Errorf("provider-b: timeout reversal: %w: %w", acquirer.ErrUnknown, err)
 		}
@@ -181,7 +189,7 @@ func (c *Connector) timeout(ctx context.Context, about acquirer.Sent, reversal b
 }
 
 // provesOperation reports whether the response to a timeout reversal or void proves that the
-// provider has the operation, which may have an effect. err is the error of the response.
+// provider has the operation, which may have moved money. err is the error of the response.
 func (o outcome) provesOperation(err error) bool {
 	switch o.reason {
 	case "TRANSACTION_ALREADY_SETTLED", "TRANSACTION_ALREADY_REVERSED_OR_SETTLED":
