@@ -103,21 +103,25 @@ func (s set) build(old *table) (*table, []fault) {
 	return &table{a, b}, append(faultsA, faultsB...)
 }
 
-// buildA checks the entries of provider-a and resolves their secrets.
+// buildA checks the entries of provider-a and resolves their secrets. Of entries with one name it
+// uses none: the order of the files does not show which one is right.
 func (s set) buildA(old map[string]login) (map[string]login, []fault) {
-	logins := make(map[string]login, len(s.a))
+	logins, seen := make(map[string]login, len(s.a)), map[string]bool{}
 	var faults []fault
 	for _, e := range s.a {
+		name := e.entry.Name
 		l, err := e.entry.login()
-		if _, twice := logins[e.entry.Name]; err == nil && twice {
+		if err == nil && seen[name] {
 			err = fmt.Errorf("name %w", errTwice)
 		}
+		seen[name] = true
 		if err != nil {
-			faults = append(faults, fault{e.path, e.entry.Name, fmt.Errorf("%s.%w", e.at, err)})
+			faults = append(faults, fault{e.path, name, fmt.Errorf("%s.%w", e.at, err)})
+			delete(logins, name)
 			continue
 		}
 		l.path = e.path
-		logins[e.entry.Name] = l
+		logins[name] = l
 	}
 	for name, l := range old {
 		if _, valid := logins[name]; !valid && s.keeps(faults, l.path, name) {

@@ -74,41 +74,57 @@ var (
 	errKeyMismatch = errors.New("does not match the key")
 )
 
+// keyTwiceError is a key that an earlier login has.
+type keyTwiceError struct{ of *LoginB }
+
+func (*keyTwiceError) Error() string { return errKeyTwice.Error() }
+
 // buildB checks all entries and resolves their secrets. An entry at fault is replaced by its
-// version in old, if it has one there.
+// version in old, if it has one there. Of entries with one merchant or one key, all are at fault:
+// the order of the files does not show which one is right.
 func (s set) buildB(old tableB) (tableB, []fault) {
 	t := tableB{
 		keys: map[string]KeyB{}, certificates: map[[sha256.Size]byte]KeyB{}, logins: make(map[string]*LoginB, len(s.b)),
 		decryptionKeys: map[string]decryptionKey{},
 	}
 	var faults []fault
+	seen, unused := map[string]bool{}, map[*LoginB]bool{}
 	for _, e := range s.b {
 		l := &LoginB{
 			ID: e.entry.MerchantID, AnyDate: e.entry.AnyDate, Age: e.entry.SignatureAge, path: e.path,
 			grants: map[string]Grant{}, responses: map[string]*rsa.PublicKey{},
 		}
 		err := e.entry.login(&t, l)
-		if err == nil && t.logins[l.ID] != nil {
+		if err == nil && seen[l.ID] {
 			err = fmt.Errorf("merchant_id %w", errTwice)
 		}
-		if err != nil {
-			faults = append(faults, fault{e.path, l.ID, fmt.Errorf("%s.%w", e.at, err)})
-			t.remove(l)
+		seen[l.ID] = true
+		if err == nil {
+			t.logins[l.ID] = l
 			continue
 		}
-		t.logins[l.ID] = l
+		faults = append(faults, fault{e.path, l.ID, fmt.Errorf("%s.%w", e.at, err)})
+		unused[l], unused[t.logins[l.ID]] = true, true
+		if twice, of := errors.AsType[*keyTwiceError](err); of && twice.of != l {
+			faults = append(faults, fault{e.path, twice.of.ID, faults[len(faults)-1].err})
+			unused[twice.of] = true
+		}
+	}
+	for l := range unused {
+		t.remove(l)
 	}
 	for _, l := range old.logins {
 		if t.logins[l.ID] == nil && s.keeps(faults, l.path, l.ID) {
 			t.keep(old, l)
 		}
 	}
-	faults = append(faults, s.grantMembers(t, old)...)
+	faults = append(faults, s.grantMembers(t, old, faults)...)
 	return t, append(faults, s.addEncryption(t, old)...)
 }
 
-// remove removes the keys of a login at fault.
+// remove removes a login at fault and its keys.
 func (t tableB) remove(l *LoginB) {
+	maps.DeleteFunc(t.logins, func(_ string, other *LoginB) bool { return other == l })
 	maps.DeleteFunc(t.keys, func(_ string, k KeyB) bool { return k.Login == l })
 	maps.DeleteFunc(t.certificates, func(_ [sha256.Size]byte, k KeyB) bool { return k.Login == l })
 }
@@ -137,8 +153,9 @@ func (t tableB) keep(old tableB, was *LoginB) {
 }
 
 // grantMembers lets each portfolio act for its merchants. A merchant whose login is gone is a
-// fault, and the portfolio cannot act for it.
-func (s set) grantMembers(t, old tableB) (faults []fault) {
+// fault, and the portfolio cannot act for it. A portfolio at fault acts for the merchants of its old
+// version.
+func (s set) grantMembers(t, old tableB, broken []fault) (faults []fault) {
 	granted := func(member string) (Grant, bool) {
 		l := t.logins[member]
 		if l == nil {
@@ -147,7 +164,7 @@ func (s set) grantMembers(t, old tableB) (faults []fault) {
 		return l.Grant(member)
 	}
 	for id, l := range t.logins {
-		if !s.unread[l.path] {
+		if !s.keeps(broken, l.path, id) {
 			continue // its entry is below
 		}
 		for member := range old.logins[id].grants {
@@ -157,6 +174,9 @@ func (s set) grantMembers(t, old tableB) (faults []fault) {
 		}
 	}
 	for _, e := range s.b {
+		if s.keeps(broken, e.path, e.entry.MerchantID) {
+			continue
+		}
 		for j, member := range e.entry.Portfolio {
 			g, known := granted(member)
 			if !known {
@@ -245,8 +265,8 @@ func (k keyEntryB) add(t *tableB, l *LoginB) error {
 	if err := identifier("id", k.ID, maxKeyID); err != nil {
 		return err
 	}
-	if _, twice := t.keys[k.ID]; twice {
-		return fmt.Errorf("id %w", errKeyTwice)
+	if other, twice := t.keys[k.ID]; twice {
+		return fmt.Errorf("id %w", &keyTwiceError{other.Login})
 	}
 	text, err := resolve("shared_secret", k.SharedSecret)
 	if err != nil {
@@ -277,8 +297,8 @@ func addCertificate(t *tableB, l *LoginB, c config.Secret) error {
 	}
 	key := KeyB{Login: l, Certificate: cert}
 	for _, kid := range kidsOf(cert) {
-		if _, twice := t.keys[kid]; twice {
-			return errKeyTwice
+		if other, twice := t.keys[kid]; twice {
+			return &keyTwiceError{other.Login}
 		}
 		t.keys[kid] = key
 	}
