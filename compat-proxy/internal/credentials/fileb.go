@@ -153,8 +153,8 @@ func (t tableB) keep(old tableB, was *LoginB) {
 }
 
 // grantMembers lets each portfolio act for its merchants. A merchant whose login is gone is a
-// fault, and the portfolio cannot act for it. A portfolio at fault acts for the merchants of its old
-// version.
+// fault, and the portfolio cannot act for it. A portfolio at fault acts for the merchants of its
+// old version.
 func (s set) grantMembers(t, old tableB, broken []fault) (faults []fault) {
 	granted := func(member string) (Grant, bool) {
 		l := t.logins[member]

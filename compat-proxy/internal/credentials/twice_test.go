@@ -74,13 +74,15 @@ func TestNameTwiceB(t *testing.T) {
 // nothing, and takes nothing that the last valid version grants.
 func TestFaultGrantsNothing(t *testing.T) {
 	t.Parallel()
-	const portfolio = "provider_b: [{merchant_id: group, portfolio: [%s], keys: [{id: group-key, shared_secret: " + secretB + "}]}]\n"
+	const portfolio = "provider_b: [{merchant_id: group, portfolio: [%s], " +
+		"keys: [{id: group-key, shared_secret: " + secretB + "}]}]\n"
 	b := setup(t)
 	b.mustAdd(t, "1.yaml", fmt.Sprintf(portfolio, "member"))
 	b.mustAdd(t, "2.yaml", fmt.Sprintf(keyFileB, "member"))
 	b.mustAdd(t, "3.yaml", fmt.Sprintf(keyFileB, "other"))
 	b.wantKeysB(t, map[string]bool{"group-key": true})
-	for _, fault := range []string{strings.Replace(fmt.Sprintf(portfolio, "other"), secretB, "short", 1), fmt.Sprintf(portfolio, "other")} {
+	twice := fmt.Sprintf(portfolio, "other")
+	for _, fault := range []string{strings.Replace(twice, secretB, "short", 1), twice} {
 		b.mustAdd(t, "4.yaml", fault)
 		b.wantKeysB(t, map[string]bool{"group-key": true})
 		k, _ := b.store.ProviderBKey(t.Context(), "group-key")

@@ -10,8 +10,8 @@ import (
 )
 
 // Discreet wraps a, and removes the card number and the security code of the request from its
-// responses to payments and credits. The texts of a response are stored and shown. If the id has the number, the
-// outcome is unknown. Any other text that has it is dropped.
+// responses to payments and credits. The texts of a response are stored and shown. If the id has
+// the number, the outcome is unknown. Any other text that has it is dropped.
 func Discreet(a Acquirer) Acquirer { return discreet{a} }
 
 type discreet struct{ Acquirer }

@@ -46,9 +46,9 @@ func Outcome(a Response, err error) string {
 // Observer receives a call that has ended. The error is the call's.
 type Observer func(operation, outcome string, took time.Duration, err error)
 
-// Observed returns a, and reports each call to an observer when it has ended. Each call gets a span,
-// unless the tracer is nil. The span has the kind of call and its outcome, but no data of the
-// payment.
+// Observed returns a, and reports each call to an observer when it has ended. Each call gets a
+// span, unless the tracer is nil. The span has the kind of call and its outcome, but no data of
+// the payment.
 func Observed(a Acquirer, t *telemetry.Tracer, c clock.Clock, observe Observer) Acquirer {
 	return &observed{a, t, c, observe}
 }

@@ -114,8 +114,8 @@ func TestFoundIsNeverMissing(t *testing.T) {
 }
 
 // TestRefusedAuthorizationEnds: the provider refuses to release an authorization, for example
-// because it approved a part. Without its id it cannot be captured, so it lapses and moves no money.
-// It ends when the provider has not found it for a day.
+// because it approved a part. Without its id it cannot be captured, so it lapses and moves no
+// money. It ends when the provider has not found it for a day.
 func TestRefusedAuthorizationEnds(t *testing.T) {
 	t.Parallel()
 	for _, refused := range []string{refusal("EXCEEDS_AUTH_AMOUNT"), settled, eitherWay} {
@@ -140,8 +140,9 @@ func TestRefusedAuthorizationEnds(t *testing.T) {
 // may have had the operation and forgotten it, so that it does not find it proves nothing.
 func TestFirstLookAfterTheProviderForgot(t *testing.T) {
 	t.Parallel()
-	kinds := []acquirer.Kind{acquirer.Sale, acquirer.Authorization, acquirer.Capture, acquirer.Refund, acquirer.UnlinkedRefund}
-	for _, kind := range kinds {
+	for _, kind := range []acquirer.Kind{
+		acquirer.Sale, acquirer.Authorization, acquirer.Capture, acquirer.Refund, acquirer.UnlinkedRefund,
+	} {
 		for days, want := range map[time.Duration]string{29: "not_found", 31: "unknown"} {
 			s := newScripted(t)
 			s.respond(script{byReversal: noMatch, byVoid: noMatch})

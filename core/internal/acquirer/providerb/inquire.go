@@ -79,8 +79,8 @@ func (c *Connector) unrefunded(ctx context.Context, r acquirer.Follow) bool {
 // undo undoes an operation by its transactionId. The response is Released if the operation was
 // undone. It is zero if the provider does not have the operation, and so much time has passed that
 // it cannot arrive. In all other cases the error is acquirer.ErrUnknown. The provider finds only
-// recent operations. So one that may have moved money is never missing once the provider has
-// refused to undo it, or if the first look for it came too late.
+// recent operations. So one that may have moved money is never missing once the provider refused
+// to undo it. Nor is one whose first look came too late.
 func (c *Connector) undo(ctx context.Context, about acquirer.Sent) (acquirer.Response, error) {
 	result, age, err := c.tryUndo(ctx, about)
 	switch {
