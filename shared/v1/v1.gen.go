@@ -3850,6 +3850,9 @@ type ListRefundsParams struct {
 
 	// SettlementDay Only refunds that settled in this settlement day.
 	SettlementDay *SettlementDayID `form:"settlement_day,omitempty" json:"settlement_day,omitempty"`
+
+	// Customer Only the refunds of this customer's transactions. An unlinked refund has no customer.
+	Customer *CustomerID `form:"customer,omitempty" json:"customer,omitempty"`
 }
 
 // ListRefundsParamsExpand defines parameters for ListRefunds.
@@ -6593,6 +6596,18 @@ func NewListRefundsRequest(server string, params *ListRefundsParams) (*http.Requ
 		if params.SettlementDay != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "settlement_day", *params.SettlementDay, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Customer != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "customer", *params.Customer, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {

@@ -13,7 +13,7 @@ type ListTransactions struct {
 	Unsettled *Unsettled `json:"unsettled,omitempty"`
 	// Day is the number of a settlement day.
 	Day Number `json:"day,omitempty"`
-	// Customer is the number of a customer. Its refunds are not listed.
+	// Customer is the number of a customer. Refunds of its payments are listed, and no unlinked ones.
 	Customer Number `json:"customer,omitempty"`
 	// Method restricts Customer to one of its payment methods.
 	Method Number `json:"method,omitempty"`
@@ -72,14 +72,13 @@ func (r Row) CreatedAt() time.Time {
 // no list.
 func (c ListTransactions) Shows(r Row) bool {
 	t := r.Transaction
-	if r.Refund != nil || t == nil {
-		return true
-	}
-	if t.Status == v1.TransactionStatusRequiresConfirmation || t.Status == v1.TransactionStatusCanceled {
+	unconfirmed := t != nil &&
+		(t.Status == v1.TransactionStatusRequiresConfirmation || t.Status == v1.TransactionStatusCanceled)
+	switch {
+	case r.Refund == nil && unconfirmed:
 		return false
-	}
-	if c.Method == "" {
-		return true
+	case c.Method == "" || t == nil:
+		return c.Method == ""
 	}
 	method, err := id.Decimal(id.PaymentMethod, string(c.Method))
 	return err == nil && t.PaymentMethod == method

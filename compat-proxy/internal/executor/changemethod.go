@@ -14,13 +14,35 @@ import (
 )
 
 // changeMethod changes a payment method. The update sets values that do not depend on the old ones,
-// so a retry after a lost response has no other effect.
+// so a retry after a lost response has no other effect. Under a name, v1's record of the key is
+// read first: the payment method may have been changed again or deleted since.
 func (s session) changeMethod(ctx context.Context, c command.ChangeMethod) command.Result {
 	customer, errCustomer := id.Decimal(id.Customer, string(c.Customer))
 	method, errMethod := id.Decimal(id.PaymentMethod, string(c.Method))
 	if errCustomer != nil || errMethod != nil {
 		return command.Result{Outcome: command.NotFound}
 	}
+	r := command.Result{Outcome: command.Done, Status: http.StatusOK, Customer: &v1.Customer{ID: customer}}
+	if s.named() {
+		_, changed, failed := s.resourceUnderName(ctx)
+		switch {
+		case failed != nil:
+			return *failed
+		case changed == method:
+			s.keyResponse.replayed = true
+			r.Methods = []v1.PaymentMethod{{ID: method, Customer: customer}}
+			return s.changed(ctx, c, r)
+		}
+	}
+	return s.updateMethod(ctx, c, method, r)
+}
+
+// updateMethod changes the payment method with an id, unless its customer has an equal one, and
+// returns the result r with it.
+func (s session) updateMethod(
+	ctx context.Context, c command.ChangeMethod, method string, r command.Result,
+) command.Result {
+	customer := r.Customer.ID
 	methods, failed := s.methods(ctx, customer)
 	if failed != nil {
 		return *failed
@@ -34,7 +56,6 @@ func (s session) changeMethod(ctx context.Context, c command.ChangeMethod) comma
 	if failed != nil {
 		return *failed
 	}
-	r := command.Result{Outcome: command.Done, Status: http.StatusOK, Customer: &v1.Customer{ID: customer}}
 	for j := range methods {
 		if j != i && equalMethods(&methods[j], wanted) {
 			r.Outcome, r.Methods = command.Repeated, methods[j:j+1]
@@ -45,13 +66,21 @@ func (s session) changeMethod(ctx context.Context, c command.ChangeMethod) comma
 	if updated == nil {
 		return refused
 	}
-	if c.Default {
-		in := v1.CustomerInput{DefaultPaymentMethod: &method}
-		if done, failed := s.patchCustomer(ctx, customer, in, s.IdempotencyKey+"-default"); done == nil {
-			return failed
-		}
-	}
 	r.Methods = []v1.PaymentMethod{*updated}
+	return s.changed(ctx, c, r)
+}
+
+// changed returns the result r of a change, after it has made the payment method the default if the
+// command wants that.
+func (s session) changed(ctx context.Context, c command.ChangeMethod, r command.Result) command.Result {
+	if !c.Default {
+		return r
+	}
+	s = s.step(s.IdempotencyKey)
+	in := v1.CustomerInput{DefaultPaymentMethod: &r.Methods[0].ID}
+	if done, failed := s.patchCustomer(ctx, r.Customer.ID, in, s.IdempotencyKey+"-default"); done == nil {
+		return failed
+	}
 	return r
 }
 

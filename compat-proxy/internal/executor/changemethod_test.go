@@ -12,7 +12,7 @@ import (
 // gives the payment method its new number, and keeps its id.
 func TestChangeMethodSurvivesTheProxy(t *testing.T) {
 	t.Parallel()
-	const calls = 6 // two keys of the name, two pages of the list, token, update
+	const calls = 7 // three reads of the name's keys, two pages of the list, token, update
 	for at := range calls {
 		for _, after := range []bool{false, true} {
 			for _, name := range []string{"", "n"} {
@@ -36,6 +36,46 @@ func TestChangeMethodSurvivesTheProxy(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// TestNamedChangeMethod: a retry under the name of a change has its result, also after the payment
+// method was changed or deleted, or its customer. Nothing is changed again.
+func TestNamedChangeMethod(t *testing.T) {
+	t.Parallel()
+	b := setupCustomers(t)
+	made := b.whole(t, ana(visa, amex))
+	customer, method := numberOf(t, made.Customer), methodNumber(t, made.Methods[0])
+	change := command.ChangeMethod{
+		Customer: customer, Method: method, New: &ana(mastercard).Methods[0].Token, Default: true,
+	}
+	back := change
+	back.New = &ana(visa).Methods[0].Token
+	c := under("n", change)
+	if r := b.whole(t, c); r.Outcome != command.Done || r.Replayed {
+		t.Errorf("got %+v, want the change", r)
+	}
+	for _, then := range []command.Command{
+		back,
+		command.GetCustomer{Customer: customer},
+		command.DetachMethod{Customer: customer, Method: method},
+		command.DeleteCustomer{Customer: customer},
+		command.ListCustomers{},
+	} {
+		if r := b.whole(t, then); r.Outcome != command.Done {
+			t.Errorf("%T: got %+v, want it done", then, r)
+		}
+		r := b.whole(t, c)
+		if r.Outcome != command.Done || !r.Replayed || r.Methods[0].ID != made.Methods[0].ID ||
+			r.Customer.ID != made.Customer.ID {
+			t.Errorf("after %T: got %+v, want the first result", then, r)
+		}
+		if _, read := then.(command.GetCustomer); read {
+			b.mustKeep(t, visa, amex)
+		}
+	}
+	if r := b.whole(t, under("m", change)); r.Outcome != command.NotFound {
+		t.Errorf("another name: got %+v, want it not found", r)
 	}
 }
 

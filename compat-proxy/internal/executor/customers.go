@@ -135,7 +135,20 @@ func (s session) methods(ctx context.Context, customer string) ([]v1.PaymentMeth
 }
 
 // identify replaces the identifying fields of a customer, unless another one has the new ones.
+// Under a name, v1's record of the key is read first: the customer may have been deleted since, and
+// another one may have the fields.
 func (s session) identify(ctx context.Context, c command.IdentifyCustomer) command.Result {
+	if s.named() {
+		number, err := id.Decimal(id.Customer, string(c.Customer))
+		_, changed, failed := s.resourceUnderName(ctx)
+		switch {
+		case failed != nil:
+			return *failed
+		case err == nil && changed == number:
+			s.keyResponse.replayed = true
+			return command.Result{Outcome: command.Done, Status: http.StatusOK, Customer: &v1.Customer{ID: number}}
+		}
+	}
 	there, r := s.findCustomer(ctx, command.GetCustomer{Customer: c.Customer})
 	if there == nil {
 		return r

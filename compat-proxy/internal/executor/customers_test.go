@@ -120,6 +120,37 @@ func TestIdentifyCustomer(t *testing.T) {
 	}
 }
 
+// TestNamedIdentifyCustomer: a retry under the name of a change has its result. Meanwhile, another
+// customer may have got the fields, and the customer may have been deleted.
+func TestNamedIdentifyCustomer(t *testing.T) {
+	t.Parallel()
+	b := setupCustomers(t)
+	first := b.whole(t, ana(visa)).Customer
+	email, later := "new@example.org", "later@example.org"
+	number := numberOf(t, first)
+	change := command.IdentifyCustomer{Customer: number, Body: v1.CustomerInput{Email: &email}}
+	other := command.IdentifyCustomer{Customer: number, Body: v1.CustomerInput{Email: &later}}
+	taken := ana(amex)
+	taken.Body = change.Body
+	c := under("n", change)
+	if r := b.whole(t, c); r.Outcome != command.Done || r.Replayed {
+		t.Errorf("got %+v, want the change", r)
+	}
+	for _, then := range []command.Command{
+		other, taken, command.DeleteCustomer{Customer: number}, command.ListCustomers{},
+	} {
+		if r := b.whole(t, then); r.Outcome != command.Done {
+			t.Errorf("%T: got %+v, want it done", then, r)
+		}
+		if r := b.whole(t, c); r.Outcome != command.Done || !r.Replayed || r.Customer.ID != first.ID {
+			t.Errorf("after %T: got %+v, want the first result", then, r)
+		}
+	}
+	if r := b.whole(t, under("m", other)); r.Outcome != command.NotFound {
+		t.Errorf("another name: got %+v, want it not found", r)
+	}
+}
+
 // TestFindCustomer: a customer is found by all its identifying fields together.
 func TestFindCustomer(t *testing.T) {
 	t.Parallel()

@@ -144,8 +144,10 @@ func (s session) sources(c command.ListTransactions) ([]*rowSource, bool) {
 		return s.unsettled(*c.Unsettled, c.OldestFirst), true
 	case c.Customer != "":
 		customer, err := id.Decimal(id.Customer, string(c.Customer))
-		of := v1.ListTransactionsParams{Customer: &customer}
-		return []*rowSource{s.payments(of, time.Time{}, c.OldestFirst)}, err == nil
+		return []*rowSource{
+			s.payments(v1.ListTransactionsParams{Customer: &customer}, time.Time{}, c.OldestFirst),
+			s.refunds(v1.ListRefundsParams{Customer: &customer}, c.OldestFirst),
+		}, err == nil
 	}
 	day, err := id.Decimal(id.SettlementDay, string(c.Day))
 	return []*rowSource{

@@ -47,7 +47,7 @@ func (f *listingV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	q := r.URL.Query()
-	if q.Get("settlement_day") != id.Format(id.SettlementDay, 7) {
+	if q.Get("settlement_day") != id.Format(id.SettlementDay, 7) && q.Get("customer") != id.Format(id.Customer, 8) {
 		f.t.Errorf("v1 got %s", r.URL)
 	}
 	var page []any
@@ -112,21 +112,22 @@ func numbersOf(t *testing.T, l *command.List) []int {
 	return out
 }
 
-// TestListsAreMerged: the rows of v1's lists are in one order, in both directions. No page misses
-// or repeats a row. The total leads a client to all rows.
+// TestListsAreMerged: the rows of v1's lists of a day or a customer are in one order, in both
+// directions. No page misses or repeats a row. The total leads a client to all rows.
 func TestListsAreMerged(t *testing.T) {
 	t.Parallel()
 	for _, rows := range []int{0, 1, 7, 250, 1000, 1001, 2345} {
-		for _, oldestFirst := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%d %t", rows, oldestFirst), func(t *testing.T) {
+		for _, of := range []command.ListTransactions{
+			{Day: "7"}, {Day: "7", OldestFirst: true}, {Customer: "8"}, {Customer: "8", OldestFirst: true},
+		} {
+			t.Run(fmt.Sprintf("%d %+v", rows, of), func(t *testing.T) {
 				t.Parallel()
 				x := goldentest.MustExecutor(t, &listingV1{t: t, rows: rows})
 				var got []int
 				const limit = 300
 				for page := 0; ; page++ {
-					r := x.Execute(t.Context(), secret.New(goldentest.APIKey), command.ListTransactions{
-						Day: "7", OldestFirst: oldestFirst, Skip: page * limit, Limit: limit,
-					})
+					of.Skip, of.Limit = page*limit, limit
+					r := x.Execute(t.Context(), secret.New(goldentest.APIKey), of)
 					if r.Outcome != command.Done || r.List == nil {
 						t.Fatalf("page %d: got %+v", page, r)
 					}
@@ -142,7 +143,7 @@ func TestListsAreMerged(t *testing.T) {
 				for i := range want {
 					want[i] = i + 1
 				}
-				if !oldestFirst {
+				if !of.OldestFirst {
 					slices.Reverse(want)
 				}
 				if !slices.Equal(got, want) {

@@ -187,6 +187,20 @@ func (p *keyResponse) record(resp v1client.Response) {
 	}
 }
 
+// resourceUnderName reports whether a request has the session's key, and returns the id of the
+// object that this request added or changed. If it still runs, it returns the result to give. A
+// command reads this record before its customer, which may have been deleted since.
+func (s session) resourceUnderName(ctx context.Context) (used bool, resource string, r *command.Result) {
+	u, failed := s.AwaitKey(ctx, s.IdempotencyKey)
+	switch {
+	case failed != nil:
+		return true, "", failed
+	case u.Running:
+		return true, "", new(command.KeyInUse())
+	}
+	return u.Found, u.Resource, nil
+}
+
 // madeBy maps the kinds that findNamed finds to the objects that they make.
 var madeBy = map[command.Kind]id.Prefix{
 	command.PaymentAuthorize: id.Transaction, command.PaymentCapture: id.Capture, command.PaymentRefund: id.Refund,

@@ -93,18 +93,13 @@ func (s session) addNamed(ctx context.Context, c command.AddAddress, r command.R
 // changed an address, it also returns the result r with it. If it still runs, it returns the result
 // to give.
 func (s session) addressUnderName(ctx context.Context, r command.Result) (bool, *command.Result) {
-	u, failed := s.AwaitKey(ctx, s.IdempotencyKey)
-	switch {
-	case failed != nil:
-		return true, failed
-	case u.Running:
-		return true, new(command.KeyInUse())
-	case u.Resource != "":
-		s.keyResponse.replayed = true
-		r.Address = &v1.ShippingAddress{ID: u.Resource}
-		return true, &r
+	used, resource, failed := s.resourceUnderName(ctx)
+	if failed != nil || resource == "" {
+		return used, failed
 	}
-	return u.Found, nil
+	s.keyResponse.replayed = true
+	r.Address = &v1.ShippingAddress{ID: resource}
+	return true, &r
 }
 
 // equalOf reads the customer of a command and returns its address that equals the command's, nil

@@ -108,8 +108,13 @@ func (h *Handler) updatePaymentProfile(ctx context.Context, c call) (*wire.Docum
 	if p.none() && queriesIssuer(checks) {
 		p = requireScope(c.scopes, v1.ScopePaymentsAuthorize)
 	}
-	if p.none() {
-		p = h.bind(ctx, c, updatePaymentProfileResponse, withChecks(plan.Change, checks)...)
+	deleted := p.API == apiNoRecord && c.name != ""
+	if p.none() || deleted {
+		p = h.bind(ctx, c, plan.operation(), plan.Change)
+	}
+	if p.none() && deleted { // only an earlier request under the name can have changed it
+		p = changeProblem(h.execute(ctx, c, plan.Change))
+		return finished(updatePaymentProfileResponse, c.req.RefID, p)
 	}
 	if !p.none() {
 		return finished(updatePaymentProfileResponse, c.req.RefID, p)
@@ -122,6 +127,15 @@ func (h *Handler) updatePaymentProfile(ctx context.Context, c call) (*wire.Docum
 		}
 	}
 	return withDirectResponse(updatePaymentProfileResponse, "validationDirectResponse", c.req.RefID, responses, p)
+}
+
+// operation returns the operation to which an Idempotency-Key is bound. It does not depend on the
+// stored payment profile, which may change before a retry.
+func (p changePlan) operation() string {
+	if queries(p.Mode) {
+		return updatePaymentProfileResponse + ", verified"
+	}
+	return updatePaymentProfileResponse
 }
 
 // changeChecks returns the check of the validation mode, if there is one. A card whose number stays

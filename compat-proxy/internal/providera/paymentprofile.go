@@ -122,9 +122,15 @@ func (h *Handler) createPaymentProfile(ctx context.Context, c call) (*wire.Docum
 	if !plan.Problem.none() {
 		return refusal(createPaymentProfileResponse, c.req.RefID, plan.Problem), plan.Problem
 	}
-	p := h.mayCheck(ctx, c, plan.Add.Customer, plan.Checks)
+	var p problem
+	if queriesIssuer(plan.Checks) {
+		p = requireScope(c.scopes, v1.ScopePaymentsAuthorize)
+	}
 	if p.none() {
 		p = h.bind(ctx, c, createPaymentProfileResponse, withChecks(plan.Add, plan.Checks)...)
+	}
+	if p.none() && queriesIssuer(plan.Checks) {
+		p = h.mayCheck(ctx, c, plan.Add)
 	}
 	if !p.none() {
 		return refusal(createPaymentProfileResponse, c.req.RefID, p), p
@@ -141,18 +147,15 @@ func (h *Handler) createPaymentProfile(ctx context.Context, c call) (*wire.Docum
 	return newPaymentProfile(c.req.RefID, r, responses, paymentProfileProblem(r))
 }
 
-// mayCheck refuses checks that query an issuer for a login without that permission, or for an
-// unknown customer.
-func (h *Handler) mayCheck(
-	ctx context.Context, c call, customer command.Number, checks []profileCheck,
-) problem {
-	if !queriesIssuer(checks) {
-		return problem{}
+// mayCheck refuses to query the issuer for an unknown customer. The customer may have been deleted
+// since an earlier request under the call's name added the payment profile. That request's result
+// is then found, and nothing else.
+func (h *Handler) mayCheck(ctx context.Context, c call, do command.AddMethod) problem {
+	r := h.execute(ctx, c, command.GetCustomer{Customer: do.Customer})
+	if r.Outcome == command.NotFound && c.name != "" {
+		r = h.execute(ctx, c, do)
 	}
-	if p := requireScope(c.scopes, v1.ScopePaymentsAuthorize); !p.none() {
-		return p
-	}
-	return recordProblem(h.execute(ctx, c, command.GetCustomer{Customer: customer}))
+	return recordProblem(r)
 }
 
 // paymentProfileProblem returns the problem of a request that stores a payment profile.

@@ -51,7 +51,7 @@ func storedCheck(of *v1.Customer, m *v1.PaymentMethod, mode, code string, basis 
 	}
 	c.DirectResponse.account = masked(m.Card.Last4)
 	c.DirectResponse.accountType = accounts[card.Brand(m.Card.Brand)].name
-	live := mode == modeLive || mode == modeOldLive
+	live := queries(mode)
 	if live {
 		c.DirectResponse.test, c.DirectResponse.amount = false, "0.00"
 	}

@@ -19,6 +19,9 @@ const (
 	modeOldLive = "oldLiveMode"
 )
 
+// queries reports whether a mode queries the issuer of a card.
+func queries(mode string) bool { return mode == modeLive || mode == modeOldLive }
+
 // profileCheck is the validation of one payment profile.
 type profileCheck struct {
 	// Problem is the result of the local checks. A reason has a direct response, an envelope code has
@@ -61,7 +64,7 @@ func newCheck(of owner, given wire.Node, mode string, basis basis) profileCheck 
 		c.DirectResponse.accountType = a.name
 	}
 	card, p := checkCard(payment.Child("creditCard"))
-	live := mode == modeLive || mode == modeOldLive
+	live := queries(mode)
 	if live {
 		c.DirectResponse.test, c.DirectResponse.amount = false, "0.00"
 	}

@@ -27,6 +27,14 @@ const money = `SELECT COALESCE(SUM(amount * 3 + amount_authorized * 5 + amount_c
 // linked counts the terms that link transactions to customers.
 const linked = "SELECT COUNT(*) FROM transaction_terms WHERE kind = 1"
 
+// payAndRefund makes a payment and refunds a part of it.
+func (b *bundle) payAndRefund(t *testing.T, create string, options ...option) v1.Transaction {
+	t.Helper()
+	made := MustDecode[v1.Transaction](t, b.post(t, "/v1/transactions", create, options...), 201)
+	MustDecode[v1.Refund](t, b.refund(t, made.ID, `,"amount":1`), 201)
+	return made
+}
+
 // TestDeletedCustomerReachesItsPayments deletes a customer with an old and a young payment. The old
 // payment loses its personal data immediately, in its row and its events. The young one loses it at
 // the end of its period.
@@ -35,13 +43,11 @@ func TestDeletedCustomerReachesItsPayments(t *testing.T) {
 	b, one, _, _ := setupSenders(t)
 	customer := b.MustCustomer(t, `{"email":"erika@example.com"}`).ID
 	method := b.MustAttach(t, customer, visa).ID
-	pay := func() v1.Transaction {
-		return MustDecode[v1.Transaction](t, b.post(t, "/v1/transactions", paid(method, `,"customer":"`+customer+`"`+erika), from(one)), 201)
-	}
-	old := pay()
+	create := paid(method, `,"customer":"`+customer+`"`+erika)
+	old := b.payAndRefund(t, create, from(one))
 	other := b.MustCreate(t, 700, erika)
 	b.clock.Advance(core.LeastKeepPersonal + time.Hour)
-	young := pay()
+	young := b.payAndRefund(t, create, from(one))
 	b.settle(t, old.ID)
 	before := b.number(t, money)
 	MustDecode[v1.Deleted](t, b.do(t, "DELETE", "/v1/customers/"+customer, ""), 200)
@@ -63,6 +69,9 @@ func TestDeletedCustomerReachesItsPayments(t *testing.T) {
 	}
 	if got := b.number(t, linked); got != 1 {
 		t.Errorf("got %d links to the customer, want that of the young payment", got)
+	}
+	if got := MustDecode[v1.RefundList](t, b.get(t, "/v1/refunds?customer="+customer), 200).Data; len(got) != 1 || got[0].Transaction != young.ID {
+		t.Errorf("got the refunds %+v, want that of the young payment", got)
 	}
 	if got := b.transaction(t, old.ID); got.PaymentMethod != "card" || got.Card.Last4 != "4242" {
 		t.Errorf("got %+v", got)

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"fmt"
+	"net/url"
 	"slices"
 	"testing"
 
@@ -42,12 +43,55 @@ func TestLists(t *testing.T) {
 		all = slices.Insert(all, 0, caps[0], sold)
 		refs = slices.Insert(refs, 0, MustDecode[v1.Refund](t, b.refund(t, one, `,"amount":1`), 201).ID)
 	}
-	MustDecode[v1.Refund](t, b.refund(t, txns[0], ""), 201) // of a transaction that the list below does not name
+	MustDecode[v1.Refund](t, b.refund(t, txns[0], ""), 201) // of a transaction that the lists below do not name
 	t.Run("transactions", func(t *testing.T) { t.Parallel(); b.walk(t, "/v1/transactions?", txns) })
 	t.Run("captures", func(t *testing.T) { t.Parallel(); b.walk(t, "/v1/transactions/"+one+"/captures?", caps) })
 	t.Run("captures of one", func(t *testing.T) { t.Parallel(); b.walk(t, "/v1/captures?transaction="+one+"&", caps) })
 	t.Run("all captures", func(t *testing.T) { t.Parallel(); b.walk(t, "/v1/captures?", all) })
 	t.Run("refunds of one", func(t *testing.T) { t.Parallel(); b.walk(t, "/v1/refunds?transaction="+one+"&", refs) })
+}
+
+// TestRefundsOfACustomer: the refunds of a customer are the refunds of its transactions, also of
+// one that was confirmed with its payment method. The list has no unlinked refund.
+func TestRefundsOfACustomer(t *testing.T) {
+	t.Parallel()
+	b := setupGiving(t)
+	customer, other := b.MustCustomer(t, ann).ID, b.MustCustomer(t, `{"email":"bo@example.com"}`).ID
+	method, others := b.MustAttach(t, customer, visa).ID, b.MustAttach(t, other, visa).ID
+	var refs []string // newest first
+	refund := func(of string) string { return MustDecode[v1.Refund](t, b.refund(t, of, `,"amount":1`), 201).ID }
+	stored := MustDecode[v1.Transaction](t, b.pay(t, method, ""), 201).ID
+	named := b.MustCreate(t, 100, `,"customer":"`+customer+`"`).ID
+	waiting := MustDecode[v1.Transaction](t, b.post(t, "/v1/transactions", `{"amount":100,"currency":"usd","confirm":false}`), 201)
+	MustDecode[v1.Transaction](t, b.post(t, "/v1/transactions/"+waiting.ID+"/confirm",
+		`{"payment_method":"`+method+`","amount":100,"currency":"usd"}`), 200)
+	foreign := refund(MustDecode[v1.Transaction](t, b.pay(t, others, ""), 201).ID)
+	for _, of := range []string{stored, named, waiting.ID, stored, named, waiting.ID} {
+		refs = slices.Insert(refs, 0, refund(of))
+		refund(b.MustCreate(t, 100, "").ID)
+		MustDecode[v1.Refund](t, b.post(t, "/v1/refunds", giving(1, "usd", method, "")), 201)
+	}
+	list := "/v1/refunds?customer=" + customer + "&"
+	b.walk(t, list, refs)
+	for query, want := range map[string][]string{
+		list + "transaction=" + stored:                             {refs[2], refs[5]},
+		list + "settlement=pending&limit=1":                        refs[:1],
+		list + "settlement=settled":                                {},
+		list + "settlement_day=day_0000000000001":                  {},
+		list + url.QueryEscape("metadata[k]") + "=v":               {},
+		"/v1/refunds?customer=" + other:                            {foreign},
+		"/v1/refunds?transaction=" + stored + "&customer=" + other: {},
+		"/v1/refunds?customer=cus_0000000000001":                   {},
+	} {
+		if got := MustDecode[page](t, b.get(t, query), 200).ids(); !slices.Equal(got, want) {
+			t.Errorf("%s: got %v, want %v", query, got, want)
+		}
+	}
+	for _, query := range []string{"/v1/refunds?customer=x", "/v1/refunds?customer=" + stored, "/v1/captures?customer=" + customer} {
+		if got := b.get(t, query); got.status != 400 {
+			t.Errorf("%s: got %d, want a refusal", query, got.status)
+		}
+	}
 }
 
 // walk reads a list of at least six ids with every parameter.

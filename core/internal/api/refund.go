@@ -60,12 +60,15 @@ func (a *API) createRefund(c *call) (engine.Result, error) {
 }
 
 func (a *API) listRefunds(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
-	p, names, err := expandingPage(r, k, id.Refund, stepParameters...)
+	p, names, err := expandingPage(r, k, id.Refund, refundParameters...)
 	if err != nil {
 		return err
 	}
 	f, err := stepFilter(r.URL.Query())
 	if err != nil {
+		return err
+	}
+	if f.Customer, err = paidBy(r.URL.Query()); err != nil {
 		return err
 	}
 	found, err := a.Store.Refunds(r.Context(), k.Tenant, f, p)

@@ -11,6 +11,9 @@ import (
 // stepParameters are the parameters of the list filter of captures and refunds.
 var stepParameters = []string{"transaction", "settlement", "settlement_day", metadataEntries}
 
+// refundParameters are the parameters of the list filter of refunds.
+var refundParameters = append([]string{"customer"}, stepParameters...)
+
 // settlementFilter reads the parameter of the state of settlement.
 func settlementFilter(q url.Values) (payment.Settlement, error) {
 	const name = "settlement"
@@ -31,6 +34,18 @@ func dayFilter(q url.Values) (int64, error) {
 		return 0, &fault{code: codeInvalidValue, param: name, message: "The value must be the id of a settlement day.", cause: err}
 	}
 	return day, nil
+}
+
+// paidBy reads the parameter of the customer whose transactions were refunded, "" if it is absent.
+func paidBy(q url.Values) (string, error) {
+	const name = "customer"
+	if !q.Has(name) {
+		return "", nil
+	}
+	if _, err := id.ParseFilter(id.Customer, q.Get(name)); err != nil {
+		return "", &fault{code: codeInvalidValue, param: name, message: "The value must be the id of a customer.", cause: err}
+	}
+	return q.Get(name), nil
 }
 
 // stepFilter reads the list filter of captures and refunds.

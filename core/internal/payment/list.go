@@ -65,7 +65,8 @@ type TransactionFilter struct {
 type StepFilter struct {
 	Transaction int64
 	Settlement  Settlement
-	Day         int64 // the settlement day in which they settled
+	Day         int64  // the settlement day in which they settled
+	Customer    string // of the transactions of refunds; captures are not found by it
 	Metadata    MetadataFilter
 }
 

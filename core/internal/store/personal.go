@@ -354,7 +354,7 @@ func (tx *Tx) erasedThrough(name string, days int) (through int64, err error) {
 type personalRow struct {
 	id         int64
 	kind, data string
-	addressed  bool // the row has a client address
+	addressed  bool // the row has a client address, or the customer of a refund
 }
 
 func scanPersonal(row Scanner) (r personalRow, err error) {

@@ -22,6 +22,7 @@ var (
 	listFilteredRefunds      = declareList("listFilteredRefunds")
 	listRefundsOfTransaction = declareList("listRefundsOfTransaction")
 	listRefundsOfDay         = declareList("listRefundsOfDay")
+	listRefundsOfCustomer    = declareList("listRefundsOfCustomer")
 	selectOpenRefunds        = declare("selectOpenRefunds")
 	selectRefundDetails      = declare("selectRefundDetails")
 )
@@ -42,7 +43,8 @@ func (tx *Tx) beginRefund(r *payment.Refund) error {
 		return err
 	}
 	var erased int64
-	if err := row.Scan(&r.Currency, &erased); errors.Is(err, sql.ErrNoRows) {
+	var customer string // of the transaction: "" after its erasure
+	if err := row.Scan(&r.Currency, &erased, &customer); errors.Is(err, sql.ErrNoRows) {
 		return ErrConflict
 	} else if err != nil {
 		return fmt.Errorf("begin refund: %w", err)
@@ -57,7 +59,7 @@ func (tx *Tx) beginRefund(r *payment.Refund) error {
 	return tx.insert(insertRefund,
 		r.ID, r.Transaction, r.Capture, r.Tenant.Merchant, r.Tenant.Live, string(r.State), r.Amount, r.Currency,
 		string(r.Details), r.Claim, toMillis(r.CreatedAt), toMillis(r.UpdatedAt), tx.db.process, r.Client.APIKey,
-		r.Client.Address, r.Account, r.Tag)
+		r.Client.Address, r.Account, r.Tag, customer)
 }
 
 // reserveOfCapture reserves a refund's amount in its capture, or in the one that it gets. The
@@ -131,10 +133,13 @@ func (db *DB) Refunds(
 	switch {
 	case f.Transaction != 0:
 		return list(ctx, db, tenant, listRefundsOfTransaction, p, scanRefund, tenant.Merchant, tenant.Live,
-			entries(f.Metadata), string(f.Settlement), f.Transaction, f.Day)
+			entries(f.Metadata), string(f.Settlement), f.Transaction, f.Day, f.Customer)
 	case f.Day != 0:
 		return list(ctx, db, tenant, listRefundsOfDay, p, scanRefund, tenant.Merchant, tenant.Live,
-			entries(f.Metadata), string(f.Settlement), f.Day)
+			entries(f.Metadata), string(f.Settlement), f.Day, f.Customer)
+	case f.Customer != "":
+		return list(ctx, db, tenant, listRefundsOfCustomer, p, scanRefund, tenant.Merchant, tenant.Live,
+			entries(f.Metadata), string(f.Settlement), f.Customer)
 	case f != (payment.StepFilter{}):
 		return list(ctx, db, tenant, listFilteredRefunds, p, scanRefund, tenant.Merchant, tenant.Live,
 			entries(f.Metadata), string(f.Settlement))

@@ -132,7 +132,8 @@ var erasureSQL = map[string]string{
 			ON CONFLICT (name, id) DO NOTHING`,
 	"lockPersonalRefunds": `SELECT id, 'refund' AS kind, COALESCE(details, '') AS data, CASE WHEN client_address <> ''
 		THEN 1 ELSE 0 END AS addressed FROM refunds WHERE id = $1::bigint AND transaction_id IS NULL FOR UPDATE`,
-	"erasePersonalRefunds": `UPDATE refunds SET details = $1::text, client_address = '' WHERE id = $2::bigint`,
+	"erasePersonalRefunds": `UPDATE refunds SET details = $1::text, client_address = '', customer = ''
+		WHERE id = $2::bigint`,
 	"selectAgedRefunds": `SELECT id FROM refunds WHERE id > $1::bigint AND id < $2::bigint
 		ORDER BY id LIMIT $3::bigint`,
 	"selectDueRefunds": `SELECT id FROM refunds WHERE id > $1::bigint AND id <= $2::bigint
@@ -198,7 +199,7 @@ var erasureSQL = map[string]string{
 			WHERE transaction_id = $1::bigint AND id > $2::bigint AND created_at <= $3::bigint
 				ORDER BY id LIMIT $4::bigint) AS of_captures
 		UNION ALL SELECT * FROM (SELECT id, 'refund' AS kind, COALESCE(details, '') AS data, CASE
-			WHEN client_address <> '' THEN 1 ELSE 0 END AS addressed FROM refunds
+			WHEN client_address || customer <> '' THEN 1 ELSE 0 END AS addressed FROM refunds
 			WHERE transaction_id = $1::bigint AND id > $2::bigint AND created_at <= $3::bigint
 				ORDER BY id LIMIT $4::bigint) AS of_refunds ORDER BY id LIMIT $4::bigint`,
 	// It reads events in the order of commit positions.

@@ -98,13 +98,19 @@ var listSQL = pagesOf(map[string]listing{
 	},
 	"listRefundsOfTransaction": {
 		columns: columns.Refund, from: "refunds",
-		where: ofTenant + ` AND ` + refundFilter + `
-			AND transaction_id = $5::bigint AND $6::bigint IN (0, settlement_day)`,
-		params: 6,
+		where: ofTenant + ` AND ` + refundFilter + ` AND transaction_id = $5::bigint
+			AND $6::bigint IN (0, settlement_day) AND $7::text IN ('', customer)`,
+		params: 7,
 	},
 	"listRefundsOfDay": {
 		columns: columns.Refund, from: "refunds",
-		where: ofTenant + ` AND ` + refundFilter + ` AND settlement_day = $5::bigint AND settlement_day > 0`, params: 5,
+		where: ofTenant + ` AND ` + refundFilter + ` AND settlement_day = $5::bigint AND settlement_day > 0
+			AND $6::text IN ('', customer)`,
+		params: 6,
+	},
+	"listRefundsOfCustomer": {
+		columns: columns.Refund, from: "refunds",
+		where: ofTenant + ` AND ` + refundFilter + ` AND customer = $5::text AND customer <> ''`, params: 5,
 	},
 	"listCustomers": {
 		columns: columns.Customer, from: "customers", where: ofTenant + ` AND deleted_at = 0`, params: 2,

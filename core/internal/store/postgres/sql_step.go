@@ -45,13 +45,14 @@ var stepSQL = map[string]string{
 			AND status IN ('captured', 'partially_captured')
 			AND $1::bigint > 0 AND amount_captured - amount_refunded - amount_refund_pending >= $1::bigint
 			AND account = $6::bigint
-		RETURNING currency, erased_at`,
+		RETURNING currency, erased_at, COALESCE(details::jsonb #>> '{customer}', '')`,
 	"insertRefund": `INSERT INTO refunds
 		(id, transaction_id, capture_id, merchant_id, live, state, amount, currency, details, claim, created_at,
 			updated_at,
-			core_id, api_key_id, client_address, account, tag)
+			core_id, api_key_id, client_address, account, tag, customer)
 		VALUES ($1::bigint, $2::bigint, $3::bigint, $4::bigint, $5::bigint, $6::text, $7::bigint, $8::text, $9::text,
-			$10::bigint, $11::bigint, $12::bigint, $13::bigint, $14::bigint, $15::text, $16::bigint, $17::text)
+			$10::bigint, $11::bigint, $12::bigint, $13::bigint, $14::bigint, $15::text, $16::bigint, $17::text,
+			$18::text)
 		ON CONFLICT DO NOTHING`,
 	"reserveRefundOfCapture": `UPDATE captures SET amount_refund_pending = amount_refund_pending + $1::bigint
 		WHERE id = (SELECT id FROM captures AS fit

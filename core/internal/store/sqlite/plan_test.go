@@ -198,19 +198,18 @@ func filterPlans(t *testing.T, b *bundle) map[string]planned {
 		Customer: "c", Reference: "r", Statuses: "captured", Amount: &amount, Currency: "usd", CardFingerprint: "f",
 		After: birth, Before: birth,
 	}
-	byStatus := payment.TransactionFilter{Statuses: "voided"}
 	byCard := payment.TransactionFilter{CardFingerprint: "f", After: birth.Add(-time.Hour), Before: birth}
 	byEntry := payment.MetadataFilter(`{"k":"v"}`)
 	ofOne := func(table string) string { return search(table, table+"_by_transaction", "transaction_id=?") }
-	ofDay := func(table string) string {
-		return search(table, table+"_of_day", "merchant_id=? AND live=? AND settlement_day=?")
+	of := func(table, index, column string) string {
+		return search(table, table+index, "merchant_id=? AND live=? AND "+column+"=?")
 	}
 	return map[string]planned{
 		"transactions":              {transactions(payment.TransactionFilter{}), byTenant("transactions")},
 		"by reference":              {transactions(payment.TransactionFilter{Reference: "r"}), terms},
 		"by customer":               {transactions(payment.TransactionFilter{Customer: "c"}), terms},
 		"by all":                    {transactions(all), terms},
-		"by status":                 {transactions(byStatus), byTenant("transactions")},
+		"by status":                 {transactions(payment.TransactionFilter{Statuses: "voided"}), byTenant("transactions")},
 		"by metadata":               {transactions(payment.TransactionFilter{Metadata: byEntry}), byTenant("transactions")},
 		"by fingerprint and time":   {transactions(byCard), byTenant("transactions")},
 		"events":                    {events(payment.EventFilter{}), byTenant("events")},
@@ -220,11 +219,12 @@ func filterPlans(t *testing.T, b *bundle) map[string]planned {
 		"captures of a transaction": {captures(ofTransaction), ofOne("captures")},
 		"captures by metadata":      {captures(payment.StepFilter{Metadata: byEntry}), byTenant("captures")},
 		"refunds by metadata":       {refunds(payment.StepFilter{Metadata: byEntry}), byTenant("refunds")},
-		"captures of a day":         {captures(payment.StepFilter{Day: 5}), ofDay("captures")},
-		"refunds of a day":          {refunds(payment.StepFilter{Day: 5}), ofDay("refunds")},
+		"captures of a day":         {captures(payment.StepFilter{Day: 5}), of("captures", "_of_day", "settlement_day")},
+		"refunds of a day":          {refunds(payment.StepFilter{Day: 5}), of("refunds", "_of_day", "settlement_day")},
 		"pending refunds":           {refunds(payment.StepFilter{Settlement: "pending"}), byTenant("refunds") + " AND id>"},
 		"refunds":                   {refunds(payment.StepFilter{}), byTenant("refunds")},
 		"refunds of a transaction":  {refunds(ofTransaction), ofOne("refunds")},
+		"refunds of a customer":     {refunds(payment.StepFilter{Customer: "c"}), of("refunds", "_of_customer", "customer")},
 	}
 }
 

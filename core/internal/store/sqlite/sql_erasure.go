@@ -119,7 +119,7 @@ var erasureSQL = map[string]string{
 		SELECT ?1, id, merchant_id, live, ?3 FROM transactions WHERE id = ?2 ON CONFLICT (name, id) DO NOTHING`,
 	"lockPersonalRefunds": `SELECT id, 'refund' AS kind, COALESCE(details, '') AS data, CASE WHEN client_address <> ''
 		THEN 1 ELSE 0 END AS addressed FROM refunds WHERE id = ? AND transaction_id IS NULL`,
-	"erasePersonalRefunds": `UPDATE refunds SET details = ?, client_address = '' WHERE id = ?`,
+	"erasePersonalRefunds": `UPDATE refunds SET details = ?, client_address = '', customer = '' WHERE id = ?`,
 	"selectAgedRefunds":    `SELECT id FROM refunds WHERE id > ? AND id < ? ORDER BY id LIMIT ?`,
 	"selectDueRefunds": `SELECT id FROM refunds WHERE id > ?1 AND id <= ?2
 		AND (SELECT COALESCE(keep_personal, ?3) FROM merchants WHERE merchants.id = refunds.merchant_id) = ?4
@@ -173,7 +173,7 @@ var erasureSQL = map[string]string{
 		WHEN client_address <> '' THEN 1 ELSE 0 END AS addressed FROM captures
 			WHERE transaction_id = ?1 AND id > ?2 AND created_at <= ?3 ORDER BY id LIMIT ?4) AS of_captures
 		UNION ALL SELECT * FROM (SELECT id, 'refund' AS kind, COALESCE(details, '') AS data, CASE
-			WHEN client_address <> '' THEN 1 ELSE 0 END AS addressed FROM refunds
+			WHEN client_address || customer <> '' THEN 1 ELSE 0 END AS addressed FROM refunds
 			WHERE transaction_id = ?1 AND id > ?2 AND created_at <= ?3 ORDER BY id LIMIT ?4) AS of_refunds ORDER BY id
 				LIMIT ?4`,
 	"sweepEvents":      sweepEvents,

@@ -66,12 +66,12 @@ var stepSQL = map[string]string{
 		WHERE id = ?3 AND merchant_id = ?4 AND live = ?5 AND operation <> 'void'
 			AND status IN ('captured', 'partially_captured')
 			AND ?1 > 0 AND amount_captured - amount_refunded - amount_refund_pending >= ?1 AND account = ?6
-		RETURNING currency, erased_at`,
+		RETURNING currency, erased_at, COALESCE(details ->> '$.customer', '')`,
 	"insertRefund": `INSERT INTO refunds
 		(id, transaction_id, capture_id, merchant_id, live, state, amount, currency, details, claim, created_at,
 			updated_at,
-			core_id, api_key_id, client_address, account, tag)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			core_id, api_key_id, client_address, account, tag, customer)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 	"reserveRefundOfCapture": `UPDATE captures SET amount_refund_pending = amount_refund_pending + ?1
 		WHERE id = (SELECT id FROM captures AS fit
 			WHERE transaction_id = ?2 AND ?3 IN (0, id) AND state = 'succeeded'
@@ -108,19 +108,27 @@ var stepSQL = map[string]string{
 	// Without the hint, SQLite reads all refunds of the tenant.
 	"listRefundsOfTransaction": `SELECT ` + columns.Refund + ` FROM refunds INDEXED BY refunds_by_transaction
 		WHERE merchant_id = ?1 AND live = ?2 AND ` + metadataHas("?3") + ` AND ` + refundSettles + `
-			AND transaction_id = ?5 AND ?6 IN (0, settlement_day)
+			AND transaction_id = ?5 AND ?6 IN (0, settlement_day) AND ?7 IN ('', customer)
 			AND id < ? ORDER BY id DESC LIMIT ?`,
 	"listRefundsOfTransactionBefore": `SELECT ` + columns.Refund + ` FROM refunds INDEXED BY refunds_by_transaction
 		WHERE merchant_id = ?1 AND live = ?2 AND ` + metadataHas("?3") + ` AND ` + refundSettles + `
-			AND transaction_id = ?5 AND ?6 IN (0, settlement_day)
+			AND transaction_id = ?5 AND ?6 IN (0, settlement_day) AND ?7 IN ('', customer)
 			AND id > ? ORDER BY id LIMIT ?`,
 	"listRefundsOfDay": `SELECT ` + columns.Refund + ` FROM refunds INDEXED BY refunds_of_day
 		WHERE merchant_id = ?1 AND live = ?2 AND ` + metadataHas("?3") + ` AND ` + refundSettles + `
-			AND settlement_day = ?5 AND settlement_day > 0
+			AND settlement_day = ?5 AND settlement_day > 0 AND ?6 IN ('', customer)
 			AND id < ? ORDER BY id DESC LIMIT ?`,
 	"listRefundsOfDayBefore": `SELECT ` + columns.Refund + ` FROM refunds INDEXED BY refunds_of_day
 		WHERE merchant_id = ?1 AND live = ?2 AND ` + metadataHas("?3") + ` AND ` + refundSettles + `
-			AND settlement_day = ?5 AND settlement_day > 0
+			AND settlement_day = ?5 AND settlement_day > 0 AND ?6 IN ('', customer)
+			AND id > ? ORDER BY id LIMIT ?`,
+	"listRefundsOfCustomer": `SELECT ` + columns.Refund + ` FROM refunds INDEXED BY refunds_of_customer
+		WHERE merchant_id = ?1 AND live = ?2 AND ` + metadataHas("?3") + ` AND ` + refundSettles + `
+			AND customer = ?5 AND customer <> ''
+			AND id < ? ORDER BY id DESC LIMIT ?`,
+	"listRefundsOfCustomerBefore": `SELECT ` + columns.Refund + ` FROM refunds INDEXED BY refunds_of_customer
+		WHERE merchant_id = ?1 AND live = ?2 AND ` + metadataHas("?3") + ` AND ` + refundSettles + `
+			AND customer = ?5 AND customer <> ''
 			AND id > ? ORDER BY id LIMIT ?`,
 	"selectRefundDetails": `SELECT details FROM refunds WHERE id = ?`,
 	"selectOpenRefunds": `SELECT ` + columns.OpenRefund + `, ` + columns.LastAttempt + `,

@@ -225,6 +225,7 @@ CREATE TABLE refunds (
     tag             TEXT     NOT NULL DEFAULT '',
     acquirer_id     TEXT     NOT NULL DEFAULT '',
     settlement_day  BIGINT   NOT NULL DEFAULT 0,
+    customer        TEXT     COLLATE "C" NOT NULL DEFAULT '',
     position        BIGINT   NOT NULL DEFAULT commit_position(pg_current_xact_id())
 );
 CREATE INDEX refunds_by_tenant ON refunds (merchant_id, live, position, id);
@@ -233,6 +234,7 @@ CREATE INDEX refunds_open ON refunds (merchant_id, live, id) WHERE state = 'pend
 -- A list of unsettled refunds begins at the least position.
 CREATE INDEX refunds_unsettled ON refunds (merchant_id, live, id, position) WHERE settlement_day = 0 AND state <> 'failed';
 CREATE INDEX refunds_of_day ON refunds (merchant_id, live, settlement_day, position, id) WHERE settlement_day > 0;
+CREATE INDEX refunds_of_customer ON refunds (merchant_id, live, customer, position, id) WHERE customer <> '';
 
 CREATE TABLE settlement_totals (
     merchant_id     BIGINT   NOT NULL,

@@ -249,13 +249,16 @@ CREATE TABLE refunds (
     account         INTEGER NOT NULL DEFAULT 0, -- as in transactions
     tag             TEXT    NOT NULL DEFAULT '', -- from the acquirer
     acquirer_id     TEXT    NOT NULL DEFAULT '', -- the acquirer's id of the refund; '' for none
-    settlement_day  INTEGER NOT NULL DEFAULT 0   -- as in captures
+    settlement_day  INTEGER NOT NULL DEFAULT 0,  -- as in captures
+    -- The id of the transaction's customer, by which lists find the refund; '' for none.
+    customer        TEXT    NOT NULL DEFAULT ''
 ) STRICT;
 CREATE INDEX refunds_by_tenant ON refunds (merchant_id, live, id);
 CREATE INDEX refunds_by_transaction ON refunds (transaction_id, id);
 CREATE INDEX refunds_open ON refunds (merchant_id, live, id) WHERE state = 'pending';
 CREATE INDEX refunds_unsettled ON refunds (merchant_id, live, id) WHERE settlement_day = 0 AND state <> 'failed';
 CREATE INDEX refunds_of_day ON refunds (merchant_id, live, settlement_day, id) WHERE settlement_day > 0;
+CREATE INDEX refunds_of_customer ON refunds (merchant_id, live, customer, id) WHERE customer <> '';
 
 -- The totals of settlement days. The id of a day is the least id of the moment at which it ended.
 CREATE TABLE settlement_totals (
