@@ -147,6 +147,18 @@ func testTriggers(sim *simulator.Simulator) []docs.Trigger {
 	return out
 }
 
+// publicDatabase warns of a database to which other programs of its server can connect.
+const publicDatabase = "every role of the database server may connect to core's database, and can stop all payments " +
+	"by holding locks: run REVOKE ALL ON DATABASE … FROM PUBLIC"
+
+func warnOfPublic(ctx context.Context, db *store.DB, log *slog.Logger) error {
+	public, err := db.Public(ctx)
+	if public {
+		log.WarnContext(ctx, publicDatabase)
+	}
+	return err
+}
+
 // start connects the parts, recovers unfinished steps, and starts the background work.
 func (c *Core) start(ctx context.Context, cfg Config) error {
 	cards, err := c.dir.Vault(ctx)
@@ -249,6 +261,9 @@ func (c *Core) join(ctx context.Context, cfg Config) error {
 		c.dir.Store.ClaimBy(c.cluster.Trusts)
 	}
 	c.dir.Store.WorkAs(c.cluster.ID)
+	if err := warnOfPublic(ctx, c.dir.Store, cfg.Log); err != nil {
+		return err
+	}
 	return c.cluster.Heartbeat(ctx)
 }
 

@@ -253,6 +253,7 @@ func (f *Filter) openKeys(ctx context.Context) error {
 		return errors.Join(err, f.db.Close())
 	}
 	f.metrics.Ages(f.ring.Ages)
+	f.metrics.Changed(f.ring.Changed)
 	return nil
 }
 

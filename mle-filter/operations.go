@@ -10,12 +10,12 @@ import (
 )
 
 // Operations serves the operators' port: /metrics in Prometheus' text format, and /health. /health
-// is 200 if v1 can be reached and the keyset can be used, or else 503. It also lists settings that
-// weaken the filter.
+// is 200 if v1 can be reached, the keyset can be used, and no row of a key is refused, or else 503.
+// It also lists settings that weaken the filter.
 func (f *Filter) Operations() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", f.metrics.Handler())
-	checks := map[string]health.Check{"v1": health.V1(f.cfg.V1, f.reach), "keys": f.ring.Ping}
+	checks := map[string]health.Check{"v1": health.V1(f.cfg.V1, f.reach), "keys": f.ring.Ping, "rows": f.ring.Unchanged}
 	mux.Handle("GET /health", health.Handler(f.cfg.Log, checks, f.warnings()...))
 	return mux
 }

@@ -75,6 +75,7 @@ type Turn[C comparable] struct {
 	work  Work[C]
 	turns *Turns[C]
 	of    *queue[C]
+	after bool       // other work of the caller waited before it
 	ready chan error // receives nil when the turn begins, or the error if it does not
 }
 
@@ -82,8 +83,9 @@ type Turn[C comparable] struct {
 func New[C comparable](b Bounds[C]) *Turns[C] { return &Turns[C]{Bounds: b} }
 
 // Take waits for a turn of the caller. The caller calls Done when its work has ended. Take returns
-// TooMany if other work of the caller runs for too long, or too much of it waits. It returns Busy
-// if the work of other callers is the reason. If no work succeeds, it returns Stuck instead.
+// TooMany if other work of the caller runs or waits for too long, or too much of it waits. It
+// returns Busy if the work of other callers is the reason. If no work succeeds, it returns Stuck
+// instead.
 func (t *Turns[C]) Take(ctx context.Context, w Work[C]) (*Turn[C], error) {
 	turn, err := t.enqueue(w)
 	if err != nil {
@@ -156,7 +158,7 @@ func (t *Turns[C]) enqueue(w Work[C]) (*Turn[C], error) {
 	case at >= t.Queue:
 		return nil, t.TooMany
 	}
-	turn := &Turn[C]{work: w, turns: t, of: q, ready: make(chan error, 1)}
+	turn := &Turn[C]{work: w, turns: t, of: q, after: at > 0, ready: make(chan error, 1)}
 	q.waiting = slices.Insert(q.waiting, at, turn)
 	t.waiting++
 	t.next()
@@ -270,8 +272,9 @@ func (w *Turn[C]) count(n int) {
 	}
 }
 
-// withdraw removes waiting work and returns why. If why is Busy and other work of the caller runs,
-// it returns TooMany. It returns nil if the turn has begun meanwhile.
+// withdraw removes waiting work and returns why. If why is Busy, and other work of the caller runs
+// or waited before this one, it returns TooMany: between two turns of a caller others have theirs.
+// It returns nil if the turn has begun meanwhile.
 func (t *Turns[C]) withdraw(turn *Turn[C], why error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -279,7 +282,7 @@ func (t *Turns[C]) withdraw(turn *Turn[C], why error) error {
 		return <-turn.ready
 	}
 	t.dequeue(turn)
-	if turn.of.running > 0 && errors.Is(why, t.Busy) {
+	if (turn.after || turn.of.running > 0) && errors.Is(why, t.Busy) {
 		return t.TooMany
 	}
 	return why

@@ -221,6 +221,28 @@ func TestWait(t *testing.T) {
 	})
 }
 
+// TestWaitBehindOwnWork: work of a caller whose earlier work waits too fails because of the caller,
+// also if the work of another caller runs then.
+func TestWaitBehindOwnWork(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCalls(t, 1)
+		c.begin(1, 2, 2)
+		c.want(t, 1)
+		time.Sleep(c.Wait - time.Nanosecond)
+		c.leave(t, 1, 2)
+		c.begin(1, 1)
+		c.leave(t, 2, 1)
+		time.Sleep(time.Nanosecond)
+		synctest.Wait()
+		c.wantErrors(t, 2, 1, errTooMany) // its first work had a turn
+		time.Sleep(c.Wait)
+		synctest.Wait()
+		c.wantErrors(t, 1, 1, errTooMany)
+		c.leave(t, 1)
+	})
+}
+
 // TestQueue: a bounded number of a caller's work waits. The work of others waits nevertheless.
 func TestQueue(t *testing.T) {
 	t.Parallel()

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/shared/pgtest"
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
@@ -192,6 +194,38 @@ func TestServeWithoutKEK(t *testing.T) {
 		a.host.Accept("planted-first")
 		if code, _, stderr := a.add(t, firstCredentials); code != 0 || stderr != "" {
 			t.Errorf("add: got %d, %q", code, stderr)
+		}
+	}
+}
+
+// TestServeFromPublicDatabase: core warns at its start if every role may connect to its database.
+func TestServeFromPublicDatabase(t *testing.T) {
+	t.Setenv("CAUSEWAY_VAULT_KEK", strings.Repeat("A", 43)+"=")
+	at, data := pgtest.Schema(t), t.TempDir()
+	db, err := sql.Open("pgx", at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() }) // its statements have reported
+	for change, want := range map[string]bool{"GRANT CONNECT ON DATABASE %I TO": true, "REVOKE ALL ON DATABASE %I FROM": false} {
+		if _, err := db.ExecContext(
+			t.Context(), `DO $$ BEGIN EXECUTE format('`+change+` PUBLIC', current_database()); END $$`,
+		); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		log := &programtest.Log{}
+		ended := make(chan int, 1)
+		args := []string{
+			"serve", "--data", data, "--store", at, "--listen", "127.0.0.1:0",
+			"--simulator-journal", filepath.Join(data, "journal"),
+		}
+		m := Main{Args: args, Stdout: log, Stderr: log}
+		go func() { ended <- m.Run(ctx) }()
+		programtest.WaitFor(t, "core listens", func() bool { return len(ended) > 0 || strings.Contains(log.String(), "listening") })
+		cancel()
+		if code := <-ended; code != 0 || strings.Contains(log.String(), "every role of the database server") != want {
+			t.Errorf("%s PUBLIC: got %d, %s, want a warning: %v", change, code, log.String(), want)
 		}
 	}
 }

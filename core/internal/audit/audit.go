@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/causeway-pay/causeway/core/internal/rowmac"
+	"github.com/causeway-pay/causeway/shared/rowmac"
 )
 
 // The outcomes of records. A refused or failed action has the code of its error.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/root"
-	"github.com/causeway-pay/causeway/core/internal/rowmac"
 	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/rowmac"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 

@@ -50,6 +50,8 @@ func TestOperatorRowOfAnotherProgram(t *testing.T) {
 	other := mustRead(t, a, otherToken)
 	s.MustExec(t, "UPDATE operators SET hash = ? WHERE id = ?", before.Hash, other.ID)
 	wantNoOperator(t, a, otherToken, "the hash of another row")
+	s.MustExec(t, "UPDATE operators SET hash = ? WHERE id = ?", other.Hash, other.ID)
+	mustRead(t, a, otherToken)
 	set, err := root.New(coretest.Birth)
 	if err != nil {
 		t.Fatal(err)
@@ -59,8 +61,22 @@ func TestOperatorRowOfAnotherProgram(t *testing.T) {
 	for _, wrong := range []string{"", "op_", token[:operatorIDLength], token + "x", "x" + token} {
 		wantNoOperator(t, a, wrong, wrong)
 	}
+	mustRevoke(t, s, other.ID)
+	s.MustExec(t, "UPDATE operators SET revoked_at = 0 WHERE id = ?", other.ID)
+	wantNoOperator(t, a, otherToken, "after its revocation was removed")
 	s.Clock.Advance(24 * time.Hour)
 	wantNoOperator(t, a, token, "at its end")
+}
+
+// mustRevoke revokes an operator token.
+func mustRevoke(t *testing.T, s *coretest.Service, id int64) {
+	t.Helper()
+	if err := s.DB.Update(t.Context(), func(tx *store.Tx) error {
+		_, _, err := tx.RevokeOperator(0, id)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 const operatorIDLength = 16

@@ -16,7 +16,7 @@ type OperatorToken struct {
 	CreatedAt time.Time
 	ExpiresAt time.Time // zero: never
 	RevokedAt time.Time // zero: not revoked
-	Hash      []byte    // of the secret and of all fields above but RevokedAt
+	Hash      []byte    // of the secret and of all fields above but RevokedAt; empty once revoked
 }
 
 // Valid reports whether the token is accepted at a time.

@@ -15,6 +15,7 @@ var (
 	writeProbe   = declare("writeProbe")
 	countProbes  = declare("countProbes")
 	selectNewest = declare("selectNewest")
+	selectPublic = declare("selectPublic")
 )
 
 const (
@@ -147,4 +148,13 @@ func (db *DB) Newest(ctx context.Context) (table string, id int64, err error) {
 		return "", 0, fmt.Errorf("read newest row: %w", err)
 	}
 	return table, id, nil
+}
+
+// Public reports whether every role of the database server may connect to the database. Such a role
+// can take the locks of commands, and so stop all payments.
+func (db *DB) Public(ctx context.Context) (public bool, err error) {
+	if err := db.essential(ctx, selectPublic).Scan(&public); err != nil {
+		return false, fmt.Errorf("read who may connect to the database: %w", err)
+	}
+	return public, nil
 }

@@ -62,7 +62,8 @@ func operatorUse(row Scanner, now time.Time) error {
 }
 
 // RevokeOperator revokes an operator token under the token by, and returns it as it was before and
-// as it is now. It returns ErrNotFound if there is none, and the errors of UseOperator.
+// as it is now. It erases the hash, so that a program that removes the revocation from the row does
+// not revive the token. It returns ErrNotFound if there is none, and the errors of UseOperator.
 func (tx *Tx) RevokeOperator(by, id int64) (before, after *payment.OperatorToken, err error) {
 	// Two tokens that revoke each other would deadlock without this lock.
 	if err := tx.lock("operators", 0); err != nil {
@@ -82,6 +83,7 @@ func (tx *Tx) RevokeOperator(by, id int64) (before, after *payment.OperatorToken
 	if now.RevokedAt.IsZero() {
 		now.RevokedAt = tx.Now
 	}
+	now.Hash = nil
 	return before, &now, tx.execOne(revokeOperator, toMillis(now.RevokedAt), id)
 }
 

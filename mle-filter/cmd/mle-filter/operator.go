@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"slices"
 	"strings"
@@ -54,6 +55,7 @@ func (m *Main) ring(ctx context.Context, f keysFlags, fn func(*keyring.Keyring) 
 	defer func() { err = errors.Join(err, db.Close()) }()
 	ring, err := keyring.Open(ctx, keyring.Config{
 		Store: db, KEK: kek, Existing: true, RSABits: c.RSABits, Spares: c.SpareKeys,
+		Log: slog.New(slog.NewTextHandler(m.Stderr, nil)),
 		Schedule: mlefilter.Schedule{
 			RotateEvery: c.Rotation.Every, PublishAhead: c.Rotation.PublishAhead,
 			KeepPrevious: c.Rotation.KeepPrevious,

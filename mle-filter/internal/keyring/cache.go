@@ -24,6 +24,8 @@ type cachedTenant struct {
 	revision     int64
 	keys         []*cachedKey        // the keys that may decrypt
 	responseKeys []cachedResponseKey // the active ones, the newest first
+	// refused and refusedResponse are the ids of the keys whose rows another program changed.
+	refused, refusedResponse []string
 }
 
 type cachedKey struct {
@@ -107,7 +109,7 @@ func (r *Keyring) read(ctx context.Context, tenant string) (*cachedTenant, error
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTimeout)
 		defer cancel()
 		c, err := r.readNow(ctx, tenant)
-		if err == nil {
+		if err == nil && len(c.refused)+len(c.refusedResponse) == 0 { // a repair of a row leaves the revision as it was
 			r.put(tenant, c)
 		}
 		return c, err
@@ -141,6 +143,9 @@ func (r *Keyring) readNow(ctx context.Context, tenant string) (*cachedTenant, er
 			continue // the keyset changed meanwhile, and a key that encrypted the rest may be gone
 		}
 		c := &cachedTenant{revision: revision}
+		keys, c.refused = r.genuine(ctx, keys)
+		response, c.refusedResponse = r.genuineResponse(ctx, response)
+		r.repaired(tenant, append(c.refused, c.refusedResponse...)...)
 		return c, c.fill(by, keys, response)
 	}
 }

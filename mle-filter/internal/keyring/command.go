@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
@@ -23,10 +24,11 @@ func (r *Keyring) List(ctx context.Context, tenant string) ([]Key, error) {
 	now := r.clock.Now()
 	var out []Key
 	for _, t := range tenants {
-		keys, err := r.db.Keys(ctx, t)
+		stored, err := r.db.Keys(ctx, t)
 		if err != nil {
 			return nil, err
 		}
+		keys, _ := r.genuine(ctx, stored)
 		for _, k := range keys {
 			shown, err := r.stored(k, now)
 			if err != nil {
@@ -57,7 +59,7 @@ func (r *Keyring) Retire(ctx context.Context, tenant, kid string) (Rotated, erro
 		case Previous:
 			k.RetireAt = tx.Now
 			wipe(k)
-			return nil, tx.UpdateKey(k)
+			return nil, r.update(tx, k)
 		default:
 			return nil, ErrState
 		}
@@ -77,15 +79,15 @@ func (r *Keyring) end(
 	}
 	var out Rotated
 	err = r.db.Update(ctx, func(tx *keystore.Tx) error {
-		keys, err := tx.Keys(found.Tenant)
+		keys, err := r.keys(ctx, tx, found.Tenant)
 		if err != nil {
 			return err
 		}
-		for _, k := range keys {
-			if k.Kid == kid {
-				found = k
-			}
+		i := slices.IndexFunc(keys, func(k *keystore.Key) bool { return k.Kid == kid })
+		if i < 0 {
+			return fmt.Errorf("%w: %s", errChanged, kid)
 		}
+		found = keys[i]
 		cur, err := how(tx, found, keys)
 		if err != nil {
 			return err
@@ -117,12 +119,12 @@ func (r *Keyring) revoke(tx *keystore.Tx, k *keystore.Key, keys []*keystore.Key)
 	}
 	if c := find(keys, alg, Current, tx.Now); was == Next && c != nil {
 		c.DueAt = later(tx.Now, c.RotateAt.Add(-r.cfg.Schedule.PublishAhead)) // so that another next key is published
-		if err := tx.UpdateKey(c); err != nil {
+		if err := r.update(tx, c); err != nil {
 			return nil, err
 		}
 	}
 	k.RevokedAt = tx.Now
 	wipe(k)
 	k.DueAt = gap
-	return cur, tx.UpdateKey(k)
+	return cur, r.update(tx, k)
 }

@@ -40,7 +40,7 @@ func (r *Keyring) Inventory(ctx context.Context) ([]Secret, error) {
 	}
 	out := []Secret{
 		{Name: nameKEK, Alg: "AES-256-GCM", Use: "encrypts the keyset and the HMAC key", Since: stored.WrappedAt},
-		{Name: nameHMAC, Alg: "HMAC-SHA-256", Use: "hides the stored Idempotency-Keys, which live for 24 hours"},
+		{Name: nameHMAC, Alg: "HMAC-SHA-256", Use: "authenticates rows, and hides stored Idempotency-Keys"},
 	}
 	newest := by.handle.KeysetInfo().GetPrimaryKeyId()
 	out = append(out, Secret{
@@ -57,6 +57,9 @@ func (r *Keyring) Inventory(ctx context.Context) ([]Secret, error) {
 		return nil, err
 	}
 	for _, k := range spares {
+		if !by.wrote(k) {
+			continue // Fill removes it
+		}
 		out = append(out, Secret{Name: nameSpare, Alg: k.Alg, ID: k.Kid, Use: "becomes a merchant's key", Since: k.CreatedAt})
 	}
 	return r.appendTenants(ctx, out)

@@ -60,6 +60,8 @@ type Keyring struct {
 	mu    sync.RWMutex
 	cache map[string]*cachedTenant // guarded by mu; by tenant
 	seen  int64                    // guarded by mu; cache is at least as new as this revision
+	// changed holds the refused rows: another program changed them. Guarded by mu.
+	changed map[row]bool
 }
 
 var _ engine.Keys = (*Keyring)(nil)
@@ -92,6 +94,7 @@ func Open(ctx context.Context, cfg Config) (*Keyring, error) {
 		fill:     make(chan struct{}, 1),
 		revision: newRevisionQuery(cfg.Store.Revision), //nolint:contextcheck // no caller can cancel the query of others
 		cache:    map[string]*cachedTenant{},
+		changed:  map[row]bool{},
 	}
 	return r, nil
 }

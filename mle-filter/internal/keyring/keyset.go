@@ -118,7 +118,8 @@ func (r *KeysetRotation) reseal(
 	for _, k := range keys {
 		after = k.Kid
 		der, err := o.open(k)
-		if err != nil {
+		if err != nil || !o.wrote(k) { // a new HMAC would authenticate the change of another program
+			clear(der)
 			if !bad[k.Kid] {
 				bad[k.Kid] = true
 				r.Complain(k.Kid)
@@ -130,6 +131,7 @@ func (r *KeysetRotation) reseal(
 		if err != nil {
 			return "", false, fmt.Errorf("keyring: seal %s: %w", k.Kid, err)
 		}
+		k.MAC = o.keyMAC(k)
 		if err := tx.Reseal(k); err != nil {
 			return "", false, err
 		}

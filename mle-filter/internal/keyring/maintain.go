@@ -28,20 +28,20 @@ func (r *Keyring) Maintain(ctx context.Context) error {
 	}
 	var faults []error
 	for _, tenant := range due {
-		if err := r.db.Update(ctx, func(tx *keystore.Tx) error { return r.maintain(tx, tenant) }); err != nil {
+		if err := r.db.Update(ctx, func(tx *keystore.Tx) error { return r.maintain(ctx, tx, tenant) }); err != nil {
 			faults = append(faults, fmt.Errorf("keys of %s: %w", tenant, err))
 		}
 	}
 	ended := r.guard.Confirmed()
-	faults = append(faults, r.lookAtAges(ctx), r.db.Forget(ctx, ended.Add(-keystore.ResponseLifetime)),
-		r.db.Purge(ctx, ended.Add(-rememberEnded)))
+	faults = append(faults, r.lookAtChanged(ctx), r.lookAtAges(ctx),
+		r.db.Forget(ctx, ended.Add(-keystore.ResponseLifetime)), r.db.Purge(ctx, ended.Add(-rememberEnded)))
 	return errors.Join(faults...)
 }
 
 // maintain does the work that is due for one tenant. It decides by data that it reads in the same
 // transaction, so a second filter finds no work left.
-func (r *Keyring) maintain(tx *keystore.Tx, tenant string) error {
-	keys, err := tx.Keys(tenant)
+func (r *Keyring) maintain(ctx context.Context, tx *keystore.Tx, tenant string) error {
+	keys, err := r.keys(ctx, tx, tenant)
 	if err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func (r *Keyring) maintain(tx *keystore.Tx, tenant string) error {
 			continue
 		}
 		wipe(k)
-		if err := tx.UpdateKey(k); err != nil {
+		if err := r.update(tx, k); err != nil {
 			return err
 		}
 	}
@@ -86,10 +86,10 @@ func (r *Keyring) schedule(tx *keystore.Tx, tenant string, alg engine.Alg, keys 
 	// The schedule may be late. The merchant still gets the full time to fetch the next key.
 	k.NotBefore = later(cur.RotateAt, tx.Now.Add(r.cfg.Schedule.PublishAhead))
 	k.DueAt, cur.DueAt = k.NotBefore, time.Time{}
-	if err := tx.InsertKey(k); err != nil {
+	if err := r.insert(tx, k); err != nil {
 		return err
 	}
-	return tx.UpdateKey(cur)
+	return r.update(tx, cur)
 }
 
 // fillGap makes a key current if the current key was revoked while no other key was ready.
@@ -102,7 +102,7 @@ func (r *Keyring) fillGap(tx *keystore.Tx, tenant string, alg engine.Alg, keys [
 			return err
 		}
 		k.DueAt = time.Time{}
-		return tx.UpdateKey(k)
+		return r.update(tx, k)
 	}
 	return nil
 }
@@ -123,7 +123,8 @@ func (r *Keyring) fillSoon() {
 }
 
 // Fill makes RSA keys until the configured number is ready. Each takes most of a second. First it
-// removes the spare keys that cannot be decrypted, because no merchant could use them.
+// removes the spare keys that cannot be decrypted or that another program changed, because no
+// merchant could use them.
 func (r *Keyring) Fill(ctx context.Context) error {
 	const alg = engine.RSAOAEP256
 	if err := r.dropDamagedSpares(ctx); err != nil {
@@ -151,7 +152,7 @@ func (r *Keyring) dropDamagedSpares(ctx context.Context) error {
 	opens := func(k *keystore.Key) bool {
 		der, err := by.open(k)
 		clear(der)
-		return err == nil
+		return err == nil && by.wrote(k)
 	}
 	if !slices.ContainsFunc(spares, func(k *keystore.Key) bool { return !opens(k) }) {
 		return nil
@@ -182,9 +183,11 @@ func (r *Keyring) makeSpare(ctx context.Context, alg engine.Alg) error {
 		return err
 	}
 	return r.db.Update(ctx, func(tx *keystore.Tx) error {
+		k.CreatedAt = tx.Now
 		if err := r.seal(tx, k, der, ""); err != nil {
 			return err
 		}
+		k.MAC = r.rows().keyMAC(k)
 		return tx.InsertSpare(k)
 	})
 }

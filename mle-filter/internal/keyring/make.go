@@ -94,7 +94,7 @@ func (r *Keyring) obtain(tx *keystore.Tx, tenant string, alg engine.Alg) (*keyst
 }
 
 // takeSpare takes a spare key and seals its private half for the tenant. If the key does not open,
-// it returns ErrNotReady, and Fill removes the key and makes another.
+// or another program changed it, it returns ErrNotReady, and Fill removes the key and makes another.
 func (r *Keyring) takeSpare(tx *keystore.Tx, tenant string, alg engine.Alg) (*keystore.Key, error) {
 	k, err := tx.TakeSpare(string(alg))
 	r.fillSoon()
@@ -104,6 +104,9 @@ func (r *Keyring) takeSpare(tx *keystore.Tx, tenant string, alg engine.Alg) (*ke
 	o, err := r.sealer.follow(tx.Keyset())
 	if err != nil {
 		return nil, err
+	}
+	if !o.wrote(k) {
+		return nil, ErrNotReady
 	}
 	der, err := o.open(k)
 	if err != nil {

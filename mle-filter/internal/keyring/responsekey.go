@@ -67,6 +67,7 @@ func (r *Keyring) Register(
 				Tenant: tenant, Kid: jwk.KeyID, Alg: jwk.Algorithm, JWK: text, CreatedAt: tx.Now, Challenge: hash,
 				ChallengeExpiresAt: tx.Now.Add(ChallengeLifetime),
 			}
+			k.MAC = r.rows().responseKeyMAC(k)
 			if err := register(tx, k); err != nil {
 				return Response{}, err
 			}
@@ -140,7 +141,7 @@ func (r *Keyring) Prove(
 	var out Response
 	err := r.db.Update(ctx, func(tx *keystore.Tx) (err error) {
 		out, err = r.once(tx, tenant, o, func() (Response, error) {
-			k, err := prove(tx, tenant, kid, plaintext)
+			k, err := r.prove(ctx, tx, tenant, kid, plaintext)
 			if err != nil {
 				return Response{}, err
 			}
@@ -152,8 +153,10 @@ func (r *Keyring) Prove(
 	return out, err
 }
 
-func prove(tx *keystore.Tx, tenant, kid, plaintext string) (*keystore.ResponseKey, error) {
-	k, err := findResponseKey(tx, tenant, kid)
+func (r *Keyring) prove(
+	ctx context.Context, tx *keystore.Tx, tenant, kid, plaintext string,
+) (*keystore.ResponseKey, error) {
+	k, err := r.findResponseKey(ctx, tx, tenant, kid)
 	switch {
 	case err != nil:
 		return nil, err
@@ -162,17 +165,19 @@ func prove(tx *keystore.Tx, tenant, kid, plaintext string) (*keystore.ResponseKe
 	case !tx.Now.Before(k.ChallengeExpiresAt) || subtle.ConstantTimeCompare(hashOf(plaintext), k.Challenge) != 1:
 		return nil, ErrChallenge
 	}
-	if err := tx.ProveResponseKey(tenant, kid); err != nil {
-		return nil, err
-	}
-	return findResponseKey(tx, tenant, kid)
+	tx.Prove(k)
+	k.MAC = r.rows().responseKeyMAC(k)
+	return k, tx.ProveResponseKey(k)
 }
 
-func findResponseKey(tx *keystore.Tx, tenant, kid string) (*keystore.ResponseKey, error) {
-	keys, err := tx.ResponseKeys(tenant)
+func (r *Keyring) findResponseKey(
+	ctx context.Context, tx *keystore.Tx, tenant, kid string,
+) (*keystore.ResponseKey, error) {
+	stored, err := tx.ResponseKeys(tenant)
 	if err != nil {
 		return nil, err
 	}
+	keys, _ := r.genuineResponse(ctx, stored)
 	for _, k := range keys {
 		if k.Kid == kid {
 			return k, nil
@@ -183,10 +188,11 @@ func findResponseKey(tx *keystore.Tx, tenant, kid string) (*keystore.ResponseKey
 
 // ResponseKeys lists a tenant's response keys, the newest active one first. It reads the store.
 func (r *Keyring) ResponseKeys(ctx context.Context, tenant string) ([]ResponseKey, error) {
-	keys, err := r.db.ResponseKeys(ctx, tenant)
+	stored, err := r.db.ResponseKeys(ctx, tenant)
 	if err != nil {
 		return nil, err
 	}
+	keys, _ := r.genuineResponse(ctx, stored)
 	now := r.clock.Now()
 	var out []ResponseKey
 	for i, k := range keys {

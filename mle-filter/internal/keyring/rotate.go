@@ -34,10 +34,11 @@ type Rotated struct {
 // not a key of the tenant, ErrNotReady, or a *LimitError.
 func (r *Keyring) Rotate(ctx context.Context, in Rotate, show func(Rotated) Response) (Response, error) {
 	if in.From == "" {
-		keys, err := r.db.Keys(ctx, in.Tenant)
+		stored, err := r.db.Keys(ctx, in.Tenant)
 		if err != nil {
 			return Response{}, err
 		}
+		keys, _ := r.genuine(ctx, stored)
 		if k := find(keys, in.Alg, Current, r.clock.Now()); k != nil {
 			in.From = k.Kid
 		}
@@ -46,7 +47,7 @@ func (r *Keyring) Rotate(ctx context.Context, in Rotate, show func(Rotated) Resp
 	err := r.db.Update(ctx, func(tx *keystore.Tx) error {
 		var err error
 		out, err = r.once(tx, in.Tenant, in.Once, func() (Response, error) {
-			done, err := r.rotateFrom(tx, in)
+			done, err := r.rotateFrom(ctx, tx, in)
 			if err != nil {
 				return Response{}, err
 			}
@@ -58,8 +59,8 @@ func (r *Keyring) Rotate(ctx context.Context, in Rotate, show func(Rotated) Resp
 }
 
 // rotateFrom rotates if in.From is current.
-func (r *Keyring) rotateFrom(tx *keystore.Tx, in Rotate) (Rotated, error) {
-	keys, err := tx.Keys(in.Tenant)
+func (r *Keyring) rotateFrom(ctx context.Context, tx *keystore.Tx, in Rotate) (Rotated, error) {
+	keys, err := r.keys(ctx, tx, in.Tenant)
 	if err != nil {
 		return Rotated{}, err
 	}
@@ -103,17 +104,17 @@ func (r *Keyring) replace(
 	}
 	if cur != nil {
 		supersede(cur, tx.Now, keep)
-		if err := tx.UpdateKey(cur); err != nil {
+		if err := r.update(tx, cur); err != nil {
 			return nil, err
 		}
 	}
 	next.NotBefore = tx.Now
 	r.cfg.Schedule.activate(next, tx.Now)
-	write := tx.UpdateKey
+	write := r.update
 	if fresh {
-		write = tx.InsertKey
+		write = r.insert
 	}
-	if err := write(next); err != nil {
+	if err := write(tx, next); err != nil {
 		return nil, err
 	}
 	if cur == nil {

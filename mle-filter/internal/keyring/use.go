@@ -2,6 +2,8 @@ package keyring
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
@@ -15,6 +17,9 @@ func (r *Keyring) Private(ctx context.Context, tenant, kid string) (any, engine.
 	c, err := r.cached(ctx, tenant)
 	if err != nil {
 		return nil, "", err
+	}
+	if slices.Contains(c.refused, kid) {
+		return nil, "", fmt.Errorf("%w: %s", errChanged, kid)
 	}
 	k := c.key(kid)
 	if k == nil || !stateOf(k.Key, r.clock.Now()).Decrypts() {
@@ -33,6 +38,9 @@ func (r *Keyring) ResponseKey(ctx context.Context, tenant, kid string) (jose.JSO
 	if err != nil {
 		return jose.JSONWebKey{}, err
 	}
+	if kid == "" && len(c.refusedResponse) > 0 || slices.Contains(c.refusedResponse, kid) {
+		return jose.JSONWebKey{}, fmt.Errorf("%w: response key of %s", errChanged, tenant)
+	}
 	if jwk, ok := c.responseKey(kid); ok {
 		return jwk, nil
 	}
@@ -44,6 +52,9 @@ func (r *Keyring) DefaultResponseKey(ctx context.Context, tenant string) (string
 	c, err := r.cached(ctx, tenant)
 	if err != nil {
 		return "", err
+	}
+	if len(c.refusedResponse) > 0 { // the default may be one of them
+		return "", fmt.Errorf("%w: response key of %s", errChanged, tenant)
 	}
 	if len(c.responseKeys) == 0 {
 		return "", engine.ErrNoKey
@@ -112,7 +123,7 @@ func (r *Keyring) Current(ctx context.Context, tenant string, alg engine.Alg) (P
 // first makes a tenant's first key, unless another filter has made it.
 func (r *Keyring) first(ctx context.Context, tenant string, alg engine.Alg) error {
 	err := r.db.Update(ctx, func(tx *keystore.Tx) error {
-		keys, err := tx.Keys(tenant)
+		keys, err := r.keys(ctx, tx, tenant)
 		if err != nil || find(keys, alg, Current, tx.Now) != nil {
 			return err
 		}

@@ -21,10 +21,12 @@ type Key struct {
 	RevokedAt    time.Time
 	RequestedAt  time.Time // when its merchant requested its replacement; zero if an operator or the schedule replaced it
 	DueAt        time.Time // when the schedule must check it
+
+	MAC []byte // of all other fields
 }
 
 const keyColumns = `kid, tenant, alg, jwk, sealed, created_at, not_before, rotate_at, activated_at, superseded_at,
-	retire_at, revoked_at, requested_at, due_at`
+	retire_at, revoked_at, requested_at, due_at, mac`
 
 func scanKey(r scanner) (*Key, error) {
 	var (
@@ -33,7 +35,7 @@ func scanKey(r scanner) (*Key, error) {
 	)
 	err := r.Scan(
 		&k.Kid, &k.Tenant, &k.Alg, &k.JWK, &k.Sealed, &created, &notBefore, &rotate, &activated, &superseded, &retire,
-		&revoked, &requested, &dueMil,
+		&revoked, &requested, &dueMil, &k.MAC,
 	)
 	k.CreatedAt, k.NotBefore, k.RotateAt, k.ActivatedAt = moment(created), moment(notBefore), moment(rotate), moment(
 		activated,
@@ -80,19 +82,21 @@ func (db *DB) Due(ctx context.Context, now time.Time) ([]string, error) {
 // InsertKey writes a key. It returns ErrConflict if the key exists, or if the tenant already has a
 // key in that state.
 func (tx *Tx) InsertKey(k *Key) error {
-	return tx.one(`INSERT INTO mle_keys (`+keyColumns+`, revision) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+	return tx.one(`INSERT INTO mle_keys (`+keyColumns+`, revision)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		k.Kid, k.Tenant, k.Alg, k.JWK, k.Sealed, millis(k.CreatedAt), millis(k.NotBefore), millis(k.RotateAt),
 		millis(k.ActivatedAt),
-		millis(k.SupersededAt), millis(k.RetireAt), millis(k.RevokedAt), millis(k.RequestedAt), millis(k.DueAt), tx.revision)
+		millis(k.SupersededAt), millis(k.RetireAt), millis(k.RevokedAt), millis(k.RequestedAt), millis(k.DueAt), k.MAC,
+		tx.revision)
 }
 
-// UpdateKey writes the mutable columns of a key: its times, and the wiped private key.
+// UpdateKey writes the mutable columns of a key: its times, the wiped private key, and the MAC.
 func (tx *Tx) UpdateKey(k *Key) error {
 	return tx.one(`UPDATE mle_keys SET sealed = ?, not_before = ?, rotate_at = ?, activated_at = ?,
-		superseded_at = ?, retire_at = ?, revoked_at = ?, requested_at = ?, due_at = ?, revision = ?
+		superseded_at = ?, retire_at = ?, revoked_at = ?, requested_at = ?, due_at = ?, mac = ?, revision = ?
 		WHERE kid = ? AND tenant = ?`,
 		k.Sealed, millis(k.NotBefore), millis(k.RotateAt), millis(k.ActivatedAt), millis(k.SupersededAt), millis(k.RetireAt),
-		millis(k.RevokedAt), millis(k.RequestedAt), millis(k.DueAt), tx.revision, k.Kid, k.Tenant)
+		millis(k.RevokedAt), millis(k.RequestedAt), millis(k.DueAt), k.MAC, tx.revision, k.Kid, k.Tenant)
 }
 
 // Purge removes keys that ended before that time and that the schedule need not check. It also
@@ -123,12 +127,15 @@ func (db *DB) FirstRotation(ctx context.Context) (time.Time, error) {
 	return found(moment(at), err)
 }
 
-const spareKeys = `SELECT kid, alg, sealed, created_at FROM mle_spares ORDER BY created_at, kid`
+const (
+	spareColumns = `kid, alg, jwk, sealed, created_at, mac`
+	spareKeys    = `SELECT ` + spareColumns + ` FROM mle_spares ORDER BY created_at, kid`
+)
 
 func scanSpare(r scanner) (*Key, error) {
 	var k Key
 	var created int64
-	err := r.Scan(&k.Kid, &k.Alg, &k.Sealed, &created)
+	err := r.Scan(&k.Kid, &k.Alg, &k.JWK, &k.Sealed, &created, &k.MAC)
 	k.CreatedAt = moment(created)
 	return &k, err
 }
@@ -165,16 +172,14 @@ func (tx *Tx) Spares(alg string) (n int, err error) {
 // InsertSpare writes a key without a tenant.
 func (tx *Tx) InsertSpare(k *Key) error {
 	return tx.one(
-		`INSERT INTO mle_spares (kid, alg, jwk, sealed, created_at) VALUES (?, ?, ?, ?, ?)`, k.Kid, k.Alg, k.JWK, k.Sealed,
-		millis(tx.Now),
+		`INSERT INTO mle_spares (`+spareColumns+`) VALUES (?, ?, ?, ?, ?, ?)`, k.Kid, k.Alg, k.JWK, k.Sealed,
+		millis(k.CreatedAt), k.MAC,
 	)
 }
 
 // TakeSpare removes and returns the oldest spare key, or returns ErrNotFound.
 func (tx *Tx) TakeSpare(alg string) (*Key, error) {
-	k := &Key{Alg: alg}
-	row := tx.row(`DELETE FROM mle_spares
+	return found(scanSpare(tx.row(`DELETE FROM mle_spares
 		WHERE kid = (SELECT kid FROM mle_spares WHERE alg = ? ORDER BY created_at, kid LIMIT 1)
-		RETURNING kid, jwk, sealed`, alg)
-	return found(k, row.Scan(&k.Kid, &k.JWK, &k.Sealed))
+		RETURNING `+spareColumns, alg)))
 }

@@ -145,9 +145,9 @@ func TestSpares(t *testing.T) {
 		const spares, takers = 5, 8
 		for i := range spares {
 			w.clock.Advance(time.Millisecond)
-			MustUpdate(
-				t, w.a, func(tx *keystore.Tx) error { return tx.InsertSpare(current(fmt.Sprint("s", spares-i), "", birth)) },
-			)
+			MustUpdate(t, w.a, func(tx *keystore.Tx) error {
+				return tx.InsertSpare(current(fmt.Sprint("s", spares-i), "", tx.Now))
+			})
 		}
 		dies := errors.New("the process dies here")
 		err := w.b.Update(t.Context(), func(tx *keystore.Tx) error {

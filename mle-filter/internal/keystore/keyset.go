@@ -11,7 +11,7 @@ type Keyset struct {
 	Generation int64     // counts the changes of its keys
 	RotatedAt  time.Time // creation time of its newest key
 	WrappedAt  time.Time // time of its first encryption by the key-encryption key
-	HMACKey    []byte    // the encrypted key of the HMACs of Idempotency-Keys
+	HMACKey    []byte    // the encrypted key of the HMACs of rows and of Idempotency-Keys
 }
 
 const keysetOf = `SELECT sealed, generation, rotated_at, wrapped_at, hmac_key FROM mle_keyset`
@@ -47,19 +47,17 @@ func (tx *Tx) ReplaceKeyset(old, k Keyset) error {
 		k.Sealed, k.Generation, millis(k.RotatedAt), millis(k.WrappedAt), k.HMACKey, old.Sealed)
 }
 
-// sealed selects all encrypted private keys. Spare keys have no tenant.
-const sealed = `(SELECT kid, tenant, alg, sealed FROM mle_keys WHERE sealed IS NOT NULL
-	UNION ALL SELECT kid, '' AS tenant, alg, sealed FROM mle_spares) AS all_sealed`
+// sealed selects all keys with an encrypted private key. Spare keys have no tenant.
+const sealed = `(SELECT ` + keyColumns + ` FROM mle_keys WHERE sealed IS NOT NULL
+	UNION ALL SELECT kid, '' AS tenant, alg, jwk, sealed, created_at, 0, 0, 0, 0, 0, 0, 0, 0, mac
+	FROM mle_spares) AS all_sealed`
 
-// Sealed lists encrypted private keys by id, after the given id. It omits the ones that begin with
+// Sealed lists keys with an encrypted private key by id, after the given id. It omits the ones that begin with
 // prefix, which identifies the encrypting key.
 func (tx *Tx) Sealed(after string, prefix []byte, limit int) ([]*Key, error) {
-	rows, err := tx.tx.QueryContext(tx.ctx, tx.db.sql(`SELECT kid, tenant, alg, sealed FROM `+sealed+`
+	rows, err := tx.tx.QueryContext(tx.ctx, tx.db.sql(`SELECT `+keyColumns+` FROM `+sealed+`
 		WHERE kid > ? AND substr(sealed, 1, 5) <> ? ORDER BY kid LIMIT ?`), after, prefix, limit)
-	return collect(rows, err, func(r scanner) (*Key, error) {
-		k := &Key{}
-		return k, r.Scan(&k.Kid, &k.Tenant, &k.Alg, &k.Sealed)
-	})
+	return collect(rows, err, scanKey)
 }
 
 // CountSealed counts the encrypted private keys, and the ones among them that do not begin with
@@ -75,7 +73,8 @@ func (tx *Tx) CountSealed(prefix []byte) (all, others int, err error) {
 // Reseal writes a private key that was encrypted again.
 func (tx *Tx) Reseal(k *Key) error {
 	if k.Tenant == "" {
-		return tx.one(`UPDATE mle_spares SET sealed = ? WHERE kid = ?`, k.Sealed, k.Kid)
+		return tx.one(`UPDATE mle_spares SET sealed = ?, mac = ? WHERE kid = ?`, k.Sealed, k.MAC, k.Kid)
 	}
-	return tx.one(`UPDATE mle_keys SET sealed = ?, revision = ? WHERE kid = ?`, k.Sealed, tx.revision, k.Kid)
+	return tx.one(`UPDATE mle_keys SET sealed = ?, mac = ?, revision = ? WHERE kid = ?`, k.Sealed, k.MAC, tx.revision,
+		k.Kid)
 }

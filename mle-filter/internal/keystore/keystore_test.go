@@ -115,7 +115,11 @@ func TestResponseKeys(t *testing.T) {
 			})
 		}
 		prove := func(kid string) error {
-			return w.b.Update(t.Context(), func(tx *keystore.Tx) error { return tx.ProveResponseKey(shop, kid) })
+			return w.b.Update(t.Context(), func(tx *keystore.Tx) error {
+				k := &keystore.ResponseKey{Tenant: shop, Kid: kid}
+				tx.Prove(k)
+				return tx.ProveResponseKey(k)
+			})
 		}
 		if err := errors.Join(put("a"), put("b"), put("a"), prove("b"), prove("a")); err != nil {
 			t.Fatal(err)

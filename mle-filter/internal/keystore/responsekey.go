@@ -15,17 +15,20 @@ type ResponseKey struct {
 	DeletedAt          time.Time
 	Challenge          []byte // the hash of the expected proof; nil if none is expected
 	ChallengeExpiresAt time.Time
+	MAC                []byte // of all other fields; nil once the key is deleted
 }
 
 const responseKeyColumns = `tenant, kid, alg, jwk, created_at, proven_at, proven_revision, deleted_at, challenge,
-	challenge_expires_at`
+	challenge_expires_at, mac`
 
 func scanResponseKey(r scanner) (*ResponseKey, error) {
 	var (
 		k                                 ResponseKey
 		created, proven, deleted, expires int64
 	)
-	err := r.Scan(&k.Tenant, &k.Kid, &k.Alg, &k.JWK, &created, &proven, &k.Order, &deleted, &k.Challenge, &expires)
+	err := r.Scan(
+		&k.Tenant, &k.Kid, &k.Alg, &k.JWK, &created, &proven, &k.Order, &deleted, &k.Challenge, &expires, &k.MAC,
+	)
 	k.CreatedAt, k.ProvenAt, k.DeletedAt, k.ChallengeExpiresAt = moment(created), moment(proven), moment(deleted), moment(
 		expires,
 	)
@@ -58,26 +61,33 @@ func (db *DB) ResponseTenants(ctx context.Context) ([]string, error) {
 // or is unproven.
 func (tx *Tx) PutResponseKey(k *ResponseKey) error {
 	return tx.one(`INSERT INTO mle_response_keys
-		(tenant, kid, alg, jwk, created_at, challenge, challenge_expires_at, revision) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+		(tenant, kid, alg, jwk, created_at, challenge, challenge_expires_at, mac, revision)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (tenant, kid) DO UPDATE SET alg = excluded.alg, jwk = excluded.jwk, created_at = excluded.created_at,
 			proven_at = 0, proven_revision = 0, deleted_at = 0, challenge = excluded.challenge,
-			challenge_expires_at = excluded.challenge_expires_at, revision = excluded.revision
+			challenge_expires_at = excluded.challenge_expires_at, mac = excluded.mac, revision = excluded.revision
 		WHERE mle_response_keys.proven_at = 0 OR mle_response_keys.deleted_at > 0`,
-		k.Tenant, k.Kid, k.Alg, k.JWK, millis(k.CreatedAt), k.Challenge, millis(k.ChallengeExpiresAt), tx.revision)
+		k.Tenant, k.Kid, k.Alg, k.JWK, millis(k.CreatedAt), k.Challenge, millis(k.ChallengeExpiresAt), k.MAC,
+		tx.revision)
 }
 
-// ProveResponseKey makes an unproven response key active, as the newest. It returns ErrConflict if
-// there is no such key.
-func (tx *Tx) ProveResponseKey(tenant, kid string) error {
+// Prove marks a response key as active, as the newest one. ProveResponseKey writes it.
+func (tx *Tx) Prove(k *ResponseKey) {
+	k.ProvenAt, k.Order, k.Challenge, k.ChallengeExpiresAt = tx.Now, tx.revision, nil, time.Time{}
+}
+
+// ProveResponseKey makes an unproven response key active. It returns ErrConflict if there is no
+// such key.
+func (tx *Tx) ProveResponseKey(k *ResponseKey) error {
 	return tx.one(`UPDATE mle_response_keys
-		SET proven_at = ?, proven_revision = ?, challenge = NULL, challenge_expires_at = 0, revision = ?
+		SET proven_at = ?, proven_revision = ?, challenge = NULL, challenge_expires_at = 0, mac = ?, revision = ?
 		WHERE tenant = ? AND kid = ? AND proven_at = 0 AND deleted_at = 0`,
-		millis(tx.Now), tx.revision, tx.revision, tenant, kid)
+		millis(k.ProvenAt), k.Order, k.MAC, tx.revision, k.Tenant, k.Kid)
 }
 
 // DeleteResponseKey deletes a response key. It returns ErrNotFound if there is none.
 func (tx *Tx) DeleteResponseKey(tenant, kid string) error {
-	n, err := tx.exec(`UPDATE mle_response_keys SET deleted_at = ?, challenge = NULL, revision = ?
+	n, err := tx.exec(`UPDATE mle_response_keys SET deleted_at = ?, challenge = NULL, mac = NULL, revision = ?
 		WHERE tenant = ? AND kid = ? AND deleted_at = 0`,
 		millis(tx.Now), tx.revision, tenant, kid)
 	if err == nil && n == 0 {

@@ -58,6 +58,14 @@ func (m *Metrics) Ages(read func() keyring.Ages) {
 	gauge(age, help, prometheus.Labels{"key": "kek"}, func(a keyring.Ages) time.Duration { return a.KEK })
 }
 
+// Changed registers the number of refused rows, which read returns at each scrape.
+func (m *Metrics) Changed(read func() int) {
+	m.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "causeway_mle_changed_keys",
+		Help: "Rows of keys that are refused because another program changed them in the store.",
+	}, func() float64 { return float64(read()) }))
+}
+
 // Request counts a request.
 func (m *Metrics) Request(s httpx.Sample) {
 	m.requests.WithLabelValues(cmp.Or(s.Route, "none"), strconv.Itoa(s.Status)).Observe(s.Took.Seconds())

@@ -47,7 +47,7 @@ var merchantSQL = map[string]string{
 	"insertOperator": `INSERT INTO operators (` + columns.Operator + `)
 		VALUES ($1::bigint, $2::text, $3::text, $4::bigint, $5::bigint, 0, $6::bytea) ON CONFLICT DO NOTHING`,
 	"lockOperator":    `SELECT ` + columns.Operator + ` FROM operators WHERE id = $1::bigint FOR UPDATE`,
-	"revokeOperator":  `UPDATE operators SET revoked_at = $1::bigint WHERE id = $2::bigint`,
+	"revokeOperator":  `UPDATE operators SET revoked_at = $1::bigint, hash = '' WHERE id = $2::bigint`,
 	"selectOperator":  `SELECT ` + columns.Operator + ` FROM operators WHERE id = $1::bigint`,
 	"selectOperators": `SELECT ` + columns.Operator + ` FROM operators ORDER BY id`,
 	"shareOperator":   `SELECT ` + columns.Operator + ` FROM operators WHERE id = $1::bigint FOR SHARE`,

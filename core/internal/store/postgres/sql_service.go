@@ -35,7 +35,8 @@ var serviceSQL = map[string]string{
 	"selectConfirmedClock":   `SELECT at, behind, step, lag, lag_until, low_until FROM confirmed_clock WHERE id = 1`,
 	"writeProbe": `INSERT INTO store_probes (id, filler) VALUES (1, $1::bytea) ON CONFLICT (id) DO UPDATE
 		SET filler = $1::bytea`,
-	"countProbes": `SELECT COUNT(*) FROM store_probes`,
+	"selectPublic": `SELECT has_database_privilege('public', current_database(), 'CONNECT')`,
+	"countProbes":  `SELECT COUNT(*) FROM store_probes`,
 	// Empty: lists are in the order of commit positions, not of ids.
 	"selectHighestID": "",
 	"selectNewest": `SELECT name, id FROM (

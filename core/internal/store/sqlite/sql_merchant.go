@@ -39,7 +39,7 @@ var merchantSQL = map[string]string{
 		FROM api_keys JOIN merchants ON merchants.id = api_keys.merchant_id WHERE api_keys.id = ?1`,
 	"insertOperator":  `INSERT INTO operators (` + columns.Operator + `) VALUES (?, ?, ?, ?, ?, 0, ?)`,
 	"lockOperator":    `SELECT ` + columns.Operator + ` FROM operators WHERE id = ?`,
-	"revokeOperator":  `UPDATE operators SET revoked_at = ? WHERE id = ?`,
+	"revokeOperator":  `UPDATE operators SET revoked_at = ?, hash = x'' WHERE id = ?`,
 	"selectOperator":  `SELECT ` + columns.Operator + ` FROM operators WHERE id = ?`,
 	"selectOperators": `SELECT ` + columns.Operator + ` FROM operators ORDER BY id`,
 	"shareOperator":   `SELECT ` + columns.Operator + ` FROM operators WHERE id = ?`,

@@ -29,7 +29,8 @@ var serviceSQL = map[string]string{
 	"selectConfirmedClock":   `SELECT at, behind, step, lag, lag_until, low_until FROM confirmed_clock WHERE id = 1`,
 	"writeProbe": `INSERT INTO store_probes (id, filler) VALUES (1, ?1) ON CONFLICT (id) DO UPDATE
 		SET filler = ?1`,
-	"countProbes": `SELECT COUNT(*) FROM store_probes`,
+	"selectPublic": `SELECT FALSE`, // a file has the permissions of its folder
+	"countProbes":  `SELECT COUNT(*) FROM store_probes`,
 	"selectHighestID": `SELECT MAX(id) FROM (SELECT 0 AS id
 			UNION ALL SELECT MAX(id) FROM merchants WHERE id < ?1
 			UNION ALL SELECT MAX(id) FROM api_keys WHERE id < ?1

@@ -17,7 +17,7 @@ CREATE TABLE mle_keyset (
     generation INTEGER NOT NULL DEFAULT 0, -- counts changes of its keys, not rewraps
     rotated_at INTEGER NOT NULL, -- when its newest key was made
     wrapped_at INTEGER NOT NULL, -- since when this key-encryption key encrypts it
-    hmac_key   BLOB NOT NULL  -- the key of the HMACs in mle_responses; neither a rotation nor a rewrap changes it
+    hmac_key   BLOB NOT NULL  -- the key of the HMACs of rows; neither a rotation nor a rewrap changes it
 ) STRICT;
 
 -- The service's keys, which clients encrypt requests to. Times are Unix milliseconds, 0 for "never".
@@ -37,6 +37,7 @@ CREATE TABLE mle_keys (
     revoked_at    INTEGER NOT NULL DEFAULT 0,
     requested_at      INTEGER NOT NULL DEFAULT 0, -- when the merchant requested its rotation; limited per day
     due_at        INTEGER NOT NULL DEFAULT 0, -- when the schedule checks the key next
+    mac           BLOB, -- a code of the row, under the HMAC key; only the revision is not in it
     revision      INTEGER NOT NULL,
     CHECK (superseded_at = 0 OR activated_at > 0),
     CHECK (retire_at = 0 OR superseded_at > 0)
@@ -54,7 +55,8 @@ CREATE TABLE mle_spares (
     alg        TEXT NOT NULL,
     jwk        BLOB NOT NULL,
     sealed     BLOB NOT NULL,
-    created_at INTEGER NOT NULL
+    created_at INTEGER NOT NULL,
+    mac        BLOB
 ) STRICT;
 
 -- The merchants' own public keys, which responses are encrypted to.
@@ -69,6 +71,7 @@ CREATE TABLE mle_response_keys (
     deleted_at           INTEGER NOT NULL DEFAULT 0,
     challenge            BLOB, -- the hash of the text that proves possession
     challenge_expires_at INTEGER NOT NULL DEFAULT 0,
+    mac                  BLOB, -- as in mle_keys; NULL once the key is deleted
     revision             INTEGER NOT NULL,
     PRIMARY KEY (tenant, kid)
 ) STRICT;

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/causeway-pay/causeway/core/internal/rowmac"
+	"github.com/causeway-pay/causeway/shared/rowmac"
 )
 
 // TestOf: the key, the use, and each field with its limits decide.
