@@ -128,7 +128,7 @@ func (b *testbed) run(t *testing.T) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	ready, ended := make(chan struct{}), make(chan error, 1)
-	m := &Main{Stdout: io.Discard, Stderr: b.log(t), Look: look, Ready: func() { close(ready) }}
+	m := &Main{Stdout: io.Discard, Stderr: b.log(t), Look: look, Again: look, Ready: func() { close(ready) }}
 	go func() { ended <- m.Command(ctx, []string{"--config", b.path("edge.yaml")}) }()
 	select {
 	case <-ready:
