@@ -71,6 +71,7 @@ func TestTakenPort(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer taken.Close() //nolint:errcheck // it may be closed by then
+	b.again = look
 	b.run(t)
 	e := b.envoy(t)
 	ready := func(want string) func() bool {
