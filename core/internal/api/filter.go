@@ -27,6 +27,13 @@ const encryptedResponse = "response=required"
 // token. A client that has the key alone gets no information.
 const identifyField = "X-Svc-Int-Asks"
 
+// The outcomes of requests that did not pass the filter in front, in the log and the metrics. A
+// wrong secret is that of a filter whose secret differs. Without one, the request came directly.
+const (
+	secretWrong   = "filter_secret_wrong"
+	secretMissing = "filter_secret_missing"
+)
+
 // behindFilter refuses a request that did not pass the filter in front, which checks whether it had
 // to be encrypted. Health is open to all, since the programs that start core read it.
 func (a *API) behindFilter(next http.Handler) http.Handler {
@@ -39,6 +46,11 @@ func (a *API) behindFilter(next http.Handler) http.Handler {
 			return
 		}
 		a.refuse(w, r, &fault{code: codeNotThroughFilter})
+		outcome := secretWrong
+		if r.Header.Get(ProofField) == "" {
+			outcome = secretMissing
+		}
+		httpx.EventFrom(r.Context()).SetOutcome(outcome)
 	})
 }
 

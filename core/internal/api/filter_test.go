@@ -1,8 +1,10 @@
 package api_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -28,8 +30,20 @@ func TestBehindAFilter(t *testing.T) {
 	if a := b.get(t, "/v1/transactions", header("X-Svc-Int-Proof", proof)); a.status != 200 || !strings.Contains(string(a.body), `"data":[]`) {
 		t.Errorf("through the filter: got %d %s, want an empty list", a.status, a.body)
 	}
-	if strings.Contains(b.logs.String(), proof) {
+	log := b.logs.String()
+	if strings.Contains(log, proof) {
 		t.Error("the log holds the filter's secret")
+	}
+	operations := httptest.NewServer(b.core.Operations())
+	t.Cleanup(operations.Close)
+	series, _ := read(t, operations.URL+"/metrics")
+	for reason, want := range map[string]int{"filter_secret_missing": 2, "filter_secret_wrong": 4} {
+		if !strings.Contains(series, fmt.Sprintf("causeway_refused_requests_total{reason=%q} %d\n", reason, want)) {
+			t.Errorf("the metrics lack %d requests for %s:\n%s", want, reason, series)
+		}
+		if got := strings.Count(log, `"outcome":"`+reason+`"`); got != want {
+			t.Errorf("%s: got %d lines of the log, want %d", reason, got, want)
+		}
 	}
 	if _, err := core.Open(t.Context(), core.Config{Data: t.TempDir(), FilterSecret: secret.New("short")}); err == nil {
 		t.Error("a secret that can be guessed was taken")

@@ -186,6 +186,8 @@ func TestMetrics(t *testing.T) {
 		`causeway_acquirer_seconds_count\{operation="authorize",outcome="approved"\} 1\n`,
 		`causeway_store_group_commands_count [1-9]`, `causeway_store_group_seconds_count [1-9]`, `causeway_store_wait_seconds_count [1-9]`,
 		`causeway_refused_requests_total\{reason="rate_limited"\} 0\n`, `causeway_refused_requests_total\{reason="overloaded"\} 0\n`,
+		`causeway_refused_requests_total\{reason="filter_secret_missing"\} 0\n`,
+		`causeway_refused_requests_total\{reason="filter_secret_wrong"\} 0\n`,
 		`causeway_store_waiting_commands \d+\n`, `go_goroutines `,
 	} {
 		if !regexp.MustCompile(want).MatchString(series) {

@@ -86,7 +86,8 @@ func New(c Config) *Metrics {
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "causeway_refused_requests_total",
 			Help: "Requests refused: over a rate limit or the bound of concurrent requests, with a slow body, " +
-				"of a merchant without an account, or because the store takes no writes.",
+				"of a merchant without an account, without the filter's secret or with a wrong one, " +
+				"or because the store takes no writes.",
 		}, []string{"reason"}),
 		logins: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "causeway_operator_logins_total",
@@ -153,7 +154,7 @@ func (m *Metrics) Handler(others ...prometheus.Gatherer) http.Handler {
 // refusals are the outcomes of requests that were turned away unserved.
 var refusals = []string{
 	"rate_limited", "overloaded", "too_many_requests", "too_many_unfinished_bodies", "body_too_slow",
-	v1.CodeAcquirerNotConfigured, "store_unavailable",
+	v1.CodeAcquirerNotConfigured, "store_unavailable", "filter_secret_missing", "filter_secret_wrong",
 }
 
 // Request counts a request.

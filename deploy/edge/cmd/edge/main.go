@@ -69,6 +69,8 @@ type Main struct {
 	AdminReady func(net.Addr)
 	// Look is the interval of the checks of the file and the clock; 0 for a second.
 	Look time.Duration
+	// Again is the time between two deliveries of a refused listener; 0 for ten seconds.
+	Again time.Duration
 
 	path   string
 	seen   []byte        // digest of the file, from before it was read

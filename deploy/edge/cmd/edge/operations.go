@@ -31,6 +31,9 @@ func (e *edge) ready(w http.ResponseWriter, r *http.Request) {
 	}
 	nodes := []map[string]any{}
 	for _, n := range e.server.Nodes() {
+		if n.Refused != "" && status == http.StatusOK {
+			word = "an Envoy refuses a resource" // the status stays: its other resources serve
+		}
 		nodes = append(nodes, map[string]any{"id": n.ID, "current": n.Current, "refused": n.Refused})
 	}
 	refused := ""

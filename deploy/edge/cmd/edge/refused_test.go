@@ -58,6 +58,40 @@ func TestNACK(t *testing.T) {
 	}
 }
 
+// TestTakenPort checks that Envoy gets the listener again whose port another program had at its
+// start, and that /ready reports the refusal until then.
+func TestTakenPort(t *testing.T) {
+	t.Parallel()
+	b := newTestbed(t)
+	admin := programtest.Host(t) + ":9084"
+	b.configure(t, "admin: "+admin)
+	var lc net.ListenConfig
+	taken, err := lc.Listen(t.Context(), "tcp", b.https)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close() //nolint:errcheck // it may be closed by then
+	b.again = look
+	b.run(t)
+	e := b.envoy(t)
+	ready := func(want string) func() bool {
+		return func() bool { return strings.Contains(fetched(t, "http://"+admin+"/ready"), want) }
+	}
+	e.Wait(t, "does not refuse the listener", ready(`"status":"an Envoy refuses a resource"`))
+	if got := fetched(t, "http://"+admin+"/ready"); !strings.Contains(got, "cannot bind") {
+		t.Errorf("got %s, want the reason", got)
+	}
+	e.Wait(t, "gets the listener only once", func() bool { return b.countLogged(t, "a node rejected its configuration") > 3 })
+	if err := taken.Close(); err != nil {
+		t.Fatal(err)
+	}
+	e.Wait(t, "does not accept the listener", ready(`"status":"ok"`))
+	b.logged(t, e, "certificate is live") // a handshake shows it
+	if got := b.send(t, b.client(), "GET", "https://"+host+"/v1/x", ""); got.status != 200 {
+		t.Errorf("got %d %s", got.status, got.body)
+	}
+}
+
 func fetched(t *testing.T, url string) string {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -24,6 +26,9 @@ import (
 	"github.com/causeway-pay/causeway/shared/durable"
 	"github.com/causeway-pay/causeway/shared/program"
 )
+
+// listenersAgain is the time between two deliveries of a listener that an Envoy refuses.
+const listenersAgain = 10 * time.Second
 
 // edge is the running program.
 type edge struct {
@@ -70,6 +75,7 @@ func (m *Main) serve(ctx context.Context, _ *flags) (err error) {
 	})
 	wg.Go(func() { e.alarm.Run(running, 0) })
 	wg.Go(func() { e.reload(running) })
+	wg.Go(func() { e.server.Retry(running, cmp.Or(e.Again, listenersAgain)) })
 	wg.Go(func() { e.publisher.Run(running) })
 	if m.Ready != nil {
 		m.Ready()

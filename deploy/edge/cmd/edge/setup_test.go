@@ -56,10 +56,11 @@ type testbed struct {
 	filter      *filter
 	authority   *certtest.Authority
 
-	env          []string // of the process
-	certificates string   // the setting; "": the folder
-	upstreams    string   // further ones, each after a comma
-	routes       string   // further ones, a line each
+	again        time.Duration // between deliveries of a refused listener; 0: none in the test
+	env          []string      // of the process
+	certificates string        // the setting; "": the folder
+	upstreams    string        // further ones, each after a comma
+	routes       string        // further ones, a line each
 }
 
 // newTestbed returns a testbed with one certificate in its folder, and no process.
@@ -128,7 +129,7 @@ func (b *testbed) run(t *testing.T) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	ready, ended := make(chan struct{}), make(chan error, 1)
-	m := &Main{Stdout: io.Discard, Stderr: b.log(t), Look: look, Ready: func() { close(ready) }}
+	m := &Main{Stdout: io.Discard, Stderr: b.log(t), Look: look, Again: cmp.Or(b.again, time.Hour), Ready: func() { close(ready) }}
 	go func() { ended <- m.Command(ctx, []string{"--config", b.path("edge.yaml")}) }()
 	select {
 	case <-ready:

@@ -19,6 +19,9 @@ type kind struct {
 	sent  map[string]delivery
 
 	refused map[string]refusal // refused versions of the present resources, by name
+	failed  bool               // the node has refused a resource, and not yet accepted all
+	mended  int                // how often to send certificates again, because a failure ended
+	repeat  map[string]bool    // names of acknowledged resources to send again
 }
 
 // delivery is a response without an acknowledgement yet.
@@ -37,6 +40,7 @@ func (s *stream) kind(r *discoveryv3.DeltaDiscoveryRequest) *kind {
 			has:     map[string]string{},
 			sent:    map[string]delivery{},
 			refused: map[string]refusal{},
+			repeat:  map[string]bool{},
 		}
 		k.all = len(r.GetResourceNamesSubscribe()) == 0
 		for name, version := range r.GetInitialResourceVersions() { // the node reconnects
@@ -63,6 +67,7 @@ func (k *kind) subscribe(r *discoveryv3.DeltaDiscoveryRequest) bool {
 		delete(k.names, name)
 		delete(k.has, name)
 		delete(k.refused, name)
+		delete(k.repeat, name)
 	}
 	return len(k.names) <= maxNames && len(k.has) <= maxNames
 }
@@ -71,6 +76,7 @@ func (k *kind) deliver(r *discoveryv3.DeltaDiscoveryResponse) {
 	d := delivery{version: r.GetSystemVersionInfo(), resources: map[string]string{}, removed: r.GetRemovedResources()}
 	for _, resource := range r.GetResources() {
 		d.resources[resource.GetName()] = resource.GetVersion()
+		delete(k.repeat, resource.GetName())
 	}
 	k.sent[r.GetNonce()] = d
 }
@@ -88,6 +94,9 @@ func (k *kind) acknowledge(nonce string) (version string, ok bool) {
 	for _, name := range d.removed {
 		delete(k.has, name)
 		delete(k.refused, name)
+	}
+	if k.failed && len(k.refused) == 0 {
+		k.failed, k.mended = false, 2 // the node may subscribe to the certificate after the first
 	}
 	return d.version, true
 }

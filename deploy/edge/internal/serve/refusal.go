@@ -6,6 +6,7 @@ import (
 
 	discoveryv3 "github.com/envoyproxy/go-control-plane/envoy/service/discovery/v3"
 	cachev3 "github.com/envoyproxy/go-control-plane/pkg/cache/v3"
+	resourcev3 "github.com/envoyproxy/go-control-plane/pkg/resource/v3"
 
 	"github.com/causeway-pay/causeway/deploy/edge/internal/snapshot"
 )
@@ -16,17 +17,19 @@ type refusal struct {
 	version string // "" for a removal
 	reason  string
 	sure    bool // the delivery had no other resource
+	retry   bool // the resource is sent again, alone
 }
 
 func (k *kind) refuse(nonce, reason string, wanted map[string]string) {
 	d := k.sent[nonce]
 	delete(k.sent, nonce)
+	k.failed = true
 	sure := len(d.resources)+len(d.removed) == 1
 	for name, version := range d.resources {
-		k.doubt(name, refusal{version, reason, sure}, wanted)
+		k.doubt(name, refusal{version: version, reason: reason, sure: sure}, wanted)
 	}
 	for _, name := range d.removed {
-		k.doubt(name, refusal{"", reason, sure}, wanted)
+		k.doubt(name, refusal{reason: reason, sure: sure}, wanted)
 	}
 }
 
@@ -42,15 +45,18 @@ func (k *kind) forget(wanted map[string]string) {
 	maps.DeleteFunc(k.refused, func(name string, r refusal) bool { return wanted[name] != r.version })
 }
 
-// suspect returns the next resource to send alone, if no response is pending.
+// suspect returns the next resource to send again, if no response is pending.
 func (k *kind) suspect() (name string, ok bool) {
 	if len(k.sent) > 0 {
 		return "", false
 	}
 	for _, name := range slices.Sorted(maps.Keys(k.refused)) {
-		if !k.refused[name].sure {
+		if r := k.refused[name]; !r.sure || r.retry {
 			return name, true
 		}
+	}
+	for name := range k.repeat {
+		return name, true
 	}
 	return "", false
 }
@@ -93,38 +99,67 @@ type watcher struct {
 func (w watcher) CreateDeltaWatch(r *cachev3.DeltaRequest, sub cachev3.Subscription,
 	out chan cachev3.DeltaResponse,
 ) (func(), error) {
-	if name, ok := w.nodes.again(r); ok {
-		sub = forgetful{sub, name}
+	if k := w.nodes.kindOf(r); k != nil {
+		sub = forgetful{sub, w.nodes, k}
 	}
 	return w.SnapshotCache.CreateDeltaWatch(r, sub, out)
 }
 
-// forgetful is a node's subscription without the record of one resource.
+// kindOf returns the state of a request's kind, once.
+func (n *nodes) kindOf(r *discoveryv3.DeltaDiscoveryRequest) *kind {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	k := n.requested[r]
+	delete(n.requested, r)
+	return k
+}
+
+// forgetful is a node's subscription without the record of the resource to send alone.
 type forgetful struct {
 	cachev3.Subscription
 
-	name string
+	nodes *nodes
+	kind  *kind
 }
 
 // ReturnedResources omits the resource. The cache then sends it, or its removal if it does not
 // exist.
 func (f forgetful) ReturnedResources() map[string]string {
+	f.nodes.mu.Lock()
+	name, ok := f.kind.suspect()
+	f.nodes.mu.Unlock()
+	if !ok {
+		return f.Subscription.ReturnedResources()
+	}
 	out := maps.Clone(f.Subscription.ReturnedResources())
 	if out == nil {
 		out = map[string]string{}
 	}
-	out[f.name] = ""
+	out[name] = ""
 	return out
 }
 
-// again returns the resource to repeat in the response to a request.
-func (n *nodes) again(r *discoveryv3.DeltaDiscoveryRequest) (name string, ok bool) {
+// retry marks the refused listeners to be sent again, and the certificates of accepted ones. It
+// returns false if there are none.
+func (n *nodes) retry() (found bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	k := n.requested[r]
-	delete(n.requested, r)
-	if k == nil {
-		return "", false
+	for _, s := range n.streams {
+		listeners, secrets := s.kinds[resourcev3.ListenerType], s.kinds[resourcev3.SecretType]
+		if listeners == nil {
+			continue
+		}
+		for name, r := range listeners.refused {
+			r.retry = true
+			listeners.refused[name] = r
+			found = true
+		}
+		if listeners.mended > 0 && secrets != nil {
+			// Envoy 1.40 does not give the first certificate to such a listener, which then never serves.
+			listeners.mended--
+			maps.Copy(secrets.repeat, secrets.names)
+			found = true
+		}
 	}
-	return k.suspect()
+	return found
 }

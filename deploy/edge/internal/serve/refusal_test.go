@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -103,6 +104,34 @@ func TestPartlyRefused(t *testing.T) {
 	}
 	if got := s.Nodes()[0]; !got.Current || got.Refused != "" {
 		t.Errorf("got %+v", got)
+	}
+}
+
+// TestRefusedListenerAgain checks that Retry sends a refused listener again until the node accepts
+// it, and then the certificate, twice.
+func TestRefusedListenerAgain(t *testing.T) {
+	t.Parallel()
+	s, at := started(t, nil, nil)
+	set(t, s, listening(t, 1, 2, "one"))
+	c := halfway(t, s, at)
+	ctx, cancel := context.WithCancel(t.Context())
+	var retries sync.WaitGroup
+	defer retries.Wait()
+	defer cancel()
+	retries.Go(func() { s.Retry(ctx, time.Millisecond) })
+	for _, but := range []string{"edge_http", "edge_http", ""} {
+		if got := c.takes(but); !slices.Equal(got, []string{"edge_http"}) {
+			t.Errorf("got %q", got)
+		}
+	}
+	for range 2 {
+		if got := c.takes(""); !slices.Equal(got, []string{"edge-cert"}) {
+			t.Errorf("got %q", got)
+		}
+	}
+	set(t, s, listening(t, 3, 2, "one"))
+	if got := c.takes(""); !slices.Equal(got, []string{"edge_https"}) {
+		t.Errorf("got %q, want only the listener that changed", got)
 	}
 }
 

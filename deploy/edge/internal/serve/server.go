@@ -56,6 +56,7 @@ type Server struct {
 	end   context.CancelFunc // ends all streams
 	nodes *nodes
 
+	sets sync.Mutex // held while a snapshot goes to the cache
 	mu   sync.Mutex
 	grpc *grpc.Server // nil until Start
 	done chan error
@@ -86,6 +87,8 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 
 // Set sets the snapshot for every node, and returns the change. On an error the previous one stays.
 func (s *Server) Set(ctx context.Context, snap *snapshot.Snapshot) (*Change, error) {
+	s.sets.Lock()
+	defer s.sets.Unlock()
 	before := s.nodes.wanted()
 	change := s.nodes.want(snap)
 	if err := s.cache.SetSnapshot(ctx, everybody, snap.Cache()); err != nil {
@@ -93,6 +96,34 @@ func (s *Server) Set(ctx context.Context, snap *snapshot.Snapshot) (*Change, err
 		return nil, fmt.Errorf("serve: %w", err)
 	}
 	return change, nil
+}
+
+// Retry sends each listener that a node refuses again and again, until ctx ends. The cause can end
+// without a change of the snapshot: another program used the port. A refused resource of another
+// kind has no such cause.
+func (s *Server) Retry(ctx context.Context, every time.Duration) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if err := s.repeat(ctx); err != nil && ctx.Err() == nil {
+			s.cfg.Log.ErrorContext(ctx, "edge: a refused listener was not sent again", slog.Any("error", err))
+		}
+	}
+}
+
+// repeat makes the cache look for resources to send.
+func (s *Server) repeat(ctx context.Context) error {
+	s.sets.Lock()
+	defer s.sets.Unlock()
+	if !s.nodes.retry() {
+		return nil
+	}
+	return s.cache.SetSnapshot(ctx, everybody, s.nodes.wanted().Cache())
 }
 
 // Current returns the present snapshot, or nil.
