@@ -272,9 +272,9 @@ func (w *Turn[C]) count(n int) {
 	}
 }
 
-// withdraw removes waiting work and returns why. If why is Busy, and other work of the caller runs
-// or waited before this one, it returns TooMany: between two turns of a caller others have theirs.
-// It returns nil if the turn has begun meanwhile.
+// withdraw removes waiting work and returns why. If the caller has earlier work, it returns TooMany
+// instead of Busy: between two turns of a caller others have theirs. It returns nil if the turn has
+// begun meanwhile.
 func (t *Turns[C]) withdraw(turn *Turn[C], why error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -233,7 +233,8 @@ func (s session) findNamed(ctx context.Context, name string, kinds ...command.Ki
 	return "", command.KeyInUse()
 }
 
-// reserveAll reserves keys so that no later command can use them. It reports false if a command took one first.
+// reserveAll reserves keys so that no later command can use them. It reports false if a command
+// took one first.
 func (s session) reserveAll(ctx context.Context, keys []string) (bool, *command.Result) {
 	for _, key := range keys {
 		held, failed := s.Reserve(ctx, key, "not found")

@@ -17,9 +17,9 @@ const hmacKeySize = 32
 // hmacKeyBinding is the associated data of the encrypted HMAC key.
 var hmacKeyBinding = []byte("causeway/mle.hmac")
 
-// newHMACKey makes the HMAC key and encrypts it. Rotations of the keyset and rewraps keep this key.
-// A new one would refuse all rows of keys. It would not find the stored responses either, so retries
-// would be executed again.
+// newHMACKey makes the HMAC key and encrypts it. Rotations of the keyset and rewraps keep this
+// key. A new one would refuse all rows of keys. It would not find the stored responses either, so
+// retries would be executed again.
 func newHMACKey(wrap tink.AEAD) ([]byte, error) {
 	key := make([]byte, hmacKeySize)
 	_, _ = rand.Read(key) // it never fails

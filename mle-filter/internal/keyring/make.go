@@ -94,7 +94,8 @@ func (r *Keyring) obtain(tx *keystore.Tx, tenant string, alg engine.Alg) (*keyst
 }
 
 // takeSpare takes a spare key and seals its private half for the tenant. If the key does not open,
-// or another program changed it, it returns ErrNotReady, and Fill removes the key and makes another.
+// or another program changed it, it returns ErrNotReady. Fill then removes the key and makes
+// another.
 func (r *Keyring) takeSpare(tx *keystore.Tx, tenant string, alg engine.Alg) (*keystore.Key, error) {
 	k, err := tx.TakeSpare(string(alg))
 	r.fillSoon()

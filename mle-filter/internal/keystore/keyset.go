@@ -52,8 +52,8 @@ const sealed = `(SELECT ` + keyColumns + ` FROM mle_keys WHERE sealed IS NOT NUL
 	UNION ALL SELECT kid, '' AS tenant, alg, jwk, sealed, created_at, 0, 0, 0, 0, 0, 0, 0, 0, mac
 	FROM mle_spares) AS all_sealed`
 
-// Sealed lists keys with an encrypted private key by id, after the given id. It omits the ones that begin with
-// prefix, which identifies the encrypting key.
+// Sealed lists keys with an encrypted private key by id, after the given id. It omits the ones that
+// begin with prefix, which identifies the encrypting key.
 func (tx *Tx) Sealed(after string, prefix []byte, limit int) ([]*Key, error) {
 	rows, err := tx.tx.QueryContext(tx.ctx, tx.db.sql(`SELECT `+keyColumns+` FROM `+sealed+`
 		WHERE kid > ? AND substr(sealed, 1, 5) <> ? ORDER BY kid LIMIT ?`), after, prefix, limit)

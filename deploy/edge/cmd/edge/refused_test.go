@@ -81,7 +81,8 @@ func TestTakenPort(t *testing.T) {
 	if got := fetched(t, "http://"+admin+"/ready"); !strings.Contains(got, "cannot bind") {
 		t.Errorf("got %s, want the reason", got)
 	}
-	e.Wait(t, "gets the listener only once", func() bool { return b.countLogged(t, "a node rejected its configuration") > 3 })
+	const refused = "a node rejected its configuration"
+	e.Wait(t, "gets the listener only once", func() bool { return b.countLogged(t, refused) > 3 })
 	if err := taken.Close(); err != nil {
 		t.Fatal(err)
 	}

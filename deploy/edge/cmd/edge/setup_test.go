@@ -129,7 +129,9 @@ func (b *testbed) run(t *testing.T) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	ready, ended := make(chan struct{}), make(chan error, 1)
-	m := &Main{Stdout: io.Discard, Stderr: b.log(t), Look: look, Again: cmp.Or(b.again, time.Hour), Ready: func() { close(ready) }}
+	m := &Main{
+		Stdout: io.Discard, Stderr: b.log(t), Look: look, Again: cmp.Or(b.again, time.Hour), Ready: func() { close(ready) },
+	}
 	go func() { ended <- m.Command(ctx, []string{"--config", b.path("edge.yaml")}) }()
 	select {
 	case <-ready:
