@@ -174,15 +174,13 @@ func (s set) grantMembers(t, old tableB, broken []fault) (faults []fault) {
 		}
 	}
 	for _, e := range s.b {
-		if s.keeps(broken, e.path, e.entry.MerchantID) {
-			continue
-		}
+		kept := s.keeps(broken, e.path, e.entry.MerchantID)
 		for j, member := range e.entry.Portfolio {
 			g, known := granted(member)
 			if !known {
 				err := fmt.Errorf("%s.portfolio[%d] %w", e.at, j, errNoMember)
 				faults = append(faults, fault{e.path, e.entry.MerchantID, err})
-			} else if l := t.logins[e.entry.MerchantID]; l != nil {
+			} else if l := t.logins[e.entry.MerchantID]; l != nil && !kept {
 				l.grants[member] = g
 			}
 		}
