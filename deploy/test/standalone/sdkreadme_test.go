@@ -31,6 +31,7 @@ func TestClients_readme(t *testing.T) {
 		path := writeExample(t, p, text, "js", "authorizenet", "sale.js")
 		client := sdk.NodeA(t, system(t, p), path)
 		runExample(t, p, client, "1")
+		refuseExample(t, client, path, "4111111111111111", "4000000000000002", "2 ")
 		refuseExample(t, client, path, p.ProviderA.TransactionKey, "aWrongKey", "E00007")
 		refuseExample(t, client, path, p.HTTPS, "http://127.0.0.1:1", "ECONNREFUSED")
 	})
@@ -40,14 +41,17 @@ func TestClients_readme(t *testing.T) {
 		path := writeExample(t, p, text, "python", "authorizenet", "sale.py")
 		client := sdk.PythonA(t, system(t, p), path)
 		runExample(t, p, client, "1")
+		refuseExample(t, client, path, "4111111111111111", "4000000000000002", "2 ")
 		refuseExample(t, client, path, p.ProviderA.TransactionKey, "aWrongKey", "E00007")
 		refuseExample(t, client, path, p.HTTPS, "http://127.0.0.1:1", "no response")
 	})
 	t.Run("java", func(t *testing.T) {
 		t.Parallel()
 		p := start(t, t.TempDir())
-		runExample(t, p, sdk.JavaA(t, system(t, p), writeExample(t, p, text, "java", "net.authorize", "Sale.java")),
-			"1")
+		path := writeExample(t, p, text, "java", "net.authorize", "Sale.java")
+		client := sdk.JavaA(t, system(t, p), path)
+		runExample(t, p, client, "1")
+		refuseExample(t, client, path, "4111111111111111", "4000000000000002", "2 ")
 	})
 	t.Run("node-providerb", func(t *testing.T) {
 		t.Parallel()
@@ -114,8 +118,8 @@ func refuseExample(t *testing.T, client sdk.Client, path, value, other, reason s
 	defer cancel()
 	cmd := exec.CommandContext(ctx, client.Command[0], client.Command[1:]...)
 	cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), client.Env...)
-	if out, _ := cmd.CombinedOutput(); !strings.Contains(string(out), reason) {
-		t.Errorf("%s printed %q, want %q", client.Name, out, reason)
+	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), reason) {
+		t.Errorf("%s printed %q and ended with %v, want %q and an error", client.Name, out, err, reason)
 	}
 	if err := os.WriteFile(path, text, 0o600); err != nil {
 		t.Fatal(err)
